@@ -1,0 +1,63 @@
+"""The common ground of policies that evict the entry of least rank."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush, heapreplace
+from typing import ClassVar
+
+from simulator.entry import Entry
+
+
+class Ranked:
+    """Keeps the evictable entries in a heap by rank; the least goes first, ties by age.
+
+    A subclass says how a new entry ranks (`first_rank`) and what a hit makes of its rank
+    (`on_hit`); a rank may only grow while its entry is in the cache. So a hit touches no heap: a
+    rank that has grown is noticed when its entry comes to the top, and the entry goes back to
+    where it belongs. Each entry has at most one place in the heap (`entry.queued`), and `victim`
+    costs O(log n) amortised over the hits and evictions that outdated the top.
+    """
+
+    clairvoyant: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Entry]] = []
+        self._clock = 0
+
+    def first_rank(self, entry: Entry) -> float:
+        """Return the rank of an entry that has just come in; by default the time."""
+        del entry
+        return self._clock
+
+    def on_insert(self, entry: Entry) -> None:
+        """Rank a new entry."""
+        self._clock += 1
+        entry.rank = self.first_rank(entry)
+        self.on_evictable(entry)
+
+    def on_hit(self, entry: Entry) -> None:
+        """Take note of a hit; by default it changes nothing."""
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give the entry a place among the candidates."""
+        if not entry.queued:
+            entry.queued = True
+            self._clock += 1
+            heappush(self._heap, (entry.rank, self._clock, entry))
+
+    def on_evict(self, entry: Entry) -> None:
+        """Leave the outdated place in the heap to `victim`, which discards it."""
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry of least rank."""
+        heap = self._heap
+        while heap:
+            rank, age, entry = heap[0]
+            if not entry.evictable:
+                heappop(heap)
+                entry.queued = False
+            elif entry.rank != rank:
+                heapreplace(heap, (entry.rank, age, entry))
+            else:
+                return entry
+        return None

@@ -1,0 +1,131 @@
+"""Why a prompt token was not saved: a chain of relaxations that sums exactly.
+
+For a prompt of length L, matched when its prefill starts:
+
+    L >= overlap with anything that ever arrived before          never seen
+      >= A0 = min(that, L - 1)                                    last-token rule
+      >= A1 = the same over prefixes whose prefill has ended      in flight
+      >= A2 = deepest depth <= A1 whose KV was ever admitted      not admitted
+      >= A3 = KV depth now, at most L - 1                         KV evicted
+      >= A4 = deepest position <= A3 where one was ever stored    not checkpointed, alignment
+      >= resume                                                   state evicted
+
+Alignment is the part of A3 - A4 that the flooring of a wanted position alone explains: up to
+the deepest position not beyond A3 that a placer wanted and whose floored position was stored.
+
+Every step walks on from where the last one ended, towards the root, so the whole chain costs
+one walk over the part of the path that is not resident.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.entry import Checkpoint, KvRun, deepest_position
+from simulator.grid import Grid
+
+
+@dataclass(slots=True)
+class Match:
+    """What the cache holds of a prompt, and why it does not hold more. All in tokens.
+
+    Parameters
+    ----------
+    overlap, done_overlap
+        Shared with the best of all prompts that arrived before, and of those whose prefill
+        has ended.
+    kv_depth
+        Prompt whose KV is resident.
+    resume
+        The resume point.
+    checkpoint
+        The state there; None where it is held implicitly.
+    kv_run
+        The run that holds the KV at the resume point.
+    losses
+        Lost between the steps of the chain, in the order of `records.LOSSES`.
+    """
+
+    overlap: int
+    done_overlap: int
+    kv_depth: int
+    resume: int
+    checkpoint: Checkpoint | None
+    kv_run: KvRun
+    losses: tuple[int, int, int, int, int, int, int, int]
+
+
+def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Match:
+    """Match the prompt that ends with `leaf` against the cache, and split what is lost.
+
+    Parameters
+    ----------
+    leaf
+        The run in which the prompt ends.
+    grid
+        Where checkpoints may lie.
+    implicit
+        Whether a state is held at every position that the model allows.
+    """
+    length = leaf.stop
+    limit = length - 1  # the logits of the last token are needed, so it always runs again
+    run = leaf
+    while not run.seen:
+        run = run.parent
+    overlap = run.stop
+    while not run.done:
+        run = run.parent
+    done_overlap = run.stop
+    while run.kv_admitted_end == run.start:
+        run = run.parent
+    admitted = run.kv_admitted_end
+    while run.kv_end == run.start:
+        run = run.parent
+    kv_depth = run.kv_end
+
+    # Conditional expressions cost a third of what min() does, and this runs for every request.
+    a0 = overlap if overlap < limit else limit
+    a1 = done_overlap if done_overlap < limit else limit
+    a2 = admitted if admitted < limit else limit
+    a3 = kv_depth if kv_depth < limit else limit
+    if implicit:
+        a4 = resume = a3 - a3 % grid.alignment
+        checkpoint, alignment = None, a3 - a4
+    else:
+        a4, wanted = _deepest_stored(run, a3)
+        checkpoint = _deepest_checkpoint(run, a3)
+        resume, run = checkpoint.position, checkpoint.run
+        alignment = wanted - a4 if wanted > a4 >= grid.floor(wanted) else 0
+    losses = (
+        length - overlap,
+        overlap - a0,
+        a0 - a1,
+        a1 - a2,
+        a2 - a3,
+        a3 - a4 - alignment,
+        alignment,
+        a4 - resume,
+    )
+    return Match(overlap, done_overlap, kv_depth, resume, checkpoint, run, losses)
+
+
+def _deepest_stored(run: KvRun, limit: int) -> tuple[int, int]:
+    """Return the deepest position up to `limit` ever stored, and wanted, from `run` upwards."""
+    wanted = 0
+    while True:
+        wanted = wanted or deepest_position(run.wanted, limit)
+        # The root's 0 was always stored: a run that has stored anything ends the walk.
+        if run.stored:
+            stored = deepest_position(run.stored, limit)
+            if stored or run.stop == 0:
+                return stored, wanted
+        run = run.parent
+
+
+def _deepest_checkpoint(run: KvRun, limit: int) -> Checkpoint:
+    """Return the deepest resident checkpoint up to `limit`, from `run` upwards."""
+    checkpoint = run.deepest_checkpoint(limit)
+    while checkpoint is None:
+        run = run.parent
+        checkpoint = run.deepest_checkpoint(limit)
+    return checkpoint

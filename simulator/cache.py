@@ -1,0 +1,209 @@
+"""The shared prefix cache, into which any placer, admission and eviction policy plugs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.attribution import Match, match
+from simulator.entry import KvRun, with_position
+from simulator.errors import UsageError
+from simulator.grid import Grid
+from simulator.integrity import check_integrity
+from simulator.prefix_tree import PrefixTree
+from simulator.protocols import AdmissionPolicy, EvictionPolicy, Overlap, Placer, Prefix
+from simulator.runs import Runs
+from simulator.store import Sizes, Store
+
+
+@dataclass(slots=True)
+class Grant:
+    """What a running request was granted, and what it will leave behind.
+
+    Parameters
+    ----------
+    leaf
+        The run in which its prompt ends.
+    match
+        Its resume point, and the tokens lost.
+    session, label
+        As in the trace.
+    positions
+        Where its states are captured: ascending, in `(resume, prompt_tokens]`.
+    floored
+        The positions that were wanted between those, before they were floored.
+    written
+        Checkpoints that it has stored.
+    """
+
+    leaf: KvRun
+    match: Match
+    session: int
+    label: int
+    positions: list[int]
+    floored: list[int]
+    written: int = 0
+
+
+class PolicyCache:
+    """A cache ruled by policies.
+
+    A request is admitted when its prefill starts, published when it ends, then released.
+
+    Parameters
+    ----------
+    tree
+        The prompts of the trace.
+    sizes
+        Bytes per token and per state.
+    grid
+        Where checkpoints may lie.
+    capacity_bytes
+        One budget for KV and states; None is unbounded.
+    placer, admission, eviction
+        The policies.
+    """
+
+    def __init__(
+        self,
+        tree: PrefixTree,
+        sizes: Sizes,
+        grid: Grid,
+        capacity_bytes: int | None,
+        placer: Placer,
+        admission: AdmissionPolicy,
+        eviction: EvictionPolicy,
+    ) -> None:
+        self.grid = grid
+        self.runs = Runs(tree)
+        self.store = Store(sizes, capacity_bytes, admission, eviction)
+        self._placer = placer
+        self._granted: dict[int, Grant] = {}
+
+    def admit(self, node: int, session: int = -1, label: int = -1) -> Grant:
+        """Match the prompt that ends at `node`, pin what it uses and plan its checkpoints."""
+        leaf = self.runs.at(node)
+        found = match(leaf, self.grid, implicit=self._placer.implicit)
+        _mark_seen(leaf)
+        found.kv_run.pins += 1
+        if found.checkpoint is not None:
+            found.checkpoint.pins += 1
+        grant = Grant(leaf, found, session, label, [], [])
+        if not self._placer.implicit:
+            self._plan(grant)
+        self._granted[id(grant)] = grant
+        return grant
+
+    def publish(self, grant: Grant) -> None:
+        """Store what the prefill of `grant` has computed: it is visible from now on."""
+        _mark_done(grant.leaf)
+        if grant.match.resume and grant.match.checkpoint is not None:
+            self.store.hit(grant.match.checkpoint)
+        before = self.store.written_checkpoints
+        self._store(grant)
+        grant.written = self.store.written_checkpoints - before
+        for position in grant.floored:
+            run = _run_holding(grant.leaf, position)
+            run.wanted = with_position(run.wanted, position)
+        if self._placer.observes:
+            found = grant.match
+            observed = Overlap(found.done_overlap, grant.leaf.stop, grant.session, grant.label)
+            self._placer.observe(observed)
+
+    def release(self, grant: Grant) -> None:
+        """Unpin what `grant` used."""
+        del self._granted[id(grant)]
+        self.store.unpin(grant.match.kv_run)
+        if grant.match.checkpoint is not None:
+            self.store.unpin(grant.match.checkpoint)
+
+    def check(self) -> None:
+        """Recount everything from scratch.
+
+        Raises
+        ------
+        IntegrityError
+            If bytes, closure, pins or capacity are not what they should be.
+        """
+        check_integrity(self.runs, self.store, [grant.match for grant in self._granted.values()])
+
+    def _plan(self, grant: Grant) -> None:
+        """Ask the placer, and floor what it wants."""
+        found, stop = grant.match, grant.leaf.stop
+        resume, grid = found.resume, self.grid
+        prefix = Prefix(
+            stop, resume, found.done_overlap, grid.step, grant.session, grant.label, grant.leaf
+        )
+        wanted = self._placer.place(prefix)
+        if len(wanted) and wanted[-1] > stop:
+            raise UsageError(f"the placer wants position {wanted[-1]} in a prompt of {stop} tokens")
+        positions, deepest = grant.positions, resume
+        for position in wanted:
+            floored = grid.floor(position)
+            if floored > deepest:
+                positions.append(floored)
+                deepest = floored
+            if floored != position:
+                grant.floored.append(position)
+
+    def _store(self, grant: Grant) -> None:
+        """Bring in KV and checkpoints from the root downwards, as deep as they fit.
+
+        The order is that of the tokens, so that what a full cache can hold of an oversized
+        prompt is a prefix that can be resumed from.
+        """
+        missing: list[KvRun] = []
+        run = grant.leaf
+        while run.kv_end < run.stop:
+            missing.append(run)
+            run = run.parent
+        store, pinned = self.store, run  # with the deepest whole run pinned, all above it stay
+        pinned.pins += 1
+        store.hit_path(pinned)
+        pending = grant.positions[::-1]
+        while pending and pending[-1] <= pinned.stop:  # KV that was resident without a state
+            position = pending.pop()
+            store.add_checkpoint(_run_holding(pinned, position), position)
+        if missing:
+            store.reserve(grant.leaf.stop - missing[-1].kv_end, len(pending))
+        for run in reversed(missing):
+            run.pins += 1
+            whole = self._fill(run, pending)
+            if run.kv_end == run.start:
+                run.pins -= 1
+                break
+            pinned.pins -= 1  # not evictable: it has KV below it now
+            pinned = run
+            if not whole:
+                break
+        store.unpin(pinned)
+
+    def _fill(self, run: KvRun, pending: list[int]) -> bool:
+        """Bring in the rest of `run` with its checkpoints; say whether it is whole."""
+        if run.kv_end > run.start:
+            self.store.hit(run)
+        while pending and pending[-1] <= run.stop:
+            position = pending.pop()
+            if not self.store.extend(run, position):
+                return False
+            self.store.add_checkpoint(run, position)
+        return self.store.extend(run, run.stop)
+
+
+def _mark_seen(run: KvRun) -> None:
+    while not run.seen:
+        run.seen = True
+        run.parent.children_seen += 1
+        run = run.parent
+
+
+def _mark_done(run: KvRun) -> None:
+    while not run.done:
+        run.done = True
+        run = run.parent
+
+
+def _run_holding(run: KvRun, position: int) -> KvRun:
+    """Return the run of the path up from `run` in which token `position` lies."""
+    while run.start >= position:
+        run = run.parent
+    return run

@@ -1,0 +1,144 @@
+"""What prefill, restore and capture cost, in seconds, by a profile."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from operator import sub
+
+from simulator.errors import UsageError
+from simulator.profile import Profile
+
+_MICRO = 1e-6
+
+
+class CostModel:
+    """Price the work of a request: t(c, n) = F(n) + e n (c + n/2) + g c.
+
+    n tokens are prefilled in one pass after a context of c. F is interpolated linearly, and
+    beyond its table it goes on with its last slope; `beyond_valid` tells where that is. Up to
+    the table's first entry F is that entry, and F(0) = 0.
+
+    With g = 0 a hit never costs more than a miss before its restore, since F does not decrease
+    and the pair term counts pairs.
+
+    Parameters
+    ----------
+    profile
+        The profile; all its prices are at batch 1.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        prefill, checkpoint = profile.prefill, profile.checkpoint
+        self._table = _Table(prefill.F.n, [us * _MICRO for us in prefill.F.us])
+        self._pair_seconds = prefill.e_us_per_pair * _MICRO
+        self._context_seconds = prefill.g_us_per_token * _MICRO
+        self._n_max, self._c_max = profile.valid_n_max, profile.valid_c_max
+        mebibytes = profile.state_bytes / 2**20
+        self._snapshot_seconds = mebibytes * checkpoint.snapshot_us_per_mib * _MICRO
+        overhead = checkpoint.cut_overhead
+        self._cut_seconds = None if isinstance(overhead, str) else overhead * _MICRO
+        io = profile.io
+        tiers = {"device": io.d2d, "host": io.h2d, "disk": io.disk}
+        self._links = {
+            tier: (link.latency_us * _MICRO, 1e-9 / link.gbps)
+            for tier, link in tiers.items()
+            if link is not None
+        }
+        self._name = profile.profile_id
+
+    def prefill_seconds(self, start: int, stop: int) -> float:
+        """Return the time of one pass over the tokens `(start, stop]`; 0 where there are none."""
+        tokens = stop - start
+        if tokens <= 0:
+            return 0.0
+        pairs = tokens * (start + 0.5 * tokens)
+        own = self._table[tokens]
+        return own + self._pair_seconds * pairs + self._context_seconds * start
+
+    def restore_seconds(self, size_bytes: int, tier: str = "device") -> float:
+        """Return the time to copy `size_bytes` into place from a tier; 0 for no bytes.
+
+        Parameters
+        ----------
+        size_bytes
+            Bytes to copy.
+        tier
+            Where they lie: "device", "host" or "disk".
+
+        Raises
+        ------
+        UsageError
+            If the profile does not know the tier.
+        """
+        if not size_bytes:
+            return 0.0
+        link = self._links.get(tier)
+        if link is None:
+            raise UsageError(f"profile '{self._name}' has no figures for tier '{tier}'")
+        return link[0] + size_bytes * link[1]
+
+    def capture_seconds(self, start: int, stop: int, positions: Sequence[int]) -> float:
+        """Return what checkpoints add to the prefill of `(start, stop]`.
+
+        Each is copied once. An exact state inside the pass needs the pass to be cut there (a
+        kernel's own states between chunks are rounded), which costs the profile's figure a cut, or
+        what the pieces cost above the whole, never less than nothing. One at `stop` needs no cut.
+
+        Parameters
+        ----------
+        start, stop
+            The pass, in tokens from the start of the prompt.
+        positions
+            Of the checkpoints: ascending, unique, within `(start, stop]`.
+        """
+        if not positions:
+            return 0.0
+        copies = len(positions) * self._snapshot_seconds
+        cuts = len(positions) - (positions[-1] == stop)
+        if not cuts:
+            return copies
+        if self._cut_seconds is not None:
+            return copies + cuts * self._cut_seconds
+        return copies + self._cutting_seconds(start, stop, positions[:cuts])
+
+    def beyond_valid(self, start: int, stop: int) -> bool:
+        """Say whether a pass over `(start, stop]` lies outside the range that was measured."""
+        return stop - start > self._n_max or start > self._c_max
+
+    def _cutting_seconds(self, start: int, stop: int, cuts: Sequence[int]) -> float:
+        """Return t(pieces) - t(whole); the pair terms of the pieces sum to that of the whole."""
+        table = self._table
+        seconds = table[cuts[0] - start] + table[stop - cuts[-1]] - table[stop - start]
+        # Maps, not a loop: a dense block placer cuts a prompt 200 times.
+        seconds += sum(map(table.__getitem__, map(sub, cuts[1:], cuts)))
+        if self._context_seconds:
+            seconds += self._context_seconds * sum(cuts)
+        return max(seconds, 0.0)
+
+
+class _Table(dict[int, float]):
+    """F(n) in seconds: every value is computed once, when it is first asked for."""
+
+    __slots__ = ("_n", "_seconds")
+
+    def __init__(self, n: Sequence[int], seconds: Sequence[float]) -> None:
+        super().__init__(zip(n, seconds, strict=True))
+        self[0] = 0.0
+        self._n, self._seconds = n, seconds
+
+    def __missing__(self, tokens: int) -> float:
+        """Interpolate, remember and return F(tokens)."""
+        value = self[tokens] = self._interpolate(tokens)
+        return value
+
+    def _interpolate(self, tokens: int) -> float:
+        """Return F(tokens) on the line through the entries around it, or the last two."""
+        n, seconds = self._n, self._seconds
+        if tokens <= n[0]:
+            return seconds[0]
+        right = min(bisect_left(n, tokens), len(n) - 1)
+        slope = (seconds[right] - seconds[right - 1]) / (n[right] - n[right - 1])
+        value = seconds[right] - slope * (n[right] - tokens)
+        # Rounding must not make F dip below the entry before.
+        return max(value, seconds[right - 1])

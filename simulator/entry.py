@@ -1,0 +1,141 @@
+"""What lives in the cache: KV runs and checkpoints."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from operator import attrgetter
+
+_position = attrgetter("position")
+
+
+class KvRun:
+    """The KV of one node of the prefix tree, resident over `(start, kv_end]`.
+
+    Runs are closed towards the root: where this one holds a token, every run above it is whole.
+    So it can be evicted from its tail only, and only while no run below it holds a token.
+    It also remembers what its tokens have been through, which loss attribution needs, and
+    stays in memory when its KV is gone. The root is its own parent: every walk ends there.
+
+    `rank` and `queued` belong to the eviction policy, everything else to the cache.
+    """
+
+    __slots__ = (
+        "checkpoints",
+        "children_resident",
+        "children_seen",
+        "done",
+        "kv_admitted_end",
+        "kv_end",
+        "parent",
+        "pins",
+        "queued",
+        "rank",
+        "seen",
+        "size_bytes",
+        "start",
+        "stop",
+        "stored",
+        "wanted",
+    )
+
+    def __init__(self, parent: KvRun | None, start: int, stop: int) -> None:
+        self.parent: KvRun = self if parent is None else parent
+        self.start = start
+        self.stop = stop
+        self.kv_end = start  # resident if beyond `start`
+        self.kv_admitted_end = start  # the deepest token whose KV was ever admitted
+        self.size_bytes = 0
+        self.seen = False  # a request that passes here has been matched
+        self.done = False  # the prefill of such a request has ended
+        self.children_seen = 0
+        self.children_resident = 0
+        self.pins = 0
+        # Ascending; most runs never hold any, so an empty one is the shared empty tuple.
+        self.checkpoints: list[Checkpoint] | tuple[()] = ()  # resident
+        self.stored: list[int] | tuple[()] = ()  # positions where one was ever stored
+        self.wanted: list[int] | tuple[()] = ()  # positions wanted, before they were floored
+        self.rank: float = 0
+        self.queued = False
+
+    @property
+    def evictable(self) -> bool:
+        """Whether it holds KV that nothing needs: no pin, and no KV below it."""
+        return self.kv_end > self.start and not self.pins and not self.children_resident
+
+    @property
+    def depth(self) -> int:
+        """Tokens from the start of the prompt to the end of the resident KV."""
+        return self.kv_end
+
+    def deepest_checkpoint(self, limit: int) -> Checkpoint | None:
+        """Return the deepest resident checkpoint of this run at or before token `limit`."""
+        checkpoints = self.checkpoints
+        if not checkpoints or checkpoints[-1].position <= limit:
+            return checkpoints[-1] if checkpoints else None
+        index = bisect_right(checkpoints, limit, key=_position)
+        return checkpoints[index - 1] if index else None
+
+    def add(self, checkpoint: Checkpoint) -> None:
+        """Note that `checkpoint` is resident here, and that it was stored once."""
+        if self.checkpoints:
+            insort(self.checkpoints, checkpoint, key=_position)
+        else:
+            self.checkpoints = [checkpoint]
+        self.stored = with_position(self.stored, checkpoint.position)
+
+    def remove(self, checkpoint: Checkpoint) -> None:
+        """Note that `checkpoint` is resident here no more."""
+        remaining = [kept for kept in self.checkpoints if kept is not checkpoint]
+        self.checkpoints = remaining or ()
+
+
+class Checkpoint:
+    """A stored recurrent state: after token `position` of every prompt through `run`.
+
+    `rank` and `queued` belong to the eviction policy, everything else to the cache.
+    """
+
+    __slots__ = ("pins", "position", "queued", "rank", "resident", "run", "size_bytes")
+
+    def __init__(self, run: KvRun, position: int, size_bytes: int) -> None:
+        self.run = run
+        self.position = position
+        self.size_bytes = size_bytes
+        self.resident = True
+        self.pins = 0
+        self.rank: float = 0
+        self.queued = False
+
+    @property
+    def evictable(self) -> bool:
+        """Whether it is still stored and no running request resumes from it."""
+        return self.resident and not self.pins
+
+    @property
+    def depth(self) -> int:
+        """Tokens from the start of the prompt to the state."""
+        return self.position
+
+
+Entry = KvRun | Checkpoint
+
+
+def deepest_position(positions: list[int] | tuple[()], limit: int) -> int:
+    """Return the last of ascending `positions` that is at most `limit`, or 0."""
+    if not positions:
+        return 0
+    if positions[-1] <= limit:
+        return positions[-1]
+    index = bisect_right(positions, limit)
+    return positions[index - 1] if index else 0
+
+
+def with_position(positions: list[int] | tuple[()], position: int) -> list[int]:
+    """Return ascending `positions` with `position` among them; a list is changed in place."""
+    if not positions:
+        return [position]
+    if positions[-1] < position:
+        positions.append(position)
+    elif positions[bisect_right(positions, position) - 1] != position:
+        insort(positions, position)
+    return positions

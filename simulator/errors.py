@@ -1,0 +1,60 @@
+"""Errors that a user can cause, each with the exit code of the command line."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+
+class MilepostError(Exception):
+    """An error that is reported as one line, without a traceback."""
+
+    exit_code = 1
+
+
+class UsageError(MilepostError):
+    """A wrong flag, key, policy or setting."""
+
+    exit_code = 2
+
+
+class DataError(MilepostError):
+    """A file whose content is not what it should be.
+
+    Parameters
+    ----------
+    source
+        The file, as the user named it.
+    problem
+        What was found and what was expected.
+    line
+        Line number, counted from 1, where there is one.
+    field
+        The field at fault, where there is one.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, source: str, problem: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        place = printable(source) if line is None else f"{printable(source)}:{line}"
+        what = problem if field is None else f"field '{printable(field)}': {problem}"
+        super().__init__(f"{place}: {what}")
+        self.source = source
+        self.line = line
+        self.field = field
+        self.problem = problem
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """Return `text` on one line, control characters escaped, cut at `limit` characters."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return shown if len(shown) <= limit else f"{shown[:limit]}..."
+
+
+def did_you_mean(name: str, known: list[str]) -> str:
+    """Return a suggestion for an unknown name: "; did you mean 'lru'?", or all known names."""
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; expected one of: {', '.join(known)}"

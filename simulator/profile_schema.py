@@ -1,0 +1,211 @@
+"""The fields of a cost profile, as its file has them. Standard library only.
+
+Names follow the file: `_us` is microseconds, `gbps` is 10^9 bytes (not bits) a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from simulator.decode import Matches, Within
+
+Text = Annotated[str, Matches(r"[^\x00-\x1f]{1,4096}", "a text of 1 to 4096 characters")]
+Name = Annotated[str, Matches(r"[\w.:=,+-]{1,200}", "a name of letters, digits and . : = , + - _")]
+Bytes = Annotated[int, Within(0, 2**60)]
+Tokens = Annotated[int, Within(1, 2**40)]
+Microseconds = Annotated[float, Within(0.0, 1e12)]
+Positive = Annotated[float, Within(1e-9, 1e12)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """What the machine reaches at best: matrix products and copies on the device."""
+
+    gemm_tflops: Positive | None = None
+    d2d_gbps: Positive | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """The machine; `memory` in bytes."""
+
+    name: Text
+    driver: Text | None = None
+    memory: Bytes | None = None
+    ceilings: Ceilings | None = None
+    clocks: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """Versions, the kernels that were bound, and how they were launched."""
+
+    torch: Text | None = None
+    transformers: Text | None = None
+    kernels: Text | None = None
+    mode: Literal["eager", "graph", "compiled"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledModel:
+    """The model; `layer_types` counts its layers by kind, `scale` is "whole" or "group x k"."""
+
+    name: Name
+    config_sha256: Annotated[str, Matches("[0-9a-f]{64}", "64 hexadecimal digits")] | None = None
+    layer_types: Mapping[str, Annotated[int, Within(0, 10_000)]] | None = None
+    dimensions: Mapping[str, object] | None = None
+    parameters: Annotated[int, Within(1, 10**15)] | None = None
+    weights: Literal["random", "real"] | None = None
+    scale: Text = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A checkpoint: its bytes, and the multiple of tokens at which it can be written."""
+
+    ssm_bytes: Bytes
+    conv_bytes: Bytes
+    bytes_per_checkpoint: Annotated[int, Within(1, 2**60)]
+    alignment: Tokens = 1
+    dtypes: Mapping[str, Text] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kv:
+    """KV: bytes a token, and tokens a page (1: not paged)."""
+
+    bytes_per_token: Bytes
+    block_tokens: Tokens = 1
+    dtype: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """F: microseconds `us` to prefill `n` tokens without context, the pair term taken out."""
+
+    n: tuple[Tokens, ...]
+    us: tuple[Annotated[float, Within(1e-6, 1e12)], ...]
+    interpolation: Literal["linear"] = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """The range that was measured: tokens prefilled, and tokens of context before them."""
+
+    n_max: Tokens
+    c_max: Annotated[int, Within(0, 2**40)]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill:
+    """t(c, n) = F(n) + e n (c + n/2) + g c, and the points that it was fitted to, if any.
+
+    `c`, `n`, `median` and `quartiles` (first and third) have one entry a measured point.
+    """
+
+    F: Table
+    e_us_per_pair: Annotated[float, Within(0.0, 1e6)]
+    valid: Valid
+    g_us_per_token: Annotated[float, Within(0.0, 1e6)] = 0.0
+    c: tuple[Annotated[int, Within(0, 2**40)], ...] | None = None
+    n: tuple[Tokens, ...] | None = None
+    median: tuple[Microseconds, ...] | None = None
+    quartiles: tuple[tuple[Microseconds, ...], ...] | None = None
+    floor_eager_us: Microseconds | None = None
+    floor_graph_us: Microseconds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCost:
+    """What writing a checkpoint costs.
+
+    `cut_overhead` is "prefill_table" where cutting the prefill costs what F says of the pieces,
+    or microseconds a cut.
+    """
+
+    cut_overhead: Literal["prefill_table"] | Microseconds
+    snapshot_us_per_mib: Annotated[float, Within(0.0, 1e6)]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A way for bytes: they take latency + bytes / bandwidth."""
+
+    latency_us: Microseconds
+    gbps: Positive
+
+
+@dataclass(frozen=True, slots=True)
+class Io:
+    """Copies within the device, to and from the host, and from disk."""
+
+    d2d: Link
+    d2h: Link | None = None
+    h2d: Link | None = None
+    disk: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exactness:
+    """What the exactness gate found."""
+
+    fp32_max_abs: Annotated[float, Within(0.0, 1e30)] | None = None
+    bug_max_abs: Annotated[float, Within(0.0, 1e30)] | None = None
+    bf16_argmax_agreement: Annotated[float, Within(0.0, 1.0)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A cost profile, as its file has it (`kind` says how far to trust it)."""
+
+    schema_version: Literal[1]
+    profile_id: Name
+    kind: Literal["measured", "composed", "analytic", "toy"]
+    source: Text
+    licence: Text
+    created: Text
+    hardware: Hardware
+    model: ProfiledModel
+    state: State
+    kv: Kv
+    prefill: Prefill
+    checkpoint: CheckpointCost
+    io: Io
+    seed: Annotated[int, Within(0, 2**63)] | None = None
+    software: Software | None = None
+    batching: Mapping[str, object] | None = None
+    decode: Mapping[str, object] | None = None
+    validation: Mapping[str, object] | None = None
+    exactness: Exactness | None = None
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of one checkpoint."""
+        return self.state.bytes_per_checkpoint
+
+    @property
+    def kv_bytes_per_token(self) -> int:
+        """KV bytes of one token."""
+        return self.kv.bytes_per_token
+
+    @property
+    def alignment(self) -> int:
+        """Tokens: checkpoints lie at its multiples."""
+        return self.state.alignment
+
+    @property
+    def page_tokens(self) -> int:
+        """Tokens of a page of KV; 1 where KV is not paged."""
+        return self.kv.block_tokens
+
+    @property
+    def valid_n_max(self) -> int:
+        """Tokens of the longest prefill that the profile vouches for."""
+        return self.prefill.valid.n_max
+
+    @property
+    def valid_c_max(self) -> int:
+        """Tokens of the longest context before a prefill that the profile vouches for."""
+        return self.prefill.valid.c_max

@@ -1,0 +1,184 @@
+"""The plug-ins' contracts, and what a plug-in is told.
+
+A policy sees only what the past has shown; one that looks ahead sets `clairvoyant = True`, and
+reports mark it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.entry import Entry, KvRun
+
+
+@dataclass(slots=True)
+class Prefix:
+    """What is known of a prompt when its prefill starts. All positions are tokens from the start.
+
+    Parameters
+    ----------
+    prompt_tokens
+        Length of the prompt.
+    resume
+        The resume point: states can only be written behind it.
+    overlap
+        Tokens shared with the best match among prompts whose prefill has ended.
+    step
+        The coarser of the trace's granularity and the model's alignment: positions are floored
+        to both after the placer has answered, so closer ones may fall together.
+    session, label
+        Numbers of the session and of the label, -1 where unknown.
+    run
+        The run in which the prompt ends; `branch_points` reads the tree from it.
+    """
+
+    prompt_tokens: int
+    resume: int
+    overlap: int
+    step: int
+    session: int
+    label: int
+    run: KvRun
+
+    def branch_points(self) -> list[int]:
+        """Return the positions in `(resume, prompt_tokens)` where prompts were seen to diverge.
+
+        Ascending. A position counts once a second prompt has taken another way there; that of
+        this prompt counts.
+        """
+        points: list[int] = []
+        run = self.run.parent
+        while run.stop > self.resume:
+            if run.children_seen > 1:
+                points.append(run.stop)
+            run = run.parent
+        return points[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """One observation of an overlap, made when the prefill of its request has ended.
+
+    Parameters
+    ----------
+    depth
+        Tokens shared with the best match seen before; 0 is a miss.
+    prompt_tokens
+        Length of the prompt that was matched.
+    session, label
+        Numbers of the session and of the label, -1 where unknown.
+    """
+
+    depth: int
+    prompt_tokens: int
+    session: int = -1
+    label: int = -1
+
+
+class Placer(Protocol):
+    """Decides where the states of a prompt are checkpointed.
+
+    `place` is pure: the same prefix and the same observations before it give the same answer.
+    A placer with `implicit = True` holds a state at every position at no cost (an upper bound);
+    its `place` is not called. One with `observes = False` has no use for overlaps, and `observe`
+    is not called.
+    """
+
+    clairvoyant: ClassVar[bool]
+    implicit: ClassVar[bool]
+    observes: ClassVar[bool]
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
+        ...
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn from a request that has been served."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """A law of overlap depths on its support.
+
+    Parameters
+    ----------
+    depths
+        int64, ascending, unique, at least 1.
+    weights
+        float64, non-negative, of one length with `depths`; any scale.
+    misses
+        Weight of depth 0, on the same scale.
+    version
+        Changes when the law does, and only then.
+    """
+
+    depths: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    misses: float = 0.0
+    version: int = 0
+
+
+class OverlapEstimator(Protocol):
+    """Learns the law of overlap depths."""
+
+    scope: ClassVar[str]  # whose overlaps it pools: "global", "label" or "document"
+    coordinate: ClassVar[str]  # where depths are counted from: "start", "end" or "branch"
+
+    def observe(self, overlap: Overlap) -> None:
+        """Take one more observation."""
+        ...
+
+    def law(self) -> Law:
+        """Return the current law; empty before the first observation."""
+        ...
+
+
+class EvictionPolicy(Protocol):
+    """Keeps an order over the entries of the cache; never touches bytes.
+
+    The cache calls the `on_` methods; `victim` returns the entry that should go next among those
+    that are `evictable`, or None, and leaves the order as it was.
+    """
+
+    clairvoyant: ClassVar[bool]
+
+    def on_insert(self, entry: Entry) -> None:
+        """`entry` has entered the cache (it may not be evictable yet)."""
+        ...
+
+    def on_hit(self, entry: Entry) -> None:
+        """`entry` has served a request, or has been written again."""
+        ...
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Nothing needs `entry` any more: it may be evicted from now on."""
+        ...
+
+    def on_evict(self, entry: Entry) -> None:
+        """`entry` has left the cache altogether."""
+        ...
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry that should go next, or None where there is none."""
+        ...
+
+
+class AdmissionPolicy(Protocol):
+    """Decides what is worth its bytes. One with `always = True` is not asked."""
+
+    clairvoyant: ClassVar[bool]
+    always: ClassVar[bool]
+
+    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+        """Say whether `size_bytes` more of `candidate` enter the cache.
+
+        `victim` is the first entry that would have to leave, None when there is room. Neither
+        may be changed.
+        """
+        ...

@@ -1,0 +1,154 @@
+"""What a simulation gives: records, counters, a summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.records import FINISHED, LOSSES, REJECTED, UNFINISHED
+from simulator.store import Store
+
+# From so many independent requests on, the largest bounds the 99th percentile from above with
+# 97.5 % confidence: the least n with 1 - .99^n >= .975.
+P99_REQUESTS = 368
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What the cache counted over the whole run, warm-up included."""
+
+    checkpoints_written: int
+    checkpoints_evicted: int
+    checkpoint_peak_count: int
+    checkpoint_peak_bytes: int
+    kv_peak_bytes: int
+    kv_evicted_tokens: int
+    peak_bytes: int
+    kv_bytes_per_token: int
+    extrapolated_requests: int
+
+    @classmethod
+    def of(cls, store: Store, extrapolated_requests: int) -> Counters:
+        """Read the counters of a store."""
+        pool = store.pool
+        return cls(
+            checkpoints_written=store.written_checkpoints,
+            checkpoints_evicted=store.evicted_checkpoints,
+            checkpoint_peak_count=pool.checkpoint_peak_count,
+            checkpoint_peak_bytes=pool.checkpoint_peak_bytes,
+            kv_peak_bytes=pool.kv_peak_bytes,
+            kv_evicted_tokens=store.evicted_kv_tokens,
+            peak_bytes=pool.peak_bytes,
+            kv_bytes_per_token=store.sizes.kv_bytes_per_token,
+            extrapolated_requests=extrapolated_requests,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """The outcome of one simulation.
+
+    Parameters
+    ----------
+    columns
+        One row a request, in the order of the trace: `records.COUNT_COLUMNS` as int64,
+        `records.TIME_COLUMNS` and `ttft_seconds` as float64.
+    counters
+        What the cache counted.
+    simulated_seconds
+        Where the clock stood at the end.
+    wall_seconds
+        How long the simulation took.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    counters: Counters
+    simulated_seconds: float
+    wall_seconds: float
+
+    def summary(self, warmup_share: float = 0.0) -> dict[str, Any]:
+        """Return the figures of a run, as plain numbers for JSON; None where there is no figure.
+
+        Parameters
+        ----------
+        warmup_share
+            Share of the requests, from the first on, that is left out of everything but the
+            peaks.
+        """
+        rows = self.rows_after(warmup_share)
+        prompt, saved = int(rows["prompt_tokens"].sum()), int(rows["saved_tokens"].sum())
+        lost = {loss: int(rows[f"lost_{loss}_tokens"].sum()) for loss in LOSSES}
+        finished = rows["status"] == FINISHED
+        return {
+            "requests": {
+                "total": len(finished),
+                "finished": int(finished.sum()),
+                "rejected": int((rows["status"] == REJECTED).sum()),
+                "unfinished": int((rows["status"] == UNFINISHED).sum()),
+            },
+            "prompt_tokens": prompt,
+            "saved_tokens": saved,
+            "recomputed_tokens": prompt - saved - lost["not_served"],
+            "token_hit_rate": saved / prompt if prompt else None,
+            "ttft_seconds": quantiles(rows["ttft_seconds"][finished]),
+            "lost_tokens": lost,
+            "checkpoints": self._checkpoints(rows, int(finished.sum())),
+            "kv": self._kv(rows, finished),
+            "cache": {
+                "peak_bytes": self.counters.peak_bytes,
+                "mean_bytes": _mean(rows["kv_bytes"] + rows["checkpoint_bytes"]),
+            },
+            "extrapolated_requests": self.counters.extrapolated_requests,
+            "simulated_seconds": self.simulated_seconds,
+            "wall_seconds": self.wall_seconds,
+        }
+
+    def rows_after(self, warmup_share: float) -> dict[str, NDArray[Any]]:
+        """Return the columns without the first `warmup_share` of the requests."""
+        first = int(len(self.columns["status"]) * warmup_share)
+        return {name: column[first:] for name, column in self.columns.items()}
+
+    def _checkpoints(self, rows: dict[str, NDArray[Any]], finished: int) -> dict[str, Any]:
+        written = int(rows["checkpoints_written"].sum())
+        return {
+            "written": written,
+            "evicted": self.counters.checkpoints_evicted,
+            "peak_count": self.counters.checkpoint_peak_count,
+            "peak_bytes": self.counters.checkpoint_peak_bytes,
+            "mean_per_request": written / finished if finished else None,
+        }
+
+    def _kv(self, rows: dict[str, NDArray[Any]], finished: NDArray[np.bool_]) -> dict[str, Any]:
+        stranded = (rows["kv_tokens"] - rows["saved_tokens"])[finished]
+        stranded_tokens = _mean(stranded)
+        per_token = self.counters.kv_bytes_per_token
+        return {
+            "peak_bytes": self.counters.kv_peak_bytes,
+            "evicted_tokens": self.counters.kv_evicted_tokens,
+            "stranded_bytes_mean": None if stranded_tokens is None else stranded_tokens * per_token,
+        }
+
+
+def quantiles(ttft_seconds: NDArray[np.float64]) -> dict[str, float | int | None]:
+    """Return mean, p50, p90 and p99 of times to first token, and how many there are.
+
+    The p99 of fewer than 368 requests is None: too few lie beyond it to tell.
+    """
+    count = len(ttft_seconds)
+    if not count:
+        return {"mean": None, "p50": None, "p90": None, "p99": None, "count": 0}
+    p50, p90, p99 = (float(q) for q in np.quantile(ttft_seconds, [0.5, 0.9, 0.99]))
+    return {
+        "mean": float(ttft_seconds.mean()),
+        "p50": p50,
+        "p90": p90,
+        "p99": p99 if count >= P99_REQUESTS else None,
+        "count": count,
+    }
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    return float(values.mean()) if len(values) else None

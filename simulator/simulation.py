@@ -1,0 +1,198 @@
+"""Replays a trace through a cache: the event loop."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from simpy import Environment
+from simpy.events import Event
+
+from simulator.cache import PolicyCache
+from simulator.clock import after
+from simulator.cost import CostModel
+from simulator.errors import UsageError
+from simulator.grid import Grid
+from simulator.profile import Profile
+from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
+from simulator.result import Counters, Result
+from simulator.server import InstantServer, Prefills, QueueServer, Server
+from simulator.store import Sizes
+from simulator.trace import Trace
+
+SERVERS = ("queue", "instant")
+PROGRESS_EVERY = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What a trace is replayed through. Policies may learn: give each run its own.
+
+    Parameters
+    ----------
+    profile
+        The model on its hardware: bytes and seconds.
+    placer, eviction, admission
+        The policies.
+    capacity_bytes
+        One budget for KV and states; None is unbounded.
+    server
+        "queue": one prefill at a time, first come first served. "instant": each request is
+        served completely before the next arrives.
+    alignment
+        Positions are floored to multiples of it; None takes the profile's.
+    queue_limit
+        Requests that may wait before further ones are rejected; None: no limit.
+    horizon_seconds
+        When to stop, counted from the first arrival; None: when all are served.
+    check_every_request
+        Recount the cache after every request (slow).
+    """
+
+    profile: Profile
+    placer: Placer
+    eviction: EvictionPolicy
+    admission: AdmissionPolicy
+    capacity_bytes: int | None = None
+    server: str = "queue"
+    alignment: int | None = None
+    queue_limit: int | None = None
+    horizon_seconds: float | None = None
+    check_every_request: bool = False
+
+
+def simulate(
+    trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | None = None
+) -> Result:
+    """Replay `trace` and return one record a request.
+
+    The same trace and scenario give the same result, to the bit. Requests that arrive at one
+    instant are taken in the order of the trace.
+
+    Parameters
+    ----------
+    trace
+        The requests; with arrival times, unless the server is "instant".
+    scenario
+        The cache, its policies and the server.
+    on_progress
+        Called now and then with the number of requests that have finished.
+
+    Raises
+    ------
+    UsageError
+        If the scenario cannot be run on this trace.
+    IntegrityError
+        If the cache's books do not balance at the end: a bug.
+    """
+    if trace.arrival_seconds is None and scenario.server != "instant":
+        raise UsageError(f"trace '{trace.name}' has no arrival times: state a rate of arrivals")
+    started = time.perf_counter()
+    env = Environment()
+    cache = _cache(trace, scenario)
+    prefills = Prefills(
+        trace, cache, CostModel(scenario.profile), _finished_hook(cache, scenario, on_progress)
+    )
+    server = _server(env, prefills, scenario)
+    with _garbage_collector_paused():
+        Arrivals(env, trace, server).begin()
+        env.run(until=scenario.horizon_seconds)
+        server.stop()
+    cache.check()
+    return Result(
+        columns=prefills.records.columns(),
+        counters=Counters.of(cache.store, prefills.extrapolated),
+        simulated_seconds=float(env.now),
+        wall_seconds=time.perf_counter() - started,
+    )
+
+
+class Arrivals:
+    """One cursor over the sorted trace; an event for each distinct time."""
+
+    def __init__(self, env: Environment, trace: Trace, server: Server) -> None:
+        self._env = env
+        self._server = server
+        # Without times only the order is known, and only the instant server takes such a trace.
+        times = np.zeros(len(trace)) if trace.arrival_seconds is None else trace.arrival_seconds
+        self._times = times.data
+        self._next = 0
+
+    def begin(self) -> None:
+        """Wait for the first arrival."""
+        self._wait()
+
+    def _wait(self) -> None:
+        if self._next < len(self._times):
+            delay = self._times[self._next] - self._env.now
+            after(self._env, max(0.0, delay), self._arrive)
+
+    def _arrive(self, event: Event) -> None:
+        del event
+        times, first = self._times, self._next
+        now = times[first]
+        last = first + 1
+        while last < len(times) and times[last] == now:
+            last += 1
+        self._next = last
+        self._server.arrive(first, last, now)
+        self._wait()
+
+
+def _cache(trace: Trace, scenario: Scenario) -> PolicyCache:
+    profile = scenario.profile
+    alignment = profile.alignment if scenario.alignment is None else scenario.alignment
+    if alignment < 1:
+        raise UsageError(f"alignment must be at least 1 token, not {alignment}")
+    return PolicyCache(
+        trace.tree,
+        Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
+        Grid(trace.granularity, alignment),
+        scenario.capacity_bytes,
+        scenario.placer,
+        scenario.admission,
+        scenario.eviction,
+    )
+
+
+def _server(env: Environment, prefills: Prefills, scenario: Scenario) -> Server:
+    if scenario.server == "instant":
+        return InstantServer(prefills)
+    if scenario.server == "queue":
+        return QueueServer(env, prefills, scenario.queue_limit)
+    raise UsageError(f"unknown server '{scenario.server}'; expected one of: {', '.join(SERVERS)}")
+
+
+def _finished_hook(
+    cache: PolicyCache, scenario: Scenario, on_progress: Callable[[int], None] | None
+) -> Callable[[], None] | None:
+    """Return what is to be called after each request, or None."""
+    if on_progress is None and not scenario.check_every_request:
+        return None
+    finished = 0
+
+    def hook() -> None:
+        nonlocal finished
+        finished += 1
+        if scenario.check_every_request:
+            cache.check()
+        if on_progress is not None and finished % PROGRESS_EVERY == 0:
+            on_progress(finished)
+
+    return hook
+
+
+@contextmanager
+def _garbage_collector_paused() -> Iterator[None]:
+    """Pause the cycle collector: a cache makes many objects and no cycles worth a search."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

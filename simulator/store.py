@@ -1,0 +1,201 @@
+"""What is resident: bytes in, bytes out, pins, and the evict loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.pool import Pool
+from simulator.protocols import AdmissionPolicy, EvictionPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What an entry weighs: bytes per token of KV and per state, and tokens a page of KV."""
+
+    kv_bytes_per_token: int
+    state_bytes: int
+    page_tokens: int = 1
+
+
+class Store:
+    """Brings entries in and lets others go; the policies only say which.
+
+    Parameters
+    ----------
+    sizes
+        Bytes per token and per state.
+    capacity_bytes
+        One budget for KV and states; None is unbounded.
+    admission, eviction
+        The policies.
+    """
+
+    def __init__(
+        self,
+        sizes: Sizes,
+        capacity_bytes: int | None,
+        admission: AdmissionPolicy,
+        eviction: EvictionPolicy,
+    ) -> None:
+        self.sizes = sizes
+        self.pool = Pool(capacity_bytes)
+        self.written_checkpoints = 0
+        self.evicted_checkpoints = 0
+        self.evicted_kv_tokens = 0
+        self._admission = admission
+        self._asks = not admission.always
+        self._eviction = eviction
+        self._kv_bytes = sizes.kv_bytes_per_token
+        # Nothing ever leaves an unbounded store, so no order has to be kept; KV without bytes
+        # (a purely recurrent model) frees nothing, so it is never offered.
+        self._bounded = capacity_bytes is not None
+        self._evicts_kv = self._bounded and sizes.kv_bytes_per_token > 0
+
+    # --- use --------------------------------------------------------------------------------
+
+    def hit(self, entry: Entry) -> None:
+        """Tell the policy that `entry` was used."""
+        if self._bounded and entry.size_bytes:
+            self._eviction.on_hit(entry)
+
+    def hit_path(self, run: KvRun) -> None:
+        """Tell the policy that the KV from `run` up to the root was used, deepest first."""
+        if self._evicts_kv:
+            on_hit = self._eviction.on_hit
+            while run.stop:
+                on_hit(run)
+                run = run.parent
+
+    def unpin(self, entry: Entry) -> None:
+        """Take back one pin of `entry`."""
+        entry.pins -= 1
+        if self._bounded and not entry.pins and entry.size_bytes and entry.evictable:
+            self._eviction.on_evictable(entry)
+
+    # --- in ---------------------------------------------------------------------------------
+
+    def reserve(self, tokens: int, states: int) -> None:
+        """Make room at once for what a request is about to bring in, if all of it can fit.
+
+        Only a saving of work: `extend` and `add_checkpoint` make room for themselves. Where an
+        admission policy may still refuse, nothing is evicted beforehand.
+        """
+        size_bytes = tokens * self._kv_bytes + states * self.sizes.state_bytes
+        if size_bytes > self.pool.free_bytes and not self._asks:
+            self._make_room(size_bytes)
+
+    def extend(self, run: KvRun, end: int) -> bool:
+        """Bring in the KV of `run` up to token `end`, or as far as it fits; say if all is there.
+
+        `run` must be pinned, and what lies above it whole.
+        """
+        size_bytes = (end - run.kv_end) * self._kv_bytes
+        if end <= run.kv_end:
+            return True
+        if self._asks and not self._admits(run, size_bytes):
+            return False
+        if size_bytes > self.pool.free_bytes and not self._make_room(size_bytes):
+            fitting = self._fitting_end(run)
+            if fitting > run.kv_end:
+                self._grow(run, fitting)
+            return False
+        self._grow(run, end)
+        return True
+
+    def add_checkpoint(self, run: KvRun, position: int) -> None:
+        """Store a state at `position` of `run`, whose KV is there, unless there is one."""
+        present = run.deepest_checkpoint(position)
+        if present is not None and present.position == position:
+            self.hit(present)
+            return
+        size_bytes = self.sizes.state_bytes
+        checkpoint = Checkpoint(run, position, size_bytes)
+        if self._asks and not self._admits(checkpoint, size_bytes):
+            return
+        if size_bytes > self.pool.free_bytes and not self._make_room(size_bytes):
+            return
+        run.add(checkpoint)
+        self.pool.take_checkpoint(size_bytes)
+        self.written_checkpoints += 1
+        if self._bounded:
+            self._eviction.on_insert(checkpoint)
+
+    def _grow(self, run: KvRun, end: int) -> None:
+        size_bytes = (end - run.kv_end) * self._kv_bytes
+        fresh = run.kv_end == run.start
+        run.kv_end = end
+        run.size_bytes += size_bytes
+        if end > run.kv_admitted_end:
+            run.kv_admitted_end = end
+        self.pool.take_kv(size_bytes)
+        if fresh:
+            run.parent.children_resident += 1
+            if self._evicts_kv:
+                self._eviction.on_insert(run)
+
+    def _admits(self, candidate: Entry, size_bytes: int) -> bool:
+        short = size_bytes > self.pool.free_bytes
+        return self._admission.admit(
+            candidate, size_bytes, self._eviction.victim() if short else None
+        )
+
+    def _fitting_end(self, run: KvRun) -> int:
+        """Return how deep the KV of `run` may grow into the free bytes, in whole pages."""
+        end = run.kv_end + self.pool.free_bytes // self._kv_bytes
+        return end - end % self.sizes.page_tokens
+
+    # --- out --------------------------------------------------------------------------------
+
+    def _make_room(self, size_bytes: int) -> bool:
+        """Evict until `size_bytes` fit; say whether they do."""
+        pool = self.pool
+        if not pool.capacity_bytes:
+            return False
+        while size_bytes > pool.free_bytes:
+            victim = self._eviction.victim()
+            if victim is None:
+                return False
+            if isinstance(victim, Checkpoint):
+                self._drop(victim)
+            else:
+                self._trim(victim, self._trimmed_end(victim, size_bytes - pool.free_bytes))
+        return True
+
+    def _drop(self, checkpoint: Checkpoint) -> None:
+        checkpoint.resident = False
+        checkpoint.run.remove(checkpoint)
+        self.pool.give_checkpoint(checkpoint.size_bytes)
+        self.evicted_checkpoints += 1
+        self._eviction.on_evict(checkpoint)
+
+    def _trimmed_end(self, run: KvRun, short_bytes: int) -> int:
+        """Return the deepest page boundary to which `run` must shrink to free `short_bytes`.
+
+        States beyond the new end go too, since a state needs the KV of every token before it.
+        """
+        if short_bytes >= run.size_bytes and not run.checkpoints:
+            return run.start
+        end = run.kv_end - -(-short_bytes // self._kv_bytes)
+        for checkpoint in reversed(run.checkpoints):
+            if end >= checkpoint.position:
+                break
+            short_bytes -= checkpoint.size_bytes
+            end = min(run.kv_end - -(-short_bytes // self._kv_bytes), checkpoint.position - 1)
+        return max(run.start, end - end % self.sizes.page_tokens)
+
+    def _trim(self, run: KvRun, end: int) -> None:
+        tokens = run.kv_end - end
+        size_bytes = tokens * self._kv_bytes
+        run.kv_end = end
+        run.size_bytes -= size_bytes
+        self.pool.give_kv(size_bytes)
+        self.evicted_kv_tokens += tokens
+        while run.checkpoints and run.checkpoints[-1].position > end:
+            self._drop(run.checkpoints[-1])
+        if end == run.start:
+            self._eviction.on_evict(run)
+            parent = run.parent
+            parent.children_resident -= 1
+            if parent.evictable:
+                self._eviction.on_evictable(parent)
