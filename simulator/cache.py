@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simulator.attribution import Match, match
-from simulator.entry import KvRun, with_position
+from simulator.entry import Checkpoint, Entry, KvRun, with_position
 from simulator.errors import UsageError
 from simulator.grid import Grid
 from simulator.integrity import check_integrity
@@ -32,7 +32,7 @@ class Grant:
     floored
         The positions that were wanted between those, before they were floored.
     written
-        Checkpoints that it has stored.
+        The checkpoints that it has stored.
     """
 
     leaf: KvRun
@@ -41,7 +41,7 @@ class Grant:
     label: int
     positions: list[int]
     floored: list[int]
-    written: int = 0
+    written: list[Checkpoint]
 
 
 class PolicyCache:
@@ -87,7 +87,7 @@ class PolicyCache:
         found.kv_run.pins += 1
         if found.checkpoint is not None:
             found.checkpoint.pins += 1
-        grant = Grant(leaf, found, session, label, [], [])
+        grant = Grant(leaf, found, session, label, [], [], [])
         if not self._placer.implicit:
             self._plan(grant)
         self._granted[id(grant)] = grant
@@ -98,9 +98,7 @@ class PolicyCache:
         _mark_done(grant.leaf)
         if grant.match.resume and grant.match.checkpoint is not None:
             self.store.hit(grant.match.checkpoint)
-        before = self.store.written_checkpoints
         self._store(grant)
-        grant.written = self.store.written_checkpoints - before
         for position in grant.floored:
             run = _run_holding(grant.leaf, position)
             run.wanted = with_position(run.wanted, position)
@@ -110,8 +108,10 @@ class PolicyCache:
             self._placer.observe(observed)
 
     def release(self, grant: Grant) -> None:
-        """Unpin what `grant` used."""
+        """Unpin what `grant` used and what it has stored."""
         del self._granted[id(grant)]
+        for checkpoint in grant.written:
+            self.store.unpin(checkpoint)
         self.store.unpin(grant.match.kv_run)
         if grant.match.checkpoint is not None:
             self.store.unpin(grant.match.checkpoint)
@@ -124,7 +124,12 @@ class PolicyCache:
         IntegrityError
             If bytes, closure, pins or capacity are not what they should be.
         """
-        check_integrity(self.runs, self.store, [grant.match for grant in self._granted.values()])
+        pinned: list[Entry] = []
+        for grant in self._granted.values():
+            pinned += [grant.match.kv_run, *grant.written]
+            if grant.match.checkpoint is not None:
+                pinned.append(grant.match.checkpoint)
+        check_integrity(self.runs, self.store, pinned)
 
     def _plan(self, grant: Grant) -> None:
         """Ask the placer, and floor what it wants."""
@@ -148,36 +153,38 @@ class PolicyCache:
     def _store(self, grant: Grant) -> None:
         """Bring in KV and checkpoints from the root downwards, as deep as they fit.
 
-        The order is that of the tokens, so that what a full cache can hold of an oversized
-        prompt is a prefix that can be resumed from.
+        The order is that of the tokens, and the request's own states are pinned meanwhile, so
+        that what a full cache can hold of an oversized prompt is a prefix to resume from.
         """
         missing: list[KvRun] = []
         run = grant.leaf
         while run.kv_end < run.stop:
             missing.append(run)
             run = run.parent
-        store, pinned = self.store, run  # with the deepest whole run pinned, all above it stay
+        store = self.store
+        store.hit_path(run)
+        # With the deepest resident run pinned, all above it stay.
+        pinned = missing[-1] if missing and missing[-1].kv_end > missing[-1].start else run
         pinned.pins += 1
-        store.hit_path(pinned)
         pending = grant.positions[::-1]
-        while pending and pending[-1] <= pinned.stop:  # KV that was resident without a state
+        while pending and pending[-1] <= run.stop:  # KV that was resident without a state
             position = pending.pop()
-            store.add_checkpoint(_run_holding(pinned, position), position)
+            self._add_checkpoint(grant, _run_holding(run, position), position)
         if missing:
             store.reserve(grant.leaf.stop - missing[-1].kv_end, len(pending))
         for run in reversed(missing):
             run.pins += 1
-            whole = self._fill(run, pending)
+            whole = self._fill(grant, run, pending)
             if run.kv_end == run.start:
                 run.pins -= 1
                 break
-            pinned.pins -= 1  # not evictable: it has KV below it now
+            pinned.pins -= 1  # it stays: it has KV below it now, or is this very run
             pinned = run
             if not whole:
                 break
         store.unpin(pinned)
 
-    def _fill(self, run: KvRun, pending: list[int]) -> bool:
+    def _fill(self, grant: Grant, run: KvRun, pending: list[int]) -> bool:
         """Bring in the rest of `run` with its checkpoints; say whether it is whole."""
         if run.kv_end > run.start:
             self.store.hit(run)
@@ -185,8 +192,13 @@ class PolicyCache:
             position = pending.pop()
             if not self.store.extend(run, position):
                 return False
-            self.store.add_checkpoint(run, position)
+            self._add_checkpoint(grant, run, position)
         return self.store.extend(run, run.stop)
+
+    def _add_checkpoint(self, grant: Grant, run: KvRun, position: int) -> None:
+        checkpoint = self.store.add_checkpoint(run, position)
+        if checkpoint is not None:
+            grant.written.append(checkpoint)
 
 
 def _mark_seen(run: KvRun) -> None:

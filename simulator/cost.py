@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from operator import sub
+from itertools import pairwise
 
 from simulator.errors import UsageError
 from simulator.profile import Profile
@@ -110,8 +110,7 @@ class CostModel:
         """Return t(pieces) - t(whole); the pair terms of the pieces sum to that of the whole."""
         table = self._table
         seconds = table[cuts[0] - start] + table[stop - cuts[-1]] - table[stop - start]
-        # Maps, not a loop: a dense block placer cuts a prompt 200 times.
-        seconds += sum(map(table.__getitem__, map(sub, cuts[1:], cuts)))
+        seconds += sum([table[high - low] for low, high in pairwise(cuts)])
         if self._context_seconds:
             seconds += self._context_seconds * sum(cuts)
         return max(seconds, 0.0)

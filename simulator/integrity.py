@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from simulator.attribution import Match
-from simulator.entry import KvRun
+from simulator.entry import Entry, KvRun
 from simulator.errors import MilepostError
 from simulator.runs import Runs
 from simulator.store import Store
@@ -16,7 +15,7 @@ class IntegrityError(MilepostError):
     """The cache's books do not balance: a bug of Milepost."""
 
 
-def check_integrity(runs: Runs, store: Store, running: Sequence[Match]) -> None:
+def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
     """Compare the store's counts, the runs' links and the pins with a recount.
 
     Parameters
@@ -25,15 +24,15 @@ def check_integrity(runs: Runs, store: Store, running: Sequence[Match]) -> None:
         Every run, resident or not.
     store
         The counts to be checked.
-    running
-        What the running requests use; empty when none runs.
+    pinned
+        What the running requests have pinned, once for each pin; empty when none runs.
 
     Raises
     ------
     IntegrityError
         Naming the first thing that does not agree.
     """
-    pins = _pins(runs, running)
+    pins = Counter(map(id, (runs.root, *pinned)))  # the root stays
     children: Counter[KvRun] = Counter()
     kv_tokens = checkpoints = 0
     for run in runs:
@@ -90,14 +89,6 @@ def _checkpoint_problem(run: KvRun, pins: Counter[int]) -> str | None:
         if not checkpoint.resident or checkpoint.run is not run:
             return "a checkpoint is not where it should be"
     return None
-
-
-def _pins(runs: Runs, running: Sequence[Match]) -> Counter[int]:
-    """Count the pins that there should be, by identity of the entry."""
-    pins = Counter(id(found.kv_run) for found in running)
-    pins.update(id(found.checkpoint) for found in running if found.checkpoint is not None)
-    pins[id(runs.root)] += 1  # the root stays
-    return pins
 
 
 def _require(holds: bool, problem: str) -> None:

@@ -103,7 +103,7 @@ class Prefills:
                 found.kv_depth,
                 *found.losses,
                 0,
-                grant.written,
+                len(grant.written),
                 pool.checkpoints,
                 pool.checkpoint_bytes,
                 pool.kv_bytes,

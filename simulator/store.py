@@ -103,23 +103,28 @@ class Store:
         self._grow(run, end)
         return True
 
-    def add_checkpoint(self, run: KvRun, position: int) -> None:
-        """Store a state at `position` of `run`, whose KV is there, unless there is one."""
+    def add_checkpoint(self, run: KvRun, position: int) -> Checkpoint | None:
+        """Store a state at `position` of `run`, whose KV is there, unless there is one.
+
+        Returns the new checkpoint, pinned once, or None.
+        """
         present = run.deepest_checkpoint(position)
         if present is not None and present.position == position:
             self.hit(present)
-            return
+            return None
         size_bytes = self.sizes.state_bytes
         checkpoint = Checkpoint(run, position, size_bytes)
         if self._asks and not self._admits(checkpoint, size_bytes):
-            return
+            return None
         if size_bytes > self.pool.free_bytes and not self._make_room(size_bytes):
-            return
+            return None
+        checkpoint.pins = 1
         run.add(checkpoint)
         self.pool.take_checkpoint(size_bytes)
         self.written_checkpoints += 1
         if self._bounded:
             self._eviction.on_insert(checkpoint)
+        return checkpoint
 
     def _grow(self, run: KvRun, end: int) -> None:
         size_bytes = (end - run.kv_end) * self._kv_bytes

@@ -1,0 +1,123 @@
+"""Find a profile by its name: shipped, analytic or a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from calibration.analytic import analytic_profile
+from simulator.errors import UsageError, did_you_mean, printable
+from simulator.model import MODELS
+from simulator.profile import Profile, load_profile
+
+ANALYTIC = "analytic"
+_FOLDER = Path(__file__).parent / "profiles"
+_PARAMETERS = ["model", "gpu", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """What a list of profiles says of one."""
+
+    name: str
+    kind: str
+    source: str
+    hardware: str
+    valid_n_max: int
+    valid_c_max: int
+    state_bytes: int
+    kv_bytes_per_token: int
+    alignment: int
+
+
+def profile_names() -> list[str]:
+    """Return the names of the shipped profiles."""
+    return sorted(path.stem for path in _FOLDER.glob("*.json"))
+
+
+def open_profile(name: str) -> Profile:
+    """Return the profile of this name.
+
+    Parameters
+    ----------
+    name
+        A shipped one ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200", or the path of
+        a JSON file.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name.
+    DataError
+        If it is a file that holds no valid profile.
+    """
+    kind, _, parameters = name.partition(":")
+    if kind == ANALYTIC:
+        return _open_analytic(parameters)
+    if name in profile_names():
+        return load_profile(_FOLDER / f"{name}.json")
+    if _looks_like_path(name):
+        return load_profile(name)
+    known = [*profile_names(), *_analytic_names()]
+    raise UsageError(
+        f"unknown profile '{printable(name)}'{did_you_mean(name, known)}"
+        f" (or the path of a JSON file)"
+    )
+
+
+def describe_profiles() -> list[ProfileRow]:
+    """Return a row for every shipped profile, then for every analytic one on the default GPU."""
+    names = [*profile_names(), *_analytic_names()]
+    return [describe_profile(name, open_profile(name)) for name in names]
+
+
+def describe_profile(name: str, profile: Profile) -> ProfileRow:
+    """Return the row of a profile."""
+    return ProfileRow(
+        name=name,
+        kind=profile.kind,
+        source=profile.source,
+        hardware=profile.hardware.name,
+        valid_n_max=profile.valid_n_max,
+        valid_c_max=profile.valid_c_max,
+        state_bytes=profile.state_bytes,
+        kv_bytes_per_token=profile.kv_bytes_per_token,
+        alignment=profile.alignment,
+    )
+
+
+def _analytic_names() -> list[str]:
+    """Return the analytic profiles of all models whose FLOPs are known."""
+    known = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]
+    return [f"{ANALYTIC}:model={name},gpu=h200" for name in known]
+
+
+def _looks_like_path(name: str) -> bool:
+    """Say whether a name was meant as a path."""
+    return name.endswith(".json") or "/" in name or "\\" in name
+
+
+def _open_analytic(parameters: str) -> Profile:
+    """Return the analytic profile of "model=...,gpu=...,count=..."."""
+    values: dict[str, str] = {}
+    for part in filter(None, parameters.split(",")):
+        key, equals, value = (text.strip() for text in part.partition("="))
+        if not equals or not value:
+            raise UsageError(f"profile 'analytic': expected key=value, found '{printable(part)}'")
+        if key not in _PARAMETERS:
+            hint = did_you_mean(key, _PARAMETERS)
+            raise UsageError(f"profile 'analytic': unknown key '{printable(key)}'{hint}")
+        if key in values:
+            raise UsageError(f"profile 'analytic': '{key}' is told twice")
+        values[key] = value
+    if "model" not in values:
+        raise UsageError("profile 'analytic': expected a model, as in analytic:model=qwen3.5-27b")
+    count = _whole(values["count"]) if "count" in values else None
+    return analytic_profile(values["model"], values.get("gpu", "h200"), count)
+
+
+def _whole(text: str) -> int:
+    """Return a small whole number."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise UsageError(f"count: expected a whole number of GPUs, found '{printable(text)}'")
+    return int(text)

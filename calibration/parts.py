@@ -1,0 +1,62 @@
+"""The parts of a profile that follow from the model's geometry and from copy rates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from simulator.model import Geometry
+
+# 49 MiB, a checkpoint of the 9B, copied on an H200 in 24 us.
+H200_DEVICE_GBPS = 2150.0
+# A pinned buffer over PCIe 5 x16, and one NVMe drive.
+HOST_GBPS = 50.0
+DISK_GBPS = 6.0
+
+_DTYPES = {2: "bfloat16", 4: "float32"}
+
+
+def model_parts(geometry: Geometry) -> dict[str, Any]:
+    """Return the fields `model`, `state` and `kv` of a profile."""
+    recurrent, attention = geometry.recurrent, geometry.attention
+    dimensions = asdict(geometry)
+    del dimensions["name"]
+    return {
+        "model": {
+            "name": geometry.name,
+            "layer_types": {"recurrent": recurrent.layers, "attention": attention.layers},
+            "dimensions": dimensions,
+            "parameters": geometry.parameters,
+        },
+        "state": {
+            "ssm_bytes": recurrent.ssm_bytes,
+            "conv_bytes": recurrent.conv_bytes,
+            "bytes_per_checkpoint": geometry.state_bytes,
+            "alignment": recurrent.chunk,
+            "dtypes": {
+                "ssm": _DTYPES[recurrent.ssm_dtype_bytes],
+                "conv": _DTYPES[recurrent.conv_dtype_bytes],
+            },
+        },
+        "kv": {
+            "bytes_per_token": geometry.kv_bytes_per_token,
+            "dtype": _DTYPES[attention.dtype_bytes],
+        },
+    }
+
+
+def copy_parts(device_gbps: float) -> dict[str, Any]:
+    """Return the fields `checkpoint` and `io` of a profile; latencies are not counted."""
+    host = {"latency_us": 0.0, "gbps": HOST_GBPS}
+    return {
+        "checkpoint": {
+            "cut_overhead": "prefill_table",
+            "snapshot_us_per_mib": round(2**20 / (device_gbps * 1e3), 6),
+        },
+        "io": {
+            "d2d": {"latency_us": 0.0, "gbps": device_gbps},
+            "d2h": host,
+            "h2d": host,
+            "disk": {"latency_us": 0.0, "gbps": DISK_GBPS},
+        },
+    }

@@ -1,0 +1,193 @@
+"""The shared cache once more, over sets of token tuples and with linear scans: an oracle.
+
+A token of KV is the prefix that ends with it; a checkpoint is a prefix. Everything is recounted
+whenever it is needed, and the least recent entry is found by looking at all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tests.simulator.prompts import Prompt, node_ends
+
+
+class NaiveCache:
+    def __init__(
+        self,
+        prompts: Sequence[Prompt],
+        wanted: Callable[[Prompt, int], Sequence[int]],
+        capacity: int | None,
+        kv_bytes: int,
+        state_bytes: int,
+        page: int,
+        grid: tuple[int, int],
+        hits_count: bool,
+    ) -> None:
+        self.ends = node_ends(prompts)
+        self.wanted = wanted
+        self.capacity = capacity
+        self.kv_bytes, self.state_bytes, self.page, self.grid = kv_bytes, state_bytes, page, grid
+        self.hits_count = hits_count
+        self.seen: set[Prompt] = set()
+        self.admitted: set[Prompt] = set()
+        self.kv: set[Prompt] = set()
+        self.checkpoints: set[Prompt] = set()
+        self.stored: set[Prompt] = set()
+        self.floored: set[Prompt] = set()  # wanted, and not on the grid
+        self.rank: dict[tuple[str, Prompt], int] = {}
+        self.clock = 0
+        self.resume = 0  # of the request that runs
+        self.own: set[Prompt] = set()  # states that it has stored
+
+    # --- the chain ---
+
+    def serve(self, prompt: Prompt) -> tuple[int, int, list[int]]:
+        """Serve a request completely; return resume, KV depth and the losses."""
+        length, limit = len(prompt), len(prompt) - 1
+        overlap = self.depth(prompt, self.seen)
+        kv_depth = self.depth(prompt, self.kv)
+        a0 = min(overlap, limit)
+        a2 = min(self.depth(prompt, self.admitted), limit)
+        a3 = min(kv_depth, limit)
+        a4 = self.deepest(prompt, self.stored, a3)
+        resume = self.resume = self.deepest(prompt, self.checkpoints, a3)
+        want = self.deepest(prompt, self.floored, a3)
+        alignment = want - a4 if want > a4 >= self.floor(want) else 0
+        losses = [length - overlap, overlap - a0, 0, a0 - a2, a2 - a3]
+        losses += [a3 - a4 - alignment, alignment, a4 - resume]
+        self.seen |= {prompt[:depth] for depth in range(1, length + 1)}
+        self.publish(prompt, resume, list(self.wanted(prompt, resume)))
+        return resume, kv_depth, losses
+
+    def depth(self, prompt: Prompt, tokens: set[Prompt]) -> int:
+        depth = 0
+        while depth < len(prompt) and prompt[: depth + 1] in tokens:
+            depth += 1
+        return depth
+
+    def deepest(self, prompt: Prompt, marks: set[Prompt], limit: int) -> int:
+        return max((d for d in range(1, limit + 1) if prompt[:d] in marks), default=0)
+
+    def floor(self, position: int) -> int:
+        position -= position % self.grid[0]
+        return position - position % self.grid[1]
+
+    # --- what enters ---
+
+    def publish(self, prompt: Prompt, resume: int, wanted: list[int]) -> None:
+        self.own = set()
+        positions = sorted({self.floor(p) for p in wanted if self.floor(p) > resume})
+        if resume:
+            self.touch(("state", prompt[:resume]))
+        path = [end for end in self.ends if end == prompt[: len(end)]]
+        whole = [end for end in path if end in self.kv]
+        for end in reversed(whole):
+            self.touch(("kv", end))
+        depth = len(whole[-1]) if whole else 0
+        for position in [p for p in positions if p <= depth]:
+            self.add_checkpoint(prompt, position, prompt)
+        pending = [p for p in positions if p > depth]
+        self.make_room(
+            (len(prompt) - self.depth(prompt, self.kv)) * self.kv_bytes
+            + len(pending) * self.state_bytes,
+            prompt,
+        )
+        start = depth
+        for end in path[len(whole) :]:
+            if prompt[: start + 1] in self.kv:
+                self.touch(("kv", end))
+            inside = [p for p in pending if start < p <= len(end)]
+            if not self.fill(prompt, end, start, inside):
+                break
+            start = len(end)
+        for position in wanted:
+            if self.floor(position) != position:
+                self.floored.add(prompt[:position])
+
+    def fill(self, prompt: Prompt, end: Prompt, start: int, positions: list[int]) -> bool:
+        for position in positions:
+            if not self.extend(prompt, end, start, position):
+                return False
+            self.add_checkpoint(prompt, position, prompt)
+        return self.extend(prompt, end, start, len(end))
+
+    def extend(self, prompt: Prompt, end: Prompt, start: int, stop: int) -> bool:
+        depth = self.depth(prompt, self.kv)
+        if depth >= stop:
+            return True
+        fits = self.make_room((stop - depth) * self.kv_bytes, prompt)
+        reach = stop
+        if not fits:
+            assert self.capacity is not None
+            reach = depth + (self.capacity - self.used()) // self.kv_bytes
+            reach -= reach % self.page
+        if reach > depth:
+            if depth == start:
+                self.touch(("kv", end), fresh=True)
+            fresh = {prompt[:d] for d in range(depth + 1, reach + 1)}
+            self.kv |= fresh
+            self.admitted |= fresh
+        return fits
+
+    def add_checkpoint(self, prompt: Prompt, position: int, protected: Prompt) -> None:
+        mark = prompt[:position]
+        if mark in self.checkpoints:
+            self.touch(("state", mark))
+        elif self.make_room(self.state_bytes, protected):
+            self.checkpoints.add(mark)
+            self.own.add(mark)
+            self.stored.add(mark)
+            self.touch(("state", mark), fresh=True)
+
+    def touch(self, entry: tuple[str, Prompt], fresh: bool = False) -> None:
+        self.clock += 1
+        if fresh or self.hits_count:
+            self.rank[entry] = self.clock
+
+    # --- what leaves ---
+
+    def used(self) -> int:
+        return len(self.kv) * self.kv_bytes + len(self.checkpoints) * self.state_bytes
+
+    def make_room(self, size: int, protected: Prompt) -> bool:
+        if self.capacity is None:
+            return True
+        while self.used() + size > self.capacity:
+            candidates = self.candidates(protected)
+            if not candidates or self.capacity == 0:
+                return False
+            kind, mark = min(candidates, key=self.rank.__getitem__)
+            if kind == "state":
+                self.checkpoints.discard(mark)
+            else:
+                self.trim(mark, size)
+        return True
+
+    def start(self, end: Prompt) -> int:
+        return max((len(e) for e in self.ends if e != end and e == end[: len(e)]), default=0)
+
+    def candidates(self, protected: Prompt) -> list[tuple[str, Prompt]]:
+        """States but those in use, and runs with no KV below them that are not on the path."""
+        found: list[tuple[str, Prompt]] = [
+            ("state", mark)
+            for mark in self.checkpoints - self.own
+            if mark != protected[: self.resume]
+        ]
+        for end in self.ends:
+            start = self.start(end)
+            resident = end[: start + 1] in self.kv
+            below = any(len(t) > len(end) and t[: len(end)] == end for t in self.kv)
+            if resident and not below and end != protected[: len(end)]:
+                found.append(("kv", end))
+        return found
+
+    def trim(self, end: Prompt, size: int) -> None:
+        """Take whole pages from the tail until enough is free, or the run is empty."""
+        assert self.capacity is not None
+        start = self.start(end)
+        depth = self.depth(end, self.kv)
+        while depth > start and self.used() + size > self.capacity:
+            depth = max(start, (depth - 1) - (depth - 1) % self.page)
+            gone = {t for t in self.kv if len(t) > depth and t[: start + 1] == end[: start + 1]}
+            self.kv -= gone
+            self.checkpoints -= gone

@@ -1,0 +1,67 @@
+"""The cache agrees with an oracle over token tuples, request by request, on random traces."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.admission import ADMISSION
+from policies.eviction import EVICTION
+from simulator.records import LOSSES
+from simulator.simulation import Scenario, simulate
+from tests.simulator.naive_cache import NaiveCache
+from tests.simulator.placers import Wanted
+from tests.simulator.prompts import toy_profile, trace_of
+
+PROMPTS = st.lists(
+    st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple), min_size=1, max_size=12
+)
+
+
+@settings(max_examples=400)
+@given(
+    prompts=PROMPTS,
+    wanted=st.lists(st.integers(1, 10), max_size=4, unique=True),
+    end=st.booleans(),
+    capacity=st.one_of(st.none(), st.integers(0, 60)),
+    state_bytes=st.integers(1, 12),
+    kv_bytes=st.integers(1, 3),
+    page=st.integers(1, 4),
+    grid=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    eviction=st.sampled_from(["lru", "fifo"]),
+)
+def test_every_request_agrees(
+    prompts, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction
+):
+    granularity, alignment = grid
+    trace = trace_of(prompts, granularity=granularity)
+    placer = Wanted(*wanted, end=end)
+    result = simulate(
+        trace,
+        Scenario(
+            profile=toy_profile(kv_bytes, state_bytes, page, alignment),
+            placer=placer,
+            eviction=EVICTION[eviction](),
+            admission=ADMISSION["always"](),
+            capacity_bytes=capacity,
+            server="instant",
+            check_every_request=True,
+        ),
+    )
+
+    def positions(prompt, resume):
+        found = {p for p in wanted if resume < p <= len(prompt)}
+        return sorted(found | ({len(prompt)} if end else set()))
+
+    oracle = NaiveCache(
+        prompts, positions, capacity, kv_bytes, state_bytes, page, grid, eviction == "lru"
+    )
+    rows = result.columns
+    for request, prompt in enumerate(prompts):
+        resume, kv_depth, losses = oracle.serve(prompt)
+        assert rows["saved_tokens"][request] == resume
+        assert rows["kv_tokens"][request] == kv_depth
+        assert [int(rows[f"lost_{loss}_tokens"][request]) for loss in LOSSES[:8]] == losses
+        assert resume + sum(losses) == len(prompt)
+        assert rows["kv_bytes"][request] == len(oracle.kv) * kv_bytes
+        assert rows["checkpoints_resident"][request] == len(oracle.checkpoints)

@@ -1,0 +1,68 @@
+"""`check()` notices every kind of fault that is planted."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.admission import ADMISSION
+from policies.eviction import EVICTION
+from simulator.cache import PolicyCache
+from simulator.grid import Grid
+from simulator.integrity import IntegrityError
+from simulator.store import Sizes
+from tests.simulator.placers import Wanted
+from tests.simulator.prompts import trace_of
+
+PROMPTS = [(1, 2, 3, 4), (1, 2, 5, 6, 7)]
+
+
+def filled_cache():
+    trace = trace_of(PROMPTS)
+    cache = PolicyCache(
+        trace.tree,
+        Sizes(kv_bytes_per_token=1, state_bytes=10),
+        Grid(),
+        100,
+        Wanted(2, 4),
+        ADMISSION["always"](),
+        EVICTION["lru"](),
+    )
+    for leaf in trace.leaf.tolist():
+        grant = cache.admit(leaf)
+        cache.check()
+        cache.publish(grant)
+        cache.release(grant)
+    cache.check()
+    return cache, {(run.start, run.stop): run for run in cache.runs}
+
+
+def shorten_inner_run(cache, runs):
+    inner = runs[0, 2]
+    inner.kv_end = inner.size_bytes = 1
+    inner.checkpoints = ()
+
+
+FAULTS = {
+    "KV": lambda cache, runs: setattr(cache.store.pool, "kv_bytes", 3),
+    "checkpoints, recounted": lambda cache, runs: setattr(cache.store.pool, "checkpoints", 9),
+    "exceed": lambda cache, runs: setattr(cache.store.pool, "capacity_bytes", 20),
+    "free bytes": lambda cache, runs: setattr(cache.store.pool, "free_bytes", 1),
+    "hole": shorten_inner_run,
+    "outside": lambda cache, runs: setattr(runs[2, 4], "kv_end", 5),
+    "bytes of a run": lambda cache, runs: setattr(runs[2, 4], "size_bytes", 5),
+    "children": lambda cache, runs: setattr(runs[0, 2], "children_resident", 1),
+    "run's pins": lambda cache, runs: setattr(runs[0, 2], "pins", 1),
+    "pins of a checkpoint": lambda cache, runs: setattr(runs[0, 2].checkpoints[0], "pins", 1),
+    "lacks the KV": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "position", 9),
+    "never stored": lambda cache, runs: runs[2, 4].stored.clear(),
+    "not where": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "run", runs[0, 2]),
+    "ascending": lambda cache, runs: runs[0, 2].checkpoints.append(runs[0, 2].checkpoints[0]),
+}
+
+
+@pytest.mark.parametrize("message", FAULTS)
+def test_a_planted_fault_is_found(message):
+    cache, runs = filled_cache()
+    FAULTS[message](cache, runs)
+    with pytest.raises(IntegrityError, match=message):
+        cache.check()

@@ -1,0 +1,209 @@
+"""The event loop, worked by hand. One token of prefill takes one second."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from policies.admission import ADMISSION
+from policies.eviction import EVICTION
+from simulator.clock import ClockError, after
+from simulator.errors import UsageError
+from simulator.records import FINISHED, LOSSES, REJECTED, UNFINISHED
+from simulator.simulation import Scenario, simulate
+from tests.simulator.placers import AtBranches, Everywhere, Wanted
+from tests.simulator.prompts import toy_profile, trace_of
+
+DOCUMENT = (1, 2, 3, 4)
+
+
+def run(prompts, arrivals, placer=None, **scenario):
+    trace = trace_of(prompts, arrivals, scenario.pop("granularity", 1))
+    alignment = scenario.pop("model_alignment", 1)
+    return simulate(
+        trace,
+        Scenario(
+            profile=scenario.pop("profile", toy_profile(alignment=alignment)),
+            placer=placer or Wanted(4),
+            eviction=EVICTION["lru"](),
+            admission=ADMISSION["always"](),
+            check_every_request=True,
+            **scenario,
+        ),
+    )
+
+
+def lost(result, loss):
+    return result.columns[f"lost_{loss}_tokens"].tolist()
+
+
+def test_time_to_first_token_is_wait_and_prefill_of_what_is_not_saved():
+    result = run([(*DOCUMENT, 5, 6), (*DOCUMENT, 7)], [0.0, 2.0])
+    assert result.columns["saved_tokens"].tolist() == [0, 4]
+    assert result.columns["wait_seconds"].tolist() == pytest.approx([0.0, 4.0])
+    assert result.columns["prefill_seconds"].tolist() == pytest.approx([6.0, 1.0])
+    assert result.columns["ttft_seconds"].tolist() == pytest.approx([6.0, 5.0])
+    assert result.simulated_seconds == pytest.approx(7.0)
+
+
+def test_restore_and_capture_count():
+    profile = toy_profile(state_bytes=2**20)
+    data = {"latency_us": 5e5, "gbps": 1e12}
+    from dataclasses import replace
+
+    from simulator.profile_schema import CheckpointCost, Io, Link
+
+    profile = replace(
+        profile,
+        io=Io(d2d=Link(**data)),
+        checkpoint=CheckpointCost(cut_overhead=3e6, snapshot_us_per_mib=1e6),
+    )
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 100.0], profile=profile)
+    assert result.columns["capture_seconds"].tolist() == pytest.approx([4.0, 0.0])
+    assert result.columns["restore_seconds"].tolist() == pytest.approx([0.0, 0.5])
+    assert result.columns["ttft_seconds"].tolist() == pytest.approx([9.0, 1.5])
+
+
+def test_two_simultaneous_first_requests_for_one_document_both_miss():
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6), (*DOCUMENT, 7)], [0.0, 0.0, 1.0])
+    assert result.columns["saved_tokens"].tolist() == [0, 0, 4]
+    assert lost(result, "in_flight") == [0, 4, 0]
+    assert result.columns["wait_seconds"].tolist() == pytest.approx([0.0, 5.0, 9.0])
+
+
+def test_the_instant_server_serves_simultaneous_requests_in_order():
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 0.0], server="instant")
+    assert result.columns["saved_tokens"].tolist() == [0, 4]
+    assert result.columns["wait_seconds"].tolist() == [0.0, 0.0]
+
+
+def test_a_whole_repeat_recomputes_its_last_token():
+    result = run([DOCUMENT, DOCUMENT], [0.0, 9.0], Everywhere())
+    assert result.columns["saved_tokens"].tolist() == [0, 3]
+    assert lost(result, "last_token") == [0, 1]
+
+
+def test_a_state_at_the_end_of_a_prompt_does_not_serve_its_repeat():
+    result = run([DOCUMENT, DOCUMENT, (*DOCUMENT, 5)], [0.0, 9.0, 18.0], Wanted(end=True))
+    assert result.columns["saved_tokens"].tolist() == [0, 0, 4]
+    assert lost(result, "not_checkpointed") == [0, 3, 0]
+    assert result.columns["checkpoints_written"].tolist() == [1, 0, 1]
+
+
+def test_losses_tell_alignment_from_placement():
+    prompts = [(*DOCUMENT, 5, 6, 7), (*DOCUMENT, 5, 6, 8)]
+    result = run(prompts, [0.0, 9.0], Wanted(5), model_alignment=4)
+    assert result.columns["saved_tokens"].tolist() == [0, 4]
+    assert lost(result, "alignment") == [0, 1]  # 5 was wanted, 4 stored
+    assert lost(result, "not_checkpointed") == [0, 1]  # and nobody wanted 6
+    assert lost(result, "never_seen") == [7, 1]
+
+
+def test_losses_tell_evicted_kv_from_evicted_states():
+    # 5 tokens and a state of 10 fill the cache. The other prompt needs 14 bytes: the state goes
+    # first, then the last token, then 3 of the 4 tokens above it.
+    result = run([(*DOCUMENT, 5), (9,) * 4, (*DOCUMENT, 6)], [0, 9, 18], capacity_bytes=15)
+    assert lost(result, "kv_evicted") == [0, 0, 3]
+    assert lost(result, "not_checkpointed") == [0, 0, 1]
+    # The short prompts need 2 bytes where 1 is free: the state goes, the KV stays.
+    result = run([(*DOCUMENT, 5), (8,), (9,), (*DOCUMENT, 6)], [0, 9, 18, 27], capacity_bytes=16)
+    assert lost(result, "state_evicted") == [0, 0, 0, 4]
+    assert result.counters.checkpoints_evicted == 1
+
+
+def test_a_prompt_larger_than_the_cache_leaves_a_prefix():
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0], Wanted(2, 5), capacity_bytes=13)
+    assert result.columns["kv_tokens"].tolist() == [0, 3]
+    assert result.columns["saved_tokens"].tolist() == [0, 2]
+    assert lost(result, "not_admitted") == [0, 1]
+
+
+def test_without_capacity_nothing_is_admitted():
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0], capacity_bytes=0)
+    assert lost(result, "not_admitted") == [0, 4]
+    assert result.counters.peak_bytes == 0
+
+
+def test_branch_points_are_known_once_a_second_prompt_has_diverged():
+    prompts = [(*DOCUMENT, 5), (*DOCUMENT, 6), (*DOCUMENT, 7), (1, 2, 8), (1, 2, 9)]
+    result = run(prompts, [0, 9, 18, 27, 36], AtBranches())
+    # The second request shows the branch and writes it; the third is the first to use it.
+    assert result.columns["checkpoints_written"].tolist() == [0, 1, 0, 1, 0]
+    assert result.columns["saved_tokens"].tolist() == [0, 0, 4, 0, 2]
+
+
+def test_a_prefill_that_resumes_writes_only_behind_its_resume_point():
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0], Wanted(2, 4, 5))
+    assert result.columns["checkpoints_written"].tolist() == [3, 1]
+
+
+def test_placers_learn_from_requests_that_have_been_served():
+    placer = Wanted()
+    run([(*DOCUMENT, 5), (*DOCUMENT, 6), (*DOCUMENT, 6, 7)], [0.0, 0.0, 99.0], placer)
+    seen = [(overlap.depth, overlap.prompt_tokens) for overlap in placer.overlaps]
+    assert seen == [(0, 5), (0, 5), (5, 6)]
+
+
+def test_rejected_and_unfinished_requests_stay_in_the_denominator():
+    prompts = [(1,) * 5, (2,) * 5, (3,) * 5, (4,) * 5]
+    result = run(prompts, [0.0, 1.0, 2.0, 6.0], queue_limit=1, horizon_seconds=8.0)
+    assert result.columns["status"].tolist() == [FINISHED, UNFINISHED, REJECTED, UNFINISHED]
+    summary = result.summary()
+    assert summary["requests"] == {"total": 4, "finished": 1, "rejected": 1, "unfinished": 2}
+    assert summary["prompt_tokens"] == 20
+    assert summary["recomputed_tokens"] == 5
+    assert lost(result, "not_served") == [0, 5, 5, 5]
+    assert result.simulated_seconds == 8.0
+
+
+def test_the_parts_of_a_loss_sum_to_the_whole_in_every_record():
+    rng = np.random.default_rng(7)
+    prompts = [tuple(rng.integers(0, 2, rng.integers(1, 12)).tolist()) for _ in range(60)]
+    arrivals = np.sort(rng.integers(0, 6, 60)).astype(float).tolist()
+    result = run(prompts, arrivals, Wanted(2, 5, end=True), capacity_bytes=70, model_alignment=2)
+    parts = sum(result.columns[f"lost_{loss}_tokens"] for loss in LOSSES)
+    assert (parts + result.columns["saved_tokens"] == result.columns["prompt_tokens"]).all()
+    assert (result.columns["lost_in_flight_tokens"] > 0).any()
+
+
+def test_the_same_inputs_give_the_same_bits():
+    prompts = [(*DOCUMENT, 5), (*DOCUMENT, 6), (7, 8), (*DOCUMENT, 5, 6)]
+    one, two = (run(prompts, [0.1, 0.2, 0.2, 7.7], capacity_bytes=17) for _ in range(2))
+    for name, column in one.columns.items():
+        assert column.tobytes() == two.columns[name].tobytes()
+
+
+def test_an_unbounded_cache_reports_what_it_would_have_needed():
+    result = run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
+    assert result.counters.kv_peak_bytes == 6
+    assert result.counters.checkpoint_peak_count == 1
+    assert result.counters.peak_bytes == 16
+
+
+def test_a_queue_needs_times():
+    with pytest.raises(UsageError, match="no arrival times"):
+        run([DOCUMENT], None)
+
+
+def test_unknown_server_and_alignment_are_refused():
+    with pytest.raises(UsageError, match="queue, instant"):
+        run([DOCUMENT], [0.0], server="fast")
+    with pytest.raises(UsageError, match="alignment"):
+        run([DOCUMENT], [0.0], alignment=0)
+
+
+def test_a_placer_that_leaves_the_prompt_is_refused():
+    class Beyond(Wanted):
+        def place(self, prefix):
+            return [prefix.prompt_tokens + 1]
+
+    with pytest.raises(UsageError, match="position 5 in a prompt of 4"):
+        run([DOCUMENT], [0.0], Beyond())
+
+
+@pytest.mark.parametrize("delay", [float("nan"), float("inf"), -1.0])
+def test_no_bad_delay_reaches_the_clock(delay):
+    from simpy import Environment
+
+    with pytest.raises(ClockError):
+        after(Environment(), delay, lambda _: None)
