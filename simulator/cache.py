@@ -96,8 +96,6 @@ class PolicyCache:
     def publish(self, grant: Grant) -> None:
         """Store what the prefill of `grant` has computed: it is visible from now on."""
         _mark_done(grant.leaf)
-        if grant.match.resume and grant.match.checkpoint is not None:
-            self.store.hit(grant.match.checkpoint)
         self._store(grant)
         for position in grant.floored:
             run = _run_holding(grant.leaf, position)
@@ -156,38 +154,36 @@ class PolicyCache:
         The order is that of the tokens, and the request's own states are pinned meanwhile, so
         that what a full cache can hold of an oversized prompt is a prefix to resume from.
         """
-        missing: list[KvRun] = []
+        store, missing = self.store, []
         run = grant.leaf
-        while run.kv_end < run.stop:
+        while run.kv_end == run.start:
             missing.append(run)
             run = run.parent
-        store = self.store
-        store.hit_path(run)
         # With the deepest resident run pinned, all above it stay.
-        pinned = missing[-1] if missing and missing[-1].kv_end > missing[-1].start else run
+        deepest = pinned = run
         pinned.pins += 1
         pending = grant.positions[::-1]
-        while pending and pending[-1] <= run.stop:  # KV that was resident without a state
+        while pending and pending[-1] <= run.start:  # KV that was resident without a state
             position = pending.pop()
             self._add_checkpoint(grant, _run_holding(run, position), position)
-        if missing:
-            store.reserve(grant.leaf.stop - missing[-1].kv_end, len(pending))
-        for run in reversed(missing):
+        store.reserve(grant.leaf.stop - run.kv_end, len(pending))
+        fresh: list[KvRun] = []
+        whole = self._fill(grant, run, pending)
+        while whole and missing:
+            run = missing.pop()
             run.pins += 1
             whole = self._fill(grant, run, pending)
             if run.kv_end == run.start:
                 run.pins -= 1
                 break
-            pinned.pins -= 1  # it stays: it has KV below it now, or is this very run
+            pinned.pins -= 1  # it stays, with KV below it
             pinned = run
-            if not whole:
-                break
+            fresh.append(run)
+        store.note_use(deepest, fresh, grant.match.checkpoint, grant.written)
         store.unpin(pinned)
 
     def _fill(self, grant: Grant, run: KvRun, pending: list[int]) -> bool:
         """Bring in the rest of `run` with its checkpoints; say whether it is whole."""
-        if run.kv_end > run.start:
-            self.store.hit(run)
         while pending and pending[-1] <= run.stop:
             position = pending.pop()
             if not self.store.extend(run, position):

@@ -33,20 +33,27 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
         Naming the first thing that does not agree.
     """
     pins = Counter(map(id, (runs.root, *pinned)))  # the root stays
-    children: Counter[KvRun] = Counter()
+    kv_bytes_per_token = store.sizes.kv_bytes_per_token
+    children: dict[KvRun, int] = {}
     kv_tokens = checkpoints = 0
     for run in runs:
-        problem = _run_problem(run, store.sizes.kv_bytes_per_token)
-        if problem is None and (run.checkpoints or run.stored):
-            problem = _checkpoint_problem(run, pins)
-        _require(problem is None, problem or "")
-        if run.kv_end > run.start:
-            kv_tokens += run.kv_end - run.start
+        resident = run.kv_end - run.start
+        _require(
+            run.start <= run.kv_end <= run.kv_admitted_end <= run.stop, "KV lies outside its run"
+        )
+        _require(
+            run.size_bytes == resident * kv_bytes_per_token, "the bytes of a run are miscounted"
+        )
+        if run.checkpoints:
+            _check_checkpoints(run, pins)
             checkpoints += len(run.checkpoints)
-            children[run.parent] += 1
+        if resident:
+            _require(run.parent.kv_end == run.parent.stop, "KV has a hole above it")
+            children[run.parent] = children.get(run.parent, 0) + 1
+            kv_tokens += resident
     for run in (runs.root, *runs):
-        _require(run.children_resident == children[run], "resident children are miscounted")
-        _require(run.pins == pins[id(run)], "a run's pins are miscounted")
+        _require(run.children_resident == children.get(run, 0), "resident children are miscounted")
+        _require(run.pins == pins.get(id(run), 0), "the pins of a run are miscounted")
     _check_pool(store, kv_tokens, checkpoints)
 
 
@@ -65,30 +72,14 @@ def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
         _require(pool.free_bytes == capacity - used, "free bytes are miscounted")
 
 
-def _run_problem(run: KvRun, kv_bytes_per_token: int) -> str | None:
-    if not run.start <= run.kv_end <= run.kv_admitted_end <= run.stop:
-        return "KV lies outside its run"
-    if run.size_bytes != (run.kv_end - run.start) * kv_bytes_per_token:
-        return "the bytes of a run are miscounted"
-    if run.kv_end > run.start and run.parent.kv_end != run.parent.stop:
-        return "KV has a hole above it"
-    return None
-
-
-def _checkpoint_problem(run: KvRun, pins: Counter[int]) -> str | None:
+def _check_checkpoints(run: KvRun, pins: Counter[int]) -> None:
     positions = [checkpoint.position for checkpoint in run.checkpoints]
-    if positions != sorted(set(positions)):
-        return "the checkpoints of a run are not ascending"
-    if positions and not run.start < positions[0] <= positions[-1] <= run.kv_end:
-        return "a checkpoint lacks the KV before it"
-    if not set(positions) <= set(run.stored):
-        return "a checkpoint was never stored"
+    _require(positions == sorted(set(positions)), "the checkpoints of a run are not ascending")
+    _require(run.start < positions[0] <= positions[-1] <= run.kv_end, "a checkpoint lacks its KV")
+    _require(set(positions) <= set(run.stored), "a checkpoint was never stored")
     for checkpoint in run.checkpoints:
-        if checkpoint.pins != pins[id(checkpoint)]:
-            return "the pins of a checkpoint are miscounted"
-        if not checkpoint.resident or checkpoint.run is not run:
-            return "a checkpoint is not where it should be"
-    return None
+        _require(checkpoint.pins == pins[id(checkpoint)], "checkpoint pins are miscounted")
+        _require(checkpoint.resident and checkpoint.run is run, "a checkpoint is elsewhere")
 
 
 def _require(holds: bool, problem: str) -> None:

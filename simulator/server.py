@@ -61,6 +61,7 @@ class Prefills:
         self.extrapolated = 0
         self._cache = cache
         self._costs = costs
+        self._restore_seconds = costs.restore_seconds(cache.store.sizes.state_bytes)
         self._on_finished = on_finished
         # Memoryviews give plain ints several times faster than numpy arrays do.
         self._leaf = trace.leaf.data
@@ -76,7 +77,7 @@ class Prefills:
         """Return the seconds of restore, prefill and capture of an admitted request."""
         costs = self._costs
         resume, stop = grant.match.resume, grant.leaf.stop
-        restore = costs.restore_seconds(self._cache.store.sizes.state_bytes) if resume else 0.0
+        restore = self._restore_seconds if resume else 0.0
         capture = costs.capture_seconds(resume, stop, grant.positions) if grant.positions else 0.0
         self.extrapolated += costs.beyond_valid(resume, stop)
         return restore, costs.prefill_seconds(resume, stop), capture

@@ -54,18 +54,38 @@ class Store:
 
     # --- use --------------------------------------------------------------------------------
 
-    def hit(self, entry: Entry) -> None:
-        """Tell the policy that `entry` was used."""
-        if self._bounded and entry.size_bytes:
-            self._eviction.on_hit(entry)
+    def note_use(
+        self, path: KvRun, fresh: list[KvRun], used: Checkpoint | None, written: list[Checkpoint]
+    ) -> None:
+        """Tell the policy what a request has used and brought in, once all of it is there.
 
-    def hit_path(self, run: KvRun) -> None:
-        """Tell the policy that the KV from `run` up to the root was used, deepest first."""
+        First the KV, from the deepest run upwards, so that no run is older than what lies below
+        it; then the states, which so outlive the KV that the same request has used last.
+
+        Parameters
+        ----------
+        path
+            The deepest run of the path that was resident before.
+        fresh
+            The runs that have come in below it, from the top.
+        used
+            The state that the request resumed from.
+        written
+            The states that it has stored, ascending.
+        """
+        if not self._bounded:
+            return
+        on_insert, on_hit = self._eviction.on_insert, self._eviction.on_hit
         if self._evicts_kv:
-            on_hit = self._eviction.on_hit
-            while run.stop:
-                on_hit(run)
-                run = run.parent
+            for run in reversed(fresh):
+                on_insert(run)
+            while path.stop:
+                on_hit(path)
+                path = path.parent
+        if used is not None and used.position:
+            on_hit(used)
+        for checkpoint in written:
+            on_insert(checkpoint)
 
     def unpin(self, entry: Entry) -> None:
         """Take back one pin of `entry`."""
@@ -88,7 +108,7 @@ class Store:
     def extend(self, run: KvRun, end: int) -> bool:
         """Bring in the KV of `run` up to token `end`, or as far as it fits; say if all is there.
 
-        `run` must be pinned, and what lies above it whole.
+        `run` must be pinned, and what lies above it whole. The policy learns of it by `note_use`.
         """
         size_bytes = (end - run.kv_end) * self._kv_bytes
         if end <= run.kv_end:
@@ -106,11 +126,10 @@ class Store:
     def add_checkpoint(self, run: KvRun, position: int) -> Checkpoint | None:
         """Store a state at `position` of `run`, whose KV is there, unless there is one.
 
-        Returns the new checkpoint, pinned once, or None.
+        Returns the new checkpoint, pinned once, or None. The policy learns of it by `note_use`.
         """
         present = run.deepest_checkpoint(position)
         if present is not None and present.position == position:
-            self.hit(present)
             return None
         size_bytes = self.sizes.state_bytes
         checkpoint = Checkpoint(run, position, size_bytes)
@@ -122,22 +141,17 @@ class Store:
         run.add(checkpoint)
         self.pool.take_checkpoint(size_bytes)
         self.written_checkpoints += 1
-        if self._bounded:
-            self._eviction.on_insert(checkpoint)
         return checkpoint
 
     def _grow(self, run: KvRun, end: int) -> None:
         size_bytes = (end - run.kv_end) * self._kv_bytes
-        fresh = run.kv_end == run.start
+        if run.kv_end == run.start:
+            run.parent.children_resident += 1
         run.kv_end = end
         run.size_bytes += size_bytes
         if end > run.kv_admitted_end:
             run.kv_admitted_end = end
         self.pool.take_kv(size_bytes)
-        if fresh:
-            run.parent.children_resident += 1
-            if self._evicts_kv:
-                self._eviction.on_insert(run)
 
     def _admits(self, candidate: Entry, size_bytes: int) -> bool:
         short = size_bytes > self.pool.free_bytes

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from policies.eviction.ranked import Ranked
+from collections import OrderedDict
+from typing import ClassVar
+
 from simulator.entry import Entry
 
 
-class Lru(Ranked):
+class Lru:
     """Evict what was not used for the longest time.
 
-    A request uses the state that it resumes from, and the KV of its whole path.
+    A request uses the state that it resumes from, and the KV of its whole path. The cache
+    reports that path from its deepest run upwards, so a run is never older than what lies below
+    it: the oldest entry is evictable unless a running request has pinned it, and finding the
+    victim takes constant time.
 
     Source: R. L. Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems
     Journal 9(2), 1970.
     """
 
+    clairvoyant: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        self._order: OrderedDict[Entry, None] = OrderedDict()  # least recent first
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make it the most recent."""
+        self._order[entry] = None
+
     def on_hit(self, entry: Entry) -> None:
         """Make it the most recent."""
-        self._clock += 1
-        entry.rank = self._clock
+        self._order.move_to_end(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Leave it where it is: its place depends on its use alone."""
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it."""
+        del self._order[entry]
+
+    def victim(self) -> Entry | None:
+        """Return the least recent evictable entry."""
+        for entry in self._order:
+            if entry.evictable:
+                return entry
+        return None

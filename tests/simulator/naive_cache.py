@@ -37,7 +37,7 @@ class NaiveCache:
         self.rank: dict[tuple[str, Prompt], int] = {}
         self.clock = 0
         self.resume = 0  # of the request that runs
-        self.own: set[Prompt] = set()  # states that it has stored
+        self.own: list[Prompt] = []  # states that it has stored
 
     # --- the chain ---
 
@@ -75,43 +75,41 @@ class NaiveCache:
     # --- what enters ---
 
     def publish(self, prompt: Prompt, resume: int, wanted: list[int]) -> None:
-        self.own = set()
+        self.own = []
         positions = sorted({self.floor(p) for p in wanted if self.floor(p) > resume})
+        path = [end for end in self.ends if end == prompt[: len(end)]]
+        depth = self.depth(prompt, self.kv)
+        held = [end for end in path if self.start(end) < depth]
+        top = self.start(held[-1]) if held else 0
+        for position in [p for p in positions if p <= top]:
+            self.add_checkpoint(prompt, position)
+        pending = [p for p in positions if p > top]
+        self.make_room(
+            (len(prompt) - depth) * self.kv_bytes + len(pending) * self.state_bytes, prompt
+        )
+        for end in [*held[-1:], *path[len(held) :]]:
+            start = self.start(end)
+            if not self.fill(prompt, end, [p for p in pending if start < p <= len(end)]):
+                break
+        now = [end for end in path if self.start(end) < self.depth(prompt, self.kv)]
+        for end in reversed(now):
+            self.touch(("kv", end), fresh=end not in held)
         if resume:
             self.touch(("state", prompt[:resume]))
-        path = [end for end in self.ends if end == prompt[: len(end)]]
-        whole = [end for end in path if end in self.kv]
-        for end in reversed(whole):
-            self.touch(("kv", end))
-        depth = len(whole[-1]) if whole else 0
-        for position in [p for p in positions if p <= depth]:
-            self.add_checkpoint(prompt, position, prompt)
-        pending = [p for p in positions if p > depth]
-        self.make_room(
-            (len(prompt) - self.depth(prompt, self.kv)) * self.kv_bytes
-            + len(pending) * self.state_bytes,
-            prompt,
-        )
-        start = depth
-        for end in path[len(whole) :]:
-            if prompt[: start + 1] in self.kv:
-                self.touch(("kv", end))
-            inside = [p for p in pending if start < p <= len(end)]
-            if not self.fill(prompt, end, start, inside):
-                break
-            start = len(end)
+        for mark in self.own:
+            self.touch(("state", mark), fresh=True)
         for position in wanted:
             if self.floor(position) != position:
                 self.floored.add(prompt[:position])
 
-    def fill(self, prompt: Prompt, end: Prompt, start: int, positions: list[int]) -> bool:
+    def fill(self, prompt: Prompt, end: Prompt, positions: list[int]) -> bool:
         for position in positions:
-            if not self.extend(prompt, end, start, position):
+            if not self.extend(prompt, position):
                 return False
-            self.add_checkpoint(prompt, position, prompt)
-        return self.extend(prompt, end, start, len(end))
+            self.add_checkpoint(prompt, position)
+        return self.extend(prompt, len(end))
 
-    def extend(self, prompt: Prompt, end: Prompt, start: int, stop: int) -> bool:
+    def extend(self, prompt: Prompt, stop: int) -> bool:
         depth = self.depth(prompt, self.kv)
         if depth >= stop:
             return True
@@ -121,23 +119,17 @@ class NaiveCache:
             assert self.capacity is not None
             reach = depth + (self.capacity - self.used()) // self.kv_bytes
             reach -= reach % self.page
-        if reach > depth:
-            if depth == start:
-                self.touch(("kv", end), fresh=True)
-            fresh = {prompt[:d] for d in range(depth + 1, reach + 1)}
-            self.kv |= fresh
-            self.admitted |= fresh
+        fresh = {prompt[:d] for d in range(depth + 1, reach + 1)}
+        self.kv |= fresh
+        self.admitted |= fresh
         return fits
 
-    def add_checkpoint(self, prompt: Prompt, position: int, protected: Prompt) -> None:
+    def add_checkpoint(self, prompt: Prompt, position: int) -> None:
         mark = prompt[:position]
-        if mark in self.checkpoints:
-            self.touch(("state", mark))
-        elif self.make_room(self.state_bytes, protected):
+        if mark not in self.checkpoints and self.make_room(self.state_bytes, prompt):
             self.checkpoints.add(mark)
-            self.own.add(mark)
             self.stored.add(mark)
-            self.touch(("state", mark), fresh=True)
+            self.own.append(mark)
 
     def touch(self, entry: tuple[str, Prompt], fresh: bool = False) -> None:
         self.clock += 1
@@ -170,8 +162,8 @@ class NaiveCache:
         """States but those in use, and runs with no KV below them that are not on the path."""
         found: list[tuple[str, Prompt]] = [
             ("state", mark)
-            for mark in self.checkpoints - self.own
-            if mark != protected[: self.resume]
+            for mark in self.checkpoints
+            if mark != protected[: self.resume] and mark not in self.own
         ]
         for end in self.ends:
             start = self.start(end)

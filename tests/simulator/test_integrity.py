@@ -51,11 +51,11 @@ FAULTS = {
     "outside": lambda cache, runs: setattr(runs[2, 4], "kv_end", 5),
     "bytes of a run": lambda cache, runs: setattr(runs[2, 4], "size_bytes", 5),
     "children": lambda cache, runs: setattr(runs[0, 2], "children_resident", 1),
-    "run's pins": lambda cache, runs: setattr(runs[0, 2], "pins", 1),
-    "pins of a checkpoint": lambda cache, runs: setattr(runs[0, 2].checkpoints[0], "pins", 1),
-    "lacks the KV": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "position", 9),
+    "pins of a run": lambda cache, runs: setattr(runs[0, 2], "pins", 1),
+    "checkpoint pins": lambda cache, runs: setattr(runs[0, 2].checkpoints[0], "pins", 1),
+    "lacks its KV": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "position", 9),
     "never stored": lambda cache, runs: runs[2, 4].stored.clear(),
-    "not where": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "run", runs[0, 2]),
+    "elsewhere": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "run", runs[0, 2]),
     "ascending": lambda cache, runs: runs[0, 2].checkpoints.append(runs[0, 2].checkpoints[0]),
 }
 

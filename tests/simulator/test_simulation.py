@@ -100,15 +100,17 @@ def test_losses_tell_alignment_from_placement():
 
 
 def test_losses_tell_evicted_kv_from_evicted_states():
-    # 5 tokens and a state of 10 fill the cache. The other prompt needs 14 bytes: the state goes
-    # first, then the last token, then 3 of the 4 tokens above it.
+    # 5 tokens and a state of 10 fill the cache. The other prompt needs 14 bytes: the last token
+    # goes first, then those above it; the state of 10 goes with the token that it stands on.
     result = run([(*DOCUMENT, 5), (9,) * 4, (*DOCUMENT, 6)], [0, 9, 18], capacity_bytes=15)
     assert lost(result, "kv_evicted") == [0, 0, 3]
     assert lost(result, "not_checkpointed") == [0, 0, 1]
-    # The short prompts need 2 bytes where 1 is free: the state goes, the KV stays.
-    result = run([(*DOCUMENT, 5), (8,), (9,), (*DOCUMENT, 6)], [0, 9, 18, 27], capacity_bytes=16)
-    assert lost(result, "state_evicted") == [0, 0, 0, 4]
-    assert result.counters.checkpoints_evicted == 1
+    # 6 tokens and 2 states, one of which the second request has used. The third needs 3 bytes
+    # where 1 is free: token 5 goes, then the unused state, and its KV stays.
+    prompts = [(*DOCUMENT, 5), (*DOCUMENT, 6), (8, 8, 8), (1, 2, 9)]
+    result = run(prompts, [0, 9, 18, 27], Wanted(2, 4), capacity_bytes=27)
+    assert lost(result, "state_evicted") == [0, 0, 0, 2]
+    assert result.columns["checkpoints_resident"].tolist() == [2, 2, 1, 1]
 
 
 def test_a_prompt_larger_than_the_cache_leaves_a_prefix():

@@ -1,0 +1,17 @@
+"""Overlap estimators: the law of overlap depths, learned from served requests."""
+
+from __future__ import annotations
+
+from policies.estimation.base import CountingEstimator
+from policies.estimation.decay import Decay
+from policies.estimation.frozen import Frozen
+from policies.estimation.window import Window
+from simulator.protocols import OverlapEstimator
+
+ESTIMATORS: dict[str, type[OverlapEstimator]] = {
+    "window": Window,
+    "decay": Decay,
+    "frozen": Frozen,
+}
+
+__all__ = ["ESTIMATORS", "CountingEstimator", "Decay", "Frozen", "Window"]

@@ -1,0 +1,26 @@
+"""What placers share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from simulator.protocols import Overlap, Prefix
+
+
+class BasePlacer(ABC):
+    """A placer that looks neither ahead nor at overlaps, unless it says so."""
+
+    clairvoyant: ClassVar[bool] = False
+    implicit: ClassVar[bool] = False
+    observes: ClassVar[bool] = False
+    source: ClassVar[str] = ""
+
+    @abstractmethod
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn nothing."""
+        return

@@ -1,0 +1,36 @@
+"""Evenly spaced checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policies.parameters import require_at_least
+from policies.placement.base import BasePlacer
+from simulator.protocols import Prefix
+
+
+def multiples(spacing: int, prefix: Prefix) -> range:
+    """Return the multiples of `spacing` in `(prefix.resume, prompt_tokens]`."""
+    return range(
+        prefix.resume - prefix.resume % spacing + spacing, prefix.prompt_tokens + 1, spacing
+    )
+
+
+class Block(BasePlacer):
+    """Store a checkpoint every `size` tokens, as block-wise prefix caches do.
+
+    No overlap loses `size` tokens or more; the number of checkpoints grows with the prompt.
+
+    Parameters
+    ----------
+    size
+        Tokens between checkpoints, 1 or more.
+    """
+
+    def __init__(self, size: int) -> None:
+        require_at_least("size", size, 1)
+        self._size = size
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return the multiples of `size`."""
+        return multiples(self._size, prefix)

@@ -1,0 +1,18 @@
+"""A state everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policies.placement.base import BasePlacer
+from simulator.protocols import Prefix
+
+
+class Dense(BasePlacer):
+    """Hold a state at every position at no cost: the upper bound of every placer."""
+
+    implicit = True
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return every position in reach (the cache holds them implicitly and does not ask)."""
+        return range(prefix.resume + 1, prefix.prompt_tokens + 1)

@@ -1,0 +1,20 @@
+"""One checkpoint at the end of the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policies.placement.base import BasePlacer
+from simulator.protocols import Prefix
+
+
+class Last(BasePlacer):
+    """Store one checkpoint at the end of the prompt.
+
+    Optimal where each prompt continues a whole earlier one, as in a chat whose history is not
+    rewritten; worth nothing where prompts share a document and differ in their end.
+    """
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return the length of the prompt."""
+        return (prefix.prompt_tokens,)

@@ -1,0 +1,16 @@
+"""No checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policies.placement.base import BasePlacer
+from simulator.protocols import Prefix
+
+
+class NoPlacer(BasePlacer):
+    """Store no checkpoint: every prompt is computed from its start."""
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return no position."""
+        return ()

@@ -1,0 +1,58 @@
+"""Random checkpoints, as a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from policies.parameters import require_at_least
+from policies.placement.base import BasePlacer
+from simulator.entry import KvRun
+from simulator.protocols import Prefix
+
+MASK = 2**64 - 1
+
+
+def _mix(value: int) -> int:
+    """Scramble 64 bits (the finaliser of SplitMix64)."""
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB & MASK
+    return value ^ (value >> 31)
+
+
+def _stream(seed: int, run: KvRun, length: int) -> Iterator[int]:
+    """Yield 64-bit numbers that depend on nothing but the arguments."""
+    state = _mix(seed & MASK)
+    for part in (run.start, run.stop, length):
+        state = _mix(state ^ part)
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        yield _mix(state)
+
+
+class Random(BasePlacer):
+    """Store `budget` checkpoints at random positions, the same for the same prompt each time.
+
+    Parameters
+    ----------
+    budget
+        Checkpoints for a whole prefix, 1 or more.
+    seed
+        Another seed, other positions.
+    """
+
+    source = "sampling: Floyd, in Bentley 1987, CACM 30(9); numbers: SplitMix64, Steele et al. 2014"
+
+    def __init__(self, budget: int, seed: int = 0) -> None:
+        require_at_least("budget", budget, 1)
+        self._budget = budget
+        self._seed = seed
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return a uniform sample of 1..L without repetition, less what is out of reach."""
+        length = prefix.prompt_tokens
+        numbers = _stream(self._seed, prefix.run, length)
+        sample: set[int] = set()
+        for last in range(max(0, length - self._budget) + 1, length + 1):
+            position = next(numbers) % last + 1
+            sample.add(last if position in sample else position)
+        return sorted(position for position in sample if position > prefix.resume)

@@ -1,0 +1,24 @@
+"""The square-root rule of activation checkpointing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+
+from policies.placement.base import BasePlacer
+from policies.placement.block import multiples
+from simulator.protocols import Prefix
+
+
+class SquareRoot(BasePlacer):
+    """Store a checkpoint every ceil(sqrt(L)) tokens of a prompt of L.
+
+    It balances the number of checkpoints and the longest recompute, both about sqrt(L): optimal
+    for their sum, when one of each costs the same.
+    """
+
+    source = "Chen et al. 2016, arXiv 1604.06174, section 4"
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return the multiples of ceil(sqrt(L))."""
+        return multiples(isqrt(prefix.prompt_tokens - 1) + 1, prefix)

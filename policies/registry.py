@@ -1,0 +1,205 @@
+"""Policies by name: one string names a plug-in and its parameters.
+
+Two forms are read::
+
+    name                    name:key=value,key=value
+    module:Class            module:Class:key=value,key=value
+
+A name is looked up in the dict of its kind (PLACERS, ESTIMATORS, ...). The second form reaches any
+other class that Python can import. What follows the first colon is a class where it holds no "="
+and what stands before it is no known name.
+
+Parameters are those of the class's constructor: `int`, `float`, `bool` and `str` (or one of these
+and `None`, which cannot be written: leave the parameter out).
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+from policies.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
+from simulator.errors import UsageError, did_you_mean, printable
+from simulator.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of plug-in: where its names are, and what its classes must have."""
+
+    name: str
+    module: str
+    table: str
+    members: tuple[str, ...]
+
+    @property
+    def classes(self) -> dict[str, type]:
+        """The registered classes by name."""
+        table: dict[str, type] = getattr(importlib.import_module(self.module), self.table)
+        return table
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "placer",
+            "policies.placement",
+            "PLACERS",
+            ("clairvoyant", "implicit", "observes", "place", "observe"),
+        ),
+        Kind(
+            "estimator",
+            "policies.estimation",
+            "ESTIMATORS",
+            ("scope", "coordinate", "observe", "law"),
+        ),
+        Kind(
+            "eviction",
+            "policies.eviction",
+            "EVICTION",
+            ("clairvoyant", "on_insert", "on_hit", "on_evictable", "on_evict", "victim"),
+        ),
+        Kind("admission", "policies.admission", "ADMISSION", ("clairvoyant", "always", "admit")),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInfo:
+    """What `milepost policies` shows of one policy.
+
+    Parameters
+    ----------
+    kind, name, summary
+        Its kind, its name and the first line of its documentation.
+    parameters
+        In the order of the constructor.
+    clairvoyant
+        Whether it looks ahead.
+    source
+        Where it was published; empty where it is folklore.
+    """
+
+    kind: str
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    clairvoyant: bool
+    source: str
+
+    @property
+    def usage(self) -> str:
+        """The string that names it, such as "dyadic:first=768"; a required value is left open."""
+        shown = (
+            f"{p.name}={'' if p.default is REQUIRED else text_of(p.default)}"
+            for p in self.parameters
+            if p.default is not None
+        )
+        return _joined(self.name, shown)
+
+
+@overload
+def create(kind: Literal["placer"], spec: str) -> Placer: ...
+@overload
+def create(kind: Literal["estimator"], spec: str) -> OverlapEstimator: ...
+@overload
+def create(kind: Literal["eviction"], spec: str) -> EvictionPolicy: ...
+@overload
+def create(kind: Literal["admission"], spec: str) -> AdmissionPolicy: ...
+@overload
+def create(kind: str, spec: str) -> Any: ...
+def create(kind: str, spec: str) -> Any:
+    """Return a new policy of `kind` ("placer", "estimator", "eviction", "admission").
+
+    Raises
+    ------
+    UsageError
+        Where the name, a parameter or a value is unknown, missing, ill-typed or out of range.
+    """
+    return _build(kind, spec)[2]
+
+
+def canonical(kind: str, spec: str) -> str:
+    """Return the one spelling of `spec`: parameters in the constructor's order, defaults left out.
+
+    Raises
+    ------
+    UsageError
+        As `create` does: what has a canonical spelling can be created.
+    """
+    name, values, policy = _build(kind, spec)
+    known = parameters_of(type(policy))
+    shown = (f"{p.name}={text_of(values[p.name])}" for p in known if p.name in values)
+    return _joined(name, shown)
+
+
+def describe(kind: str) -> list[PolicyInfo]:
+    """Return a row for each registered policy of `kind`, in the order of its dict."""
+    return [
+        PolicyInfo(
+            kind=kind,
+            name=name,
+            summary=(inspect.getdoc(plugin) or "").partition("\n")[0],
+            parameters=parameters_of(plugin),
+            clairvoyant=getattr(plugin, "clairvoyant", False),
+            source=getattr(plugin, "source", ""),
+        )
+        for name, plugin in _kind(kind).classes.items()
+    ]
+
+
+def _build(kind: str, spec: str) -> tuple[str, dict[str, Any], Any]:
+    """Return the name, the values that differ from their defaults, and the policy."""
+    try:
+        name, plugin, assignments = _resolve(_kind(kind), spec)
+        values = read_values(parameters_of(plugin), assignments)
+        policy = plugin(**values)
+    except (UsageError, ValueError, TypeError, NameError) as error:
+        # The last two come from a class of one's own: still abstract, or with unknown annotations.
+        raise UsageError(f"{kind} '{printable(spec)}': {error}") from None
+    defaults = {p.name: p.default for p in parameters_of(plugin)}
+    return name, {k: v for k, v in values.items() if v != defaults[k]}, policy
+
+
+def _kind(name: str) -> Kind:
+    if name not in KINDS:
+        raise UsageError(
+            f"unknown kind of policy '{printable(name)}'{did_you_mean(name, [*KINDS])}"
+        )
+    return KINDS[name]
+
+
+def _resolve(kind: Kind, spec: str) -> tuple[str, type, str]:
+    """Split `spec` into its name, the class and the text of the parameters."""
+    name, _, rest = spec.strip().partition(":")
+    classes = kind.classes
+    if name in classes:
+        return name, classes[name], rest
+    if not rest or "=" in rest.partition(":")[0]:
+        raise UsageError(f"unknown name '{printable(name)}'{did_you_mean(name, [*classes])}")
+    attribute, _, assignments = rest.partition(":")
+    return f"{name}:{attribute}", _imported(kind, name, attribute), assignments
+
+
+def _imported(kind: Kind, module: str, attribute: str) -> type:
+    """Import a class by module and name, and see that it is of the kind."""
+    what = f"'{printable(attribute)}' from '{printable(module)}'"
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # the module's own code runs here, and may raise anything
+        problem = printable(f"{type(error).__name__}: {error}")
+        raise UsageError(f"cannot import {what}: {problem}") from None
+    if not isinstance(found, type):
+        raise UsageError(f"{what} is not a class")
+    missing = [member for member in kind.members if not hasattr(found, member)]
+    if missing:
+        raise UsageError(f"{what} is no {kind.name}: it lacks {', '.join(missing)}")
+    return found
+
+
+def _joined(name: str, assignments: Iterable[str]) -> str:
+    return f"{name}:{joined}" if (joined := ",".join(assignments)) else name

@@ -1,0 +1,1 @@
+"""Studies, statistics, charts, pages and the command line."""

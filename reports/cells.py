@@ -1,0 +1,208 @@
+"""The cells of a study: the grid times the replications."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reports.scenario import canonical_policies, profile_named
+from reports.settings import Settings
+from reports.study_file import Study, parse_study
+from reports.traces import refuse_rate, trace_key
+from reports.version import version
+from simulator.errors import UsageError, printable
+
+MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One simulation of a study.
+
+    Parameters
+    ----------
+    identity
+        Hash of everything that its result depends on.
+    study
+        The study with the grid's values put in, policies in canonical spelling.
+    choice
+        Dotted key -> value, for the keys of the grid.
+    replication, seed
+        Counted from 0; the seed of its workload, the same for every policy.
+    trace
+        The key of its workload.
+    """
+
+    identity: str
+    study: Study
+    choice: dict[str, Any]
+    replication: int
+    seed: int
+    trace: str
+
+
+def pin_overrides(settings: Settings) -> Settings:
+    """Let a flag that sets a key of the grid replace that key's list.
+
+    Raises
+    ------
+    UsageError
+        When one source both sets a key and varies it.
+    """
+    values = dict(settings.values)
+    for key in settings.values:
+        varied = f"grid.{key}"
+        if varied not in values:
+            continue
+        if settings.origin(key) == settings.origin(varied):
+            raise UsageError(f"{settings.origin(key)}: '{key}' is both set and varied by the grid")
+        del values[varied if settings.origin(key).startswith("--") else key]
+    return Settings(values, settings.origins)
+
+
+def expand(settings: Settings) -> tuple[Study, list[Cell]]:
+    """Return the study and its cells: in the grid's order, replications innermost.
+
+    Raises
+    ------
+    UsageError
+        For anything wrong with the study, a cell that occurs twice, or a baseline that is not
+        among the placers.
+    """
+    settings = pin_overrides(settings)
+    study = parse_study(settings)
+    _refuse_too_many(study)
+    cells = [
+        _cell(variant, choice, replication, seed)
+        for choice, variant in _variants(settings, study)
+        for replication, seed in enumerate(replication_seeds(study))
+    ]
+    _refuse_twins(cells)
+    _refuse_repetition(cells)
+    return study, cells
+
+
+def replication_seeds(study: Study) -> list[int]:
+    """Return the seed of each replication: the study's own first, then seeds drawn from it."""
+    import numpy as np
+
+    seed = study.study.seed
+    drawn = (
+        int(np.random.SeedSequence(seed, spawn_key=(r,)).generate_state(1, np.uint64)[0] >> 1)
+        for r in range(1, study.study.replications)
+    )
+    return [seed, *drawn]
+
+
+def baseline_placer(study: Study, cells: list[Cell]) -> str:
+    """Return the canonical placer that the others are compared with.
+
+    Raises
+    ------
+    UsageError
+        When the stated one is not among the placers of the cells.
+    """
+    from policies.registry import canonical
+
+    placers = list(dict.fromkeys(cell.study.policy.placer for cell in cells))
+    if study.study.baseline is None:
+        return "last" if "last" in placers else placers[0]
+    baseline = canonical("placer", study.study.baseline)
+    if baseline not in placers:
+        raise UsageError(
+            f"study.baseline = '{printable(baseline)}' is not among the placers: "
+            f"{', '.join(placers)}"
+        )
+    return baseline
+
+
+def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
+    """Yield every combination of the grid with the study in which it is put."""
+    for values in itertools.product(*study.grid.values()):
+        choice = dict(zip(study.grid, values, strict=True))
+        variant = Settings(
+            {k: v for k, v in settings.values.items() if not k.startswith("grid.")},
+            dict(settings.origins),
+        )
+        for key, value in choice.items():
+            variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
+        yield choice, canonical_policies(parse_study(variant))
+
+
+def _cell(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
+    trace = trace_key(study, seed)
+    identity = _hash([_scenario(study), trace, seed])
+    return Cell(identity, study, choice, replication, seed, trace)
+
+
+def _scenario(study: Study) -> dict[str, Any]:
+    """Return what a result depends on, besides the workload and the seed."""
+    from simulator.profile import profile_to_json
+
+    keep = {"arrivals", "cache", "server", "policy", "model"}
+    scenario = study.model_dump(include=keep)
+    scenario["model"]["profile"] = profile_to_json(profile_named(study.model.profile))
+    scenario["warmup"] = study.study.warmup
+    scenario["milepost"] = version()
+    return scenario
+
+
+def _refuse_too_many(study: Study) -> None:
+    count = study.study.replications
+    for values in study.grid.values():
+        count *= len(values)
+    if count > MOST_CELLS:
+        raise UsageError(f"the study has {count:,} cells; at most {MOST_CELLS:,} are run")
+
+
+def _refuse_twins(cells: list[Cell]) -> None:
+    seen: dict[tuple[str, int], Cell] = {}
+    for cell in cells:
+        twin = seen.setdefault((cell.identity, cell.replication), cell)
+        if twin is not cell:
+            raise UsageError(
+                f"the grid holds the same cell twice: {_shown(twin.choice)} and "
+                f"{_shown(cell.choice)}"
+            )
+
+
+def _refuse_repetition(cells: list[Cell]) -> None:
+    """Refuse replications in which nothing is drawn."""
+    for cell in cells:
+        study = cell.study
+        replay = study.workload.trace is not None and study.server.kind == "instant"
+        if cell.replication and replay:
+            raise _repetition("with the instant server nothing in a replay depends on the seed")
+
+
+def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
+    """Refuse a study that asks of its trace what it does not have.
+
+    Raises
+    ------
+    UsageError
+        When replications or a rate are asked of a trace file that has times of its own.
+    """
+    refuse_rate(study, name, has_arrivals=has_arrivals)
+    if study.study.replications > 1 and study.workload.trace is not None and has_arrivals:
+        raise _repetition("the trace has arrival times of its own, so nothing depends on the seed")
+
+
+def _repetition(why: str) -> UsageError:
+    return UsageError(
+        f"study.replications: {why}; one seed repeated is no evidence: set it to 1 "
+        "(intervals then come from resampling blocks of requests)"
+    )
+
+
+def _shown(choice: dict[str, Any]) -> str:
+    return printable(", ".join(f"{key} = {value!r}" for key, value in choice.items()))
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

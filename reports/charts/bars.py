@@ -1,0 +1,196 @@
+"""Charts with a row for each series: differences from the baseline and loss attribution.
+
+A row carries its name above the mark rather than beside the axis, so that a long name costs no
+width on a narrow page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+import polars as pl
+
+from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
+from reports.palette import FATES, GREY, looks
+from simulator.records import LOSSES
+from simulator.units import format_count
+
+if TYPE_CHECKING:
+    from reports.points import Point, World
+    from reports.statistics import Estimate
+
+STEP = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a prompt token: a short name and what it means."""
+
+    key: str
+    name: str
+    meaning: str
+
+
+_MEANINGS = {
+    "saved": ("saved", "resumed from a checkpoint: not computed again"),
+    "never_seen": ("never seen", "no earlier prompt shared these tokens: no cache can save them"),
+    "last_token": ("last token", "the last prompt token is always computed, for its logits"),
+    "in_flight": ("in flight", "the prompt that shares them was still being prefilled"),
+    "not_admitted": ("not admitted", "the admission policy did not let their KV in"),
+    "kv_evicted": ("KV evicted", "their KV had been evicted"),
+    "not_checkpointed": ("never checkpointed", "no state was ever stored deep enough"),
+    "alignment": ("alignment", "a state was wanted there, but only coarser positions can be kept"),
+    "state_evicted": ("state evicted", "a deeper checkpoint had existed and was evicted"),
+    "not_served": ("not served", "the request was rejected or did not finish"),
+}
+FATES_IN_ORDER = tuple(
+    Fate(key, *_MEANINGS.get(key, (key.replace("_", " "), ""))) for key in ("saved", *LOSSES)
+)
+
+
+def differences(
+    world: World, metric: Literal["token_hit_rate", "ttft_seconds"]
+) -> alt.LayerChart | None:
+    """Draw paired differences from the baseline at the focus, with intervals; grey where tied."""
+    found = _found(world, metric)
+    if not found:
+        return None
+    unit, size, title = _unit(metric, [estimate.value for _, estimate in found])
+    rows = [
+        _difference_row(index, point, estimate, unit, size)
+        for index, (point, estimate) in enumerate(found)
+    ]
+    colours = dict(zip((s.name for s in world.series), looks(_placers(world)), strict=True))
+    rows = [row | {"colour": colours[row["series"]].colour} for row in rows]
+    base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=_rows())
+    x = alt.X("value:Q", title=title, axis=alt.Axis(tickCount=5, domain=False))
+    paint = alt.condition("datum.tied", alt.value(GREY), alt.Color("colour:N", scale=None))
+    opacity = alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
+    tooltip = [alt.Tooltip("series:N", title="policy"), alt.Tooltip("text:N", title="difference")]
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(x="zero:Q")
+    bars = base.mark_rule(strokeWidth=3, yOffset=9).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", color=paint, opacity=opacity
+    )
+    points = base.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
+        x=x, color=paint, opacity=opacity, tooltip=tooltip
+    )
+    return _layered(len(rows), zero, bars, points, *_names(base, "text:N", 175))
+
+
+def losses(world: World) -> alt.LayerChart | None:
+    """Draw what became of the prompt tokens at the focus, as shares, in the chain's order."""
+    points = [point for point in world.at(world.focus) if point.total("prompt_tokens")]
+    rows = [row for index, point in enumerate(points) for row in _fate_rows(index, point)]
+    if not rows:
+        return None
+    colours = alt.Scale(
+        domain=[fate.name for fate in FATES_IN_ORDER],
+        range=[FATES.get(fate.key, GREY) for fate in FATES_IN_ORDER],
+    )
+    axis = alt.Axis(format=".0%", tickCount=5, domain=False)
+    base = alt.Chart(pl.DataFrame(rows)).encode(y=_rows())
+    bars = base.mark_bar(height=14, yOffset=9).encode(
+        x=alt.X("share:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
+        color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
+        order="rank:Q",
+        opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
+        tooltip=[
+            alt.Tooltip("series:N", title="policy"),
+            alt.Tooltip("fate:N", title="tokens"),
+            alt.Tooltip("meaning:N", title="meaning"),
+            alt.Tooltip("tokens:N", title="share"),
+        ],
+    )
+    named = base.transform_filter("datum.rank == 0")
+    return _layered(len(points), bars, *_names(named, "told:N", 95))
+
+
+def explained(estimate: Estimate, size: float, unit: str) -> str:
+    """Return a difference with its interval, if any: "+12.3 points [11.0, 13.4]"."""
+    ends = [end / size for end in (estimate.low, estimate.high) if end is not None]
+    digits = 1 if max(map(abs, [estimate.value / size, *ends])) >= 1 else 2
+    value = f"{estimate.value / size:+.{digits}f} {unit}"
+    interval = f" [{', '.join(f'{end:.{digits}f}' for end in ends)}]" if ends else ""
+    return (value + interval).replace("-", "\N{MINUS SIGN}")
+
+
+def _found(world: World, metric: str) -> list[tuple[Point, Estimate]]:
+    """Return the points that have a difference, the best first."""
+    name = "ttft_difference" if metric == "ttft_seconds" else "token_hit_rate_difference"
+    points = [(point, getattr(point, name)) for point in world.at(world.focus)]
+    found = [(point, estimate) for point, estimate in points if estimate is not None]
+    sign = 1 if metric == "ttft_seconds" else -1
+    return sorted(found, key=lambda pair: sign * pair[1].value)
+
+
+def _unit(metric: str, values: Sequence[float]) -> tuple[str, float, str]:
+    """Return the unit of a difference, its size and the title of the axis."""
+    if metric == "token_hit_rate":
+        return "pt", 0.01, "Percentage points; more is better"
+    name, size = second_unit(values)
+    return name, size, f"Mean TTFT ({name}); less is better"
+
+
+def _difference_row(
+    index: int, point: Point, estimate: Estimate, unit: str, size: float
+) -> dict[str, Any]:
+    low = estimate.value if estimate.low is None else estimate.low
+    high = estimate.value if estimate.high is None else estimate.high
+    return {
+        "row": index,
+        "series": point.series.name,
+        "value": estimate.value / size,
+        "low": low / size,
+        "high": high / size,
+        "tied": estimate.tied,
+        "text": explained(estimate, size, unit) + (" tied" if estimate.tied else ""),
+    }
+
+
+def _fate_rows(index: int, point: Point) -> list[dict[str, Any]]:
+    rows = []
+    for rank, fate in enumerate(FATES_IN_ORDER):
+        metric = "saved_tokens" if fate.key == "saved" else f"lost_{fate.key}_tokens"
+        share = point.share(metric)
+        counts = f"{format_count(point.total(metric))} of "
+        rows.append(
+            {
+                "row": index,
+                "series": point.series.name,
+                "rank": rank,
+                "fate": fate.name,
+                "meaning": fate.meaning,
+                "share": share,
+                "told": f"{100 * share:.1f} % saved",
+                "tokens": f"{100 * share:.1f} %"
+                + f" ({counts}{format_count(point.total('prompt_tokens'))})",
+            }
+        )
+    return rows
+
+
+def _rows() -> alt.Y:
+    """Return the vertical channel: one band a row, by number, since names may be long or equal."""
+    return alt.Y("row:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
+
+
+def _names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
+    """Return the name of each row at its left, and a text at its right that needs `reserved`."""
+    room = alt.ExprRef(f"max(60, width - {reserved})")
+    return [
+        base.mark_text(align="left", dy=-8, limit=room).encode(x=alt.value(0), text="series:N"),
+        base.mark_text(align="right", dy=-8, fontSize=11, opacity=0.75).encode(
+            x=alt.value("width"), text=right
+        ),
+    ]
+
+
+def _layered(rows: int, *layers: alt.Chart) -> alt.LayerChart:
+    return alt.LayerChart(layer=list(layers), width=WIDTH, height=STEP * rows, params=[lit()])
+
+
+def _placers(world: World) -> list[str]:
+    return [series.placer for series in world.series]

@@ -1,0 +1,138 @@
+"""Charts with a line for each series: Pareto charts and the capacity curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+import polars as pl
+
+from reports.charts.theme import (
+    HEIGHT,
+    WIDTH,
+    byte_unit,
+    lit,
+    pick,
+    scale,
+    second_unit,
+    series_encodings,
+)
+from simulator.units import format_bytes, format_count, format_seconds
+
+if TYPE_CHECKING:
+    from reports.points import Point, World
+
+Height = Literal["token_hit_rate", "ttft_seconds"]
+
+
+def pareto(world: World, height: Height) -> alt.LayerChart | None:
+    """Draw token hit rate or mean TTFT against realised bytes; None where no cell has both.
+
+    Realised bytes are the mean over time of what the cache held, not its capacity.
+    """
+    rows = [row for point in _in_order(world) if (row := _row(world, point, height))]
+    if not rows:
+        return None
+    size_name, size = byte_unit([row["width"] for row in rows])
+    y, unit = _vertical(height, [row["height"] for row in rows])
+    frame = pl.DataFrame(rows).with_columns(
+        (pl.col("width") / size).alias("realised"), (pl.col("height") / unit).alias("value")
+    )
+    x = alt.X(
+        "realised:Q",
+        title=f"Realised bytes, mean over time ({size_name})",
+        scale=scale(frame["realised"].to_list(), 8),
+        axis=alt.Axis(grid=False, tickCount=6, labelOverlap=True),
+    )
+    return _lines(frame.drop("width", "height"), world, x, y)
+
+
+def capacity_curve(world: World) -> alt.LayerChart | None:
+    """Draw token hit rate against capacity; None where there is one capacity only."""
+    rows = [
+        row for point in _in_order(world) if (row := _row(world, point, "token_hit_rate", False))
+    ]
+    if not rows or len(world.capacities) < 2:
+        return None
+    y, _ = _vertical("token_hit_rate", [])
+    axis = alt.Axis(grid=False, labelAngle=0, labelOverlap=True)
+    x = alt.X("capacity:O", sort=list(world.capacities), title="Capacity", axis=axis)
+    frame = pl.DataFrame(rows).with_columns(pl.col("height").alias("value"))
+    chart = _lines(frame.drop("width", "height"), world, x, y)
+    ideal = _ideal(world)
+    if ideal is None:
+        return chart
+    line = pl.DataFrame({"ideal": [ideal], "note": ["ideal: unbounded, a state everywhere"]})
+    rule = alt.Chart(line).mark_rule(color="#868b92", strokeDash=[2, 3]).encode(y="ideal:Q")
+    text = alt.Chart(line).mark_text(align="left", dy=-7, fontSize=11, color="#868b92")
+    note = text.encode(y=alt.Y("ideal:Q"), x=alt.value(4), text="note:N")
+    chart.layer = [rule, note, *chart.layer]
+    return chart
+
+
+def _in_order(world: World) -> list[Point]:
+    keys = ((series.name, capacity) for series in world.series for capacity in world.capacities)
+    return [world.points[key] for key in keys if key in world.points]
+
+
+def _row(
+    world: World, point: Point, height: Height, needs_bytes: bool = True
+) -> dict[str, Any] | None:
+    estimate = getattr(point, height)
+    width = point.mean("cache_mean_bytes")
+    if estimate is None or (needs_bytes and width is None):
+        return None
+    ttft = point.ttft_seconds
+    return {
+        "series": point.series.name,
+        "capacity": point.capacity,
+        "order": world.capacities.index(point.capacity),
+        "width": width,
+        "height": estimate.value,
+        "saved": f"{100 * point.share('saved_tokens'):.1f} % "
+        f"({format_count(point.total('saved_tokens'))} of "
+        f"{format_count(point.total('prompt_tokens'))})",
+        "ttft": format_seconds(ttft.value) if ttft else "n/a",
+        "bytes": format_bytes(width) if width is not None else "n/a",
+    }
+
+
+def _vertical(height: Height, values: Sequence[float]) -> tuple[alt.Y, float]:
+    """Return the vertical channel and the unit of its values."""
+    if height == "token_hit_rate":
+        axis = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
+        percent = alt.Scale(zero=False, nice=True)
+        return alt.Y("value:Q", title="Token hit rate", axis=axis, scale=percent), 1.0
+    name, unit = second_unit(values)
+    axis = alt.Axis(tickCount=5, domain=False, ticks=False, labelOverlap=True)
+    title = f"Mean time to first token ({name})"
+    return alt.Y("value:Q", title=title, axis=axis, scale=scale(values, 20)), unit
+
+
+def _lines(frame: Any, world: World, x: alt.X, y: alt.Y) -> alt.LayerChart:
+    look = series_encodings(world.series)
+    tooltip = [
+        alt.Tooltip("series:N", title="policy"),
+        alt.Tooltip("capacity:N", title="capacity"),
+        alt.Tooltip("saved:N", title="saved tokens"),
+        alt.Tooltip("ttft:N", title="mean TTFT"),
+        alt.Tooltip("bytes:N", title="realised bytes"),
+    ]
+    base = alt.Chart(frame).encode(x=x, y=y)
+    line = base.mark_line(strokeWidth=2).encode(
+        order="order:Q", **pick(look, "color", "strokeDash", "opacity")
+    )
+    points = base.mark_point(size=64, filled=True).encode(
+        tooltip=tooltip, **pick(look, "color", "shape", "opacity")
+    )
+    return alt.LayerChart(layer=[line, points], width=WIDTH, height=HEIGHT, params=[lit()])
+
+
+def _ideal(world: World) -> float | None:
+    """Return the token hit rate of an unbounded cache with a state everywhere, where known."""
+    for point in world.points.values():
+        tokens = point.total("ideal_saved_tokens")
+        if tokens and all(row.get("ideal_saved_tokens") is not None for row in point.rows):
+            return tokens / max(point.total("prompt_tokens"), 1)
+    return None

@@ -1,0 +1,107 @@
+"""What all charts share: type, grid, units, the look of the series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from reports.palette import Look, looks
+
+if TYPE_CHECKING:
+    from reports.points import Series
+
+WIDTH = 640
+HEIGHT = 300
+INK, MUTED, RULE = "#1f2328", "#59636e", "#dfe3e8"
+
+CONFIG: dict[str, Any] = {
+    "font": "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif",
+    "background": "#ffffff",
+    "view": {"stroke": None},
+    "axis": {
+        "domainColor": RULE,
+        "gridColor": RULE,
+        "labelColor": MUTED,
+        "labelFontSize": 12,
+        "tickColor": RULE,
+        "titleColor": MUTED,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+    },
+    "legend": {"labelColor": INK, "labelFontSize": 12, "labelLimit": 260, "orient": "bottom"},
+    "text": {"color": INK, "fontSize": 12},
+    "title": {"anchor": "start", "color": INK, "fontSize": 15, "fontWeight": 600, "offset": 12},
+}
+
+# A page sets `lit` to the name of a series to make the others pale.
+LIT = "lit"
+IS_LIT = f"{LIT} == '' || datum.series == {LIT}"
+PALE = 0.12
+
+_BYTES = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0))
+_SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+_CLOCK = (("h", 3600.0), ("min", 60.0), ("s", 1.0))
+
+
+def byte_unit(values: Sequence[float]) -> tuple[str, float]:
+    """Return name and bytes of the unit that suits the largest of `values` in bytes."""
+    return _unit(_BYTES, max(values, default=0.0), 1.0)
+
+
+def second_unit(values: Sequence[float]) -> tuple[str, float]:
+    """Return name and seconds of the unit that suits the largest of `values` in seconds."""
+    return _unit(_SECONDS, max(map(abs, values), default=0.0), 1.0)
+
+
+def clock_unit(span_seconds: float) -> tuple[str, float]:
+    """Return name and seconds of the unit that suits a time axis over `span_seconds`."""
+    return _unit(_CLOCK, span_seconds, 3.0)
+
+
+def scale(values: Sequence[float], wide: float) -> alt.Scale:
+    """Return a linear scale, or a logarithmic one where positive `values` differ `wide`-fold."""
+    positive = [value for value in values if value > 0]
+    if len(positive) == len(values) and positive and max(positive) / min(positive) >= wide:
+        return alt.Scale(type="log", nice=False, padding=12)
+    return alt.Scale(zero=False, nice=True, padding=12)
+
+
+def series_encodings(series: Sequence[Series]) -> dict[str, Any]:
+    """Return colour, dash, shape and opacity channels for the field `series`."""
+    names = [item.name for item in series]
+    look = looks([item.placer for item in series])
+    colour = alt.Scale(domain=names, range=[item.colour for item in look])
+    legend = alt.Legend(title=None, columns=3, symbolStrokeWidth=0)
+    return {
+        "color": alt.Color("series:N", scale=colour, legend=legend),
+        "opacity": alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
+    } | _marks(names, look)
+
+
+def lit() -> alt.VariableParameter:
+    """Return the parameter that names the series in the light; empty for all of them."""
+    return alt.VariableParameter(name=LIT, value="")
+
+
+def _marks(names: Sequence[str], look: Sequence[Look]) -> dict[str, Any]:
+    dash = alt.Scale(domain=names, range=[list(item.dash) for item in look])
+    shape = alt.Scale(domain=names, range=[item.shape for item in look])
+    return {
+        "strokeDash": alt.StrokeDash("series:N", scale=dash, legend=None),
+        "shape": alt.Shape("series:N", scale=shape, legend=None),
+    }
+
+
+def pick(encodings: Mapping[str, Any], *channels: str) -> dict[str, Any]:
+    """Return some of the channels."""
+    return {channel: encodings[channel] for channel in channels}
+
+
+def _unit(units: Sequence[tuple[str, float]], largest: float, at_least: float) -> tuple[str, float]:
+    for name, size in units:
+        if largest >= at_least * size:
+            return name, size
+    return units[-1]

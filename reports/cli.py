@@ -1,0 +1,109 @@
+"""The command line: `milepost`. Every exit code is decided in `main`.
+
+0    fine                       4    some cells failed
+1    a bug                      99   a target was missed
+2    usage or configuration     130  interrupted
+3    bad data
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from reports.commands import doctor, policies, profiles, report, run, sweep, trace
+from reports.console import say
+from reports.version import version
+from simulator.errors import MilepostError
+
+BUG, USAGE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="milepost",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(run.run)
+app.command("sweep")(sweep.sweep)
+app.command("report")(report.report)
+app.command("policies")(policies.policies)
+app.command("profiles")(profiles.profiles)
+app.add_typer(trace.app, name="trace")
+app.command("doctor")(doctor.doctor)
+
+
+@app.callback(invoke_without_command=True)
+def _milepost(
+    context: typer.Context,
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Where should recurrent state be checkpointed? Replay a trace and see."""
+    if show_version:
+        print(f"milepost {version()}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave the process with its exit code."""
+    code = exit_code(lambda: _invoke(sys.argv[1:] if arguments is None else list(arguments)))
+    sys.exit(_flush(code))
+
+
+def exit_code(action: Callable[[], Any]) -> int:
+    """Run `action`; report what goes wrong in one line on stderr and return the exit code."""
+    code = 0
+    try:
+        action()
+    except typer.Exit as ended:
+        code = ended.exit_code
+    except MilepostError as error:
+        say(f"error: {error}")
+        code = error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        say("interrupted")
+        code = INTERRUPTED
+    except BrokenPipeError:  # the reader has seen enough; nothing is left to be told
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (stays open until the end)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        say(f"error: {where}{error.strerror or error}")
+        code = USAGE
+    except Exception as error:
+        code = _report_unexpected(error)
+    return code
+
+
+def _invoke(arguments: list[str]) -> None:
+    command = typer.main.get_command(app)
+    with command.make_context("milepost", arguments) as context:
+        command.invoke(context)
+
+
+def _report_unexpected(error: Exception) -> int:
+    """Tell a wrong flag, which typer raises in its own classes, from a bug."""
+    message = getattr(error, "format_message", None)
+    if message is not None:
+        say(f"error: {message()} (see --help)")
+        return USAGE
+    if os.environ.get("MILEPOST_DEBUG"):
+        raise error
+    say(
+        f"error: this is a bug in milepost: {type(error).__name__}: {error} "
+        "(MILEPOST_DEBUG=1 shows where)"
+    )
+    return BUG
+
+
+def _flush(code: int) -> int:
+    """Flush stdout here, where a closed pipe or a full disk can still be told."""
+    flushed = exit_code(sys.stdout.flush)
+    if flushed or code:
+        return code or flushed
+    return 0

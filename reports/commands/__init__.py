@@ -1,0 +1,1 @@
+"""The commands of `milepost`: one file each, heavy imports inside."""

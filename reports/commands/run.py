@@ -1,0 +1,187 @@
+"""`milepost run`: one simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reports.commands.options import (
+    Block,
+    DryRun,
+    Format,
+    Json,
+    OnBadLine,
+    Quiet,
+    Seed,
+    Sets,
+    settings_from,
+)
+from reports.console import Progress, print_json, say
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from reports.cells import Cell
+    from reports.settings import Settings
+    from simulator.result import Result
+    from simulator.trace import Trace
+
+File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study of one cell.")]
+
+
+def run(
+    study: File = None,
+    trace: Annotated[str | None, typer.Option(help="A trace file.")] = None,
+    block: Block = None,
+    format: Format = None,
+    placer: Annotated[str | None, typer.Option(help="As in block:size=1024.")] = None,
+    eviction: Annotated[str | None, typer.Option(help="As in lru.")] = None,
+    admission: Annotated[str | None, typer.Option(help="As in always.")] = None,
+    capacity: Annotated[str | None, typer.Option(help="As in '8 GiB', or unbounded.")] = None,
+    server: Annotated[str | None, typer.Option(metavar="queue|instant")] = None,
+    profile: Annotated[str | None, typer.Option(help="Name or JSON file.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests/s, without times.")] = None,
+    seed: Seed = None,
+    warmup: Annotated[float | None, typer.Option(help="Share that does not count.")] = None,
+    on_bad_line: OnBadLine = None,
+    sets: Sets = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
+    json: Json = False,
+    dry_run: DryRun = False,
+    check: Annotated[bool, typer.Option("--check", help="Recount the cache each request.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay a workload through one cache and say what was saved, and why not more.
+
+    Without a study file and without --trace, the built-in workload is replayed.
+    """
+    flags: dict[str, tuple[str, Any]] = {
+        "--trace": ("workload.trace", trace),
+        "--block": ("workload.block", block),
+        "--format": ("workload.format", format),
+        "--on-bad-line": ("workload.on_bad_line", on_bad_line),
+        "--placer": ("policy.placer", placer),
+        "--eviction": ("policy.eviction", eviction),
+        "--admission": ("policy.admission", admission),
+        "--capacity": ("cache.capacity", capacity),
+        "--server": ("server.kind", server),
+        "--profile": ("model.profile", profile),
+        "--rate": ("arrivals.rate", rate),
+        "--seed": ("study.seed", seed),
+        "--warmup": ("study.warmup", warmup),
+    }
+    cell = single_cell(settings_from(study, flags, sets))
+    replay = Replay.of(cell, out)
+    for note in replay.notes:
+        say(f"note: {note}")
+    if dry_run:
+        _print_plan(replay, json)
+        return
+    result = replay.simulate(check=check, quiet=quiet or json)
+    if out is not None:
+        replay.write(result, out)
+    _print_result(replay, result, json)
+
+
+def single_cell(settings: Settings) -> Cell:
+    """Return the only cell of a study, its first replication.
+
+    Raises
+    ------
+    UsageError
+        When the grid has several.
+    """
+    from reports.cells import expand
+
+    _, cells = expand(settings.with_value("study.replications", 1, "milepost run"))
+    if len(cells) > 1:
+        varied = ", ".join(key for key in cells[0].choice)
+        raise UsageError(
+            f"the study has {len(cells)} cells and `run` takes one: use `milepost sweep`, or set "
+            f"what the grid varies ({varied})"
+        )
+    return cells[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A workload with its times, ready to be replayed."""
+
+    cell: Cell
+    trace: Trace
+    notes: list[str]
+
+    @classmethod
+    def of(cls, cell: Cell, out: Path | None) -> Replay:
+        """Load the workload; refuse an unfit output folder before anything is computed."""
+        from reports.records_folder import refuse_foreign
+        from reports.traces import load_trace, rate_note, with_times
+
+        if out is not None:
+            refuse_foreign(out)
+        trace = load_trace(cell.study, cell.seed)
+        notes = [
+            *trace.notes,
+            *rate_note(cell.study, has_arrivals=trace.arrival_seconds is not None),
+        ]
+        return cls(cell, with_times(trace, cell.study, cell.seed), notes)
+
+    def simulate(self, *, check: bool, quiet: bool) -> Result:
+        """Replay it."""
+        from reports.scenario import build_scenario
+        from simulator.simulation import simulate
+
+        scenario = build_scenario(self.cell.study, check=check)
+        with Progress(quiet=quiet, what="requests") as progress:
+            total = len(self.trace)
+            return simulate(self.trace, scenario, lambda done: progress(done, total))
+
+    def summary(self, result: Result) -> dict[str, Any]:
+        """Return the figures, with the scenario that they belong to."""
+        return {
+            **result.summary(self.cell.study.study.warmup),
+            "scenario": self.cell.study.resolved(),
+            "trace": self.plan()["trace"],
+        }
+
+    def plan(self) -> dict[str, Any]:
+        """Return what will be replayed."""
+        trace = {
+            "name": self.trace.name,
+            "requests": len(self.trace),
+            "prompt_tokens": int(self.trace.prompt_tokens.sum()),
+            "granularity": self.trace.granularity,
+            "notes": self.notes,
+        }
+        return {"cells": 1, "scenario": self.cell.study.resolved(), "trace": trace}
+
+    def write(self, result: Result, out: Path) -> None:
+        """Write records, summary and resolved study."""
+        from reports.records_folder import write_records
+
+        write_records(out, self.cell.study, result, self.summary(result))
+
+
+def _print_plan(replay: Replay, as_json: bool) -> None:
+    plan = replay.plan()
+    if as_json:
+        print_json(plan)
+        return
+    trace = plan["trace"]
+    policy = replay.cell.study.policy
+    print(
+        f"1 cell: {trace['requests']:,} requests of {trace['name']} ({trace['prompt_tokens']:,} "
+        f"prompt tokens), {policy.placer}, {policy.eviction}, {policy.admission}"
+    )
+
+
+def _print_result(replay: Replay, result: Result, as_json: bool) -> None:
+    summary = replay.summary(result)
+    if as_json:
+        print_json(summary)
+        return
+    from reports.summary import print_summary
+
+    print_summary(summary, replay.cell.study)

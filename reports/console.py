@@ -1,0 +1,102 @@
+"""What goes to the terminal: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from simulator.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_EVERY_SECONDS = 5.0
+PIPE_COLUMNS = 100
+
+
+def say(text: str) -> None:
+    """Write a line to stderr."""
+    print(printable(text, limit=4000), file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object to stdout."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None
+) -> None:
+    """Print a table to stdout; the cells are text, never markup."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title) if title else None, title_justify="left", box=None)
+    table.show_header = any(head)
+    for name in head:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell, limit=2000)) for cell in row))
+    stdout().print(table)
+
+
+def stdout() -> Console:
+    """Return a console on stdout that leaves text as it is."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_COLUMNS
+    return Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
+
+
+class Progress:
+    """Cells done and time left, on stderr: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, *, quiet: bool, what: str = "cells", resumable: bool = False) -> None:
+        self._quiet = quiet
+        self._resumable = resumable
+        self._what = what
+        self._bar = _bar(what) if sys.stderr.isatty() and not quiet else None
+        self._started = self._last_line = time.monotonic()
+        self._first: int | None = None
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        return self.update
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, done: int, total: int) -> None:
+        """Show that `done` of `total` are done."""
+        if self._bar is not None:
+            self._bar.start()
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+        elif not self._quiet:
+            self._line(done, total)
+
+    def _line(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = done
+            if done and self._resumable:
+                say(f"{done} of {total} {self._what} were done before")
+        elif done == total:
+            say(f"{done} of {total} {self._what}")
+        elif now - self._last_line >= PLAIN_EVERY_SECONDS:
+            self._last_line = now
+            left = (now - self._started) / (done - self._first or 1) * (total - done)
+            say(f"{done} of {total} {self._what}, about {left:.0f} s left")
+
+
+def _bar(what: str) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(what, total=None)
+    return bar

@@ -1,0 +1,63 @@
+"""The page of a study: one HTML file that opens anywhere, without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from reports.comparison import compare
+from reports.page.care import read_with_care
+from reports.page.document import content_security_policy, data_block, javascript, read_template
+from reports.page.sections import Section, section
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_WORLDS = 12
+
+
+def render_page(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
+    """Return the page of a study as HTML; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    cells
+        One row a cell, as a sweep stores them.
+    manifest
+        What a sweep stores beside them.
+
+    Raises
+    ------
+    ValueError
+        When a chart does not fit its data.
+    """
+    worlds = compare(cells, manifest)
+    sections = [section(number, world) for number, world in enumerate(worlds[:MOST_WORLDS])]
+    scripts = [javascript(), read_template("page.js")]
+    style = read_template("page.css")
+    environment = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html").render(
+        policy=content_security_policy(scripts, style),
+        scripts=scripts,
+        style=style,
+        title=str(manifest.get("title") or "Milepost study"),
+        sections=sections,
+        left_out=len(worlds) - len(sections),
+        specifications=data_block(_specifications(sections)),
+        care=read_with_care(worlds, manifest),
+        manifest=manifest,
+        manifest_json=json.dumps(dict(manifest), indent=2, ensure_ascii=False),
+    )
+
+
+def _specifications(sections: list[Section]) -> dict[str, Any]:
+    return {panel.id: panel.specification for part in sections for panel in part.panels.values()}

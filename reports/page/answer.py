@@ -1,0 +1,159 @@
+"""The answer in one sentence, and four numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reports.charts.bars import explained
+from reports.points import Point, World
+from reports.statistics import Estimate
+from simulator.units import format_bytes, format_count, format_seconds
+
+MOST_TIED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of the sentence: plain, the name of a policy, or a figure."""
+
+    text: str
+    kind: str = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One of the four numbers: what it is, the figure, what it rests on."""
+
+    label: str
+    figure: str
+    note: str
+
+
+def answer(world: World) -> tuple[list[Part], str]:
+    """Return the sentence, and which policies are tied with the best (empty where none is)."""
+    best = world.best
+    if best is None:
+        return [Part(_no_answer(world))], ""
+    sentence = [
+        Part(f"{_where(world)} "),
+        Part(best.series.name, "policy"),
+        Part(" saves "),
+        Part(f"{_percent(best)} of prompt tokens", "figure"),
+        Part(f" ({_fraction(best)})"),
+        *_compared(world, best),
+        Part("."),
+    ]
+    return sentence, _tied(world, best)
+
+
+def four_numbers(world: World) -> list[Number]:
+    """Return token hit rate, TTFT, realised bytes and checkpoint bytes of the best."""
+    best = world.best
+    if best is None:
+        return []
+    ttft, p99 = best.ttft_seconds, best.mean("ttft_p99_seconds")
+    held, peak = best.mean("cache_mean_bytes"), best.mean("cache_peak_bytes")
+    written, states = best.mean("checkpoints_mean_per_request"), best.mean("checkpoints_peak_bytes")
+    tail = f"P99 {format_seconds(p99)}" if p99 is not None else "P99 n/a (n < 368)"
+    return [
+        Number("Token hit rate", _percent(best), f"{_fraction(best)} prompt tokens"),
+        Number("Mean time to first token", format_seconds(ttft.value) if ttft else "n/a", tail),
+        Number("Realised bytes, mean", _bytes(held), f"peak {_bytes(peak)}"),
+        Number(
+            "Checkpoints, peak",
+            _bytes(states),
+            f"{written:.2f} written a request" if written is not None else "",
+        ),
+    ]
+
+
+def _where(world: World) -> str:
+    return f"At {world.place}, on {world.name}," if world.name else f"At {world.place},"
+
+
+def _compared(world: World, best: Point) -> list[Part]:
+    theirs = world.baseline_of(best)
+    rate, ttft = best.token_hit_rate_difference, best.ttft_difference
+    if theirs is None:
+        return _runner_up(world, best)
+    if rate is None:
+        return [Part("; the baseline has no result to compare with")]
+    parts = [Part(", "), *_difference(rate, theirs.series.name)]
+    if ttft is not None:
+        faster = "lower" if ttft.value < 0 else "higher"
+        tie = ", which is a tie" if ttft.tied else ""
+        parts.append(Part(f"; its mean TTFT is {_size(ttft)} {faster}{tie}"))
+    return parts
+
+
+def _runner_up(world: World, best: Point) -> list[Part]:
+    """Return how far the next is behind, where the best is the baseline itself."""
+    others = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
+    fair = [p for p in others if not p.series.marks]
+    if not fair:
+        return []
+    follower = max(fair, key=lambda p: p.token_hit_rate.value if p.token_hit_rate else 0.0)
+    gap = best.less(follower, "token_hit_rate")
+    if gap is None:
+        return []
+    return [Part("; it is the baseline, "), *_difference(gap, follower.series.name)]
+
+
+def _difference(rate: Estimate, other: str) -> list[Part]:
+    """Return "12.3 points [11.0, 13.4] more than OTHER"."""
+    if rate.tied:
+        told = f" ({explained(rate, 0.01, 'points')})"
+        return [Part("tied with "), Part(other, "policy"), Part(told)]
+    more = "more" if rate.value >= 0 else "fewer"
+    told = explained(_positive(rate), 0.01, "points").lstrip("+")
+    unsure = "" if rate.low is not None else " (no interval)"
+    return [Part(told, "figure"), Part(f"{unsure} {more} than "), Part(other, "policy")]
+
+
+def _positive(estimate: Estimate) -> Estimate:
+    """Return the difference the other way round where it is negative."""
+    if estimate.value >= 0 or estimate.low is None or estimate.high is None:
+        return replace(estimate, value=abs(estimate.value))
+    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
+
+
+def _size(ttft: Estimate) -> str:
+    """Return "40 ms [35 ms, 45 ms]", of a difference whose sign is told in words."""
+    size = _positive(ttft)
+    if size.low is None or size.high is None:
+        return f"{format_seconds(size.value)} (no interval)"
+    ends = f"{_signed_seconds(size.low)}, {_signed_seconds(size.high)}"
+    return f"{format_seconds(size.value)} [{ends}]"
+
+
+def _signed_seconds(value: float) -> str:
+    return ("\N{MINUS SIGN}" if value < 0 else "") + format_seconds(abs(value))
+
+
+def _tied(world: World, best: Point) -> str:
+    rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
+    gaps = {rival.series.name: best.less(rival, "token_hit_rate") for rival in rivals}
+    names = [name for name, gap in gaps.items() if gap and gap.tied]
+    more = len(names) - MOST_TIED
+    return ", ".join(names[:MOST_TIED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _no_answer(world: World) -> str:
+    points = list(world.points.values())
+    where = f" on {world.name}" if world.name else ""
+    if not any(point.rows for point in points):
+        return f"No answer{where}: every cell failed."
+    return f"No answer{where}: no request was counted, so there are no prompt tokens to save."
+
+
+def _percent(point: Point) -> str:
+    return f"{100 * point.share('saved_tokens'):.1f} %"
+
+
+def _fraction(point: Point) -> str:
+    saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
+    return f"{format_count(saved)} of {format_count(prompts)}"
+
+
+def _bytes(size: float | None) -> str:
+    return format_bytes(size) if size is not None else "n/a"

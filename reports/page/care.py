@@ -1,0 +1,115 @@
+"""The "read with care" box: what the facts of a study say against its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from reports.points import Point, World
+from simulator.units import format_count
+
+_PROFILES = {
+    "composed": "was composed from timings of single operators, not measured end to end",
+    "analytic": "is a roofline estimate from datasheet figures; nothing was measured",
+}
+MOST_FAILED = 5
+
+
+def read_with_care(worlds: Sequence[World], manifest: Mapping[str, Any]) -> list[str]:
+    """Return one plain sentence for each fact that a reader should weigh."""
+    points = [point for world in worlds for point in world.points.values()]
+    return [
+        *_failures(points, manifest),
+        *_evidence(points, manifest),
+        *_counted(points, manifest),
+        *_trace(manifest.get("trace", {})),
+        *_profile(points, manifest.get("profile", {})),
+        *_policies(worlds),
+        "Decode is not simulated: time to first token is wait, restore, prefill and capture.",
+    ]
+
+
+def _failures(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[str]:
+    failed = sum(point.failed for point in points)
+    if not failed:
+        return
+    everything = failed + sum(len(point.rows) for point in points)
+    errors = dict.fromkeys(str(item.get("error")) for item in manifest.get("failed", []))
+    shown = "; ".join([*errors][:MOST_FAILED])
+    reasons = f" ({shown})" if shown else ""
+    yield f"{failed} of {everything} cells failed and are missing from every number{reasons}."
+
+
+def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[str]:
+    methods = {p.token_hit_rate.method for p in points if p.token_hit_rate}
+    if "replications" in methods:
+        yield (
+            f"Intervals: 95 %, Student's t over {manifest.get('replications')} replications, "
+            "paired by their random numbers. With few replications they are wide."
+        )
+    if "blocks" in methods:
+        yield (
+            "Intervals: 95 %, from resampling blocks of time of one replay. They tell how much "
+            "the answer hangs on these hours of traffic, not what another trace would show."
+        )
+    if "none" in methods:
+        yield "Some figures have no interval: there is one short replay and nothing to resample."
+    if methods:
+        yield (
+            "No correction is made for comparing many policies: of twenty true ties, one is "
+            "expected to look like a difference."
+        )
+
+
+def _counted(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[str]:
+    share = manifest.get("warmup_share") or 0
+    if share:
+        yield f"Warm-up: the first {100 * share:g} % of the requests are served but not counted."
+    else:
+        yield "No warm-up was cut: the misses of the empty cache are counted."
+    rejected = sum(point.total("requests_rejected") for point in points)
+    unfinished = sum(point.total("requests_unfinished") for point in points)
+    if rejected or unfinished:
+        yield (
+            f"{format_count(rejected)} rejected and {format_count(unfinished)} unfinished requests "
+            "stay in the denominator of the token hit rate and are missing from TTFT."
+        )
+
+
+def _trace(trace: Mapping[str, Any]) -> Iterator[str]:
+    granularity = trace.get("granularity") or 1
+    if granularity > 1:
+        yield (
+            f"The trace tells overlaps to whole blocks of {format_count(granularity)} tokens: "
+            "checkpoint positions are floored to that, and finer placement cannot show its worth."
+        )
+    yield from (str(note).rstrip(".") + "." for note in trace.get("notes", []))
+
+
+def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[str]:
+    what = _PROFILES.get(str(profile.get("kind")))
+    if what:
+        yield f"Times rest on the profile {profile.get('id')}, which {what}."
+    beyond = sum(point.total("extrapolated_requests") for point in points)
+    if beyond:
+        ranges = [
+            f"{text} of {format_count(profile[key])} tokens"
+            for key, text in (("valid_n_max", "suffixes"), ("valid_c_max", "contexts"))
+            if profile.get(key)
+        ]
+        limits = f" (measured up to {' and '.join(ranges)})" if ranges else ""
+        served = sum(point.total("requests_total") for point in points)
+        yield (
+            f"{format_count(beyond)} of {format_count(served)} request times are extrapolated "
+            f"beyond the profile's range{limits}."
+        )
+
+
+def _policies(worlds: Sequence[World]) -> Iterator[str]:
+    series = {s.name: s.marks for world in worlds for s in world.series}
+    bounds = [name for name, marks in series.items() if "upper bound" in marks]
+    seers = [name for name, marks in series.items() if "clairvoyant" in marks]
+    if bounds:
+        yield f"{', '.join(bounds)} holds a state at every position for free: an upper bound only."
+    if seers:
+        yield f"{', '.join(seers)} looks ahead in the trace, which no real system can."

@@ -1,0 +1,63 @@
+"""What makes the file self-contained and safe: scripts, hashes, escaped data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import vl_convert
+from markupsafe import Markup
+
+# `<` and its kin cannot end the element; the last two end a line in old JavaScript.
+_ESCAPES = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
+
+
+@lru_cache(maxsize=1)
+def javascript() -> Markup:
+    """Return Vega, Vega-Lite and Vega-Embed, with the interpreter of expressions, as one script."""
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return Markup(bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
+
+
+def read_template(name: str) -> Markup:
+    """Return a file of the templates as it stands."""
+    return Markup((files("reports") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def data_block(value: Any) -> Markup:
+    """Return JSON for a `<script type="application/json">`, whatever strings it holds.
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinity, which JSON does not know.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return Markup(text)
+
+
+def content_security_policy(scripts: Sequence[str], style: str) -> str:
+    """Return a policy that runs these scripts and this style, and nothing else from anywhere."""
+    allowed = " ".join(map(_digest, scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

@@ -1,0 +1,68 @@
+"""From a study to what the simulator takes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from reports.study_file import Study
+
+if TYPE_CHECKING:
+    from simulator.profile import Profile
+    from simulator.simulation import Scenario
+
+
+def build_scenario(study: Study, *, check: bool = False) -> Scenario:
+    """Return a fresh scenario: policies remember, so each simulation has its own.
+
+    Raises
+    ------
+    UsageError, DataError
+        For an unknown policy or profile, or parameters out of range.
+    """
+    from policies.registry import create
+    from simulator.simulation import Scenario
+
+    return Scenario(
+        profile=profile_named(study.model.profile),
+        placer=create("placer", study.policy.placer),
+        eviction=create("eviction", study.policy.eviction),
+        admission=create("admission", study.policy.admission),
+        capacity_bytes=study.cache.capacity,
+        server=study.server.kind,
+        alignment=study.model.alignment,
+        queue_limit=study.server.queue_limit,
+        horizon_seconds=study.server.horizon,
+        check_every_request=check,
+    )
+
+
+@lru_cache(maxsize=32)
+def profile_named(name: str) -> Profile:
+    """Return a cost profile by name or path; a study asks for the same few again and again.
+
+    Raises
+    ------
+    UsageError, DataError
+        When there is none of this name, or it does not validate.
+    """
+    from calibration.catalogue import open_profile
+
+    return open_profile(name)
+
+
+def canonical_policies(study: Study) -> Study:
+    """Return the study with every policy in its one spelling.
+
+    Raises
+    ------
+    UsageError
+        For a policy that cannot be made.
+    """
+    from policies.registry import canonical
+
+    specs = study.policy.model_dump()
+    policy = study.policy.model_copy(
+        update={kind: canonical(kind, spec) for kind, spec in specs.items()}
+    )
+    return study.model_copy(update={"policy": policy})

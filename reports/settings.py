@@ -1,0 +1,145 @@
+"""Settings by dotted key, each with where it came from: a study file, then flags, then `--set`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.errors import UsageError, printable
+
+FILE_LIMIT_BYTES = 1 << 20
+_PATHS = ("workload.trace", "model.profile", "grid.model.profile")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked for.
+
+    Parameters
+    ----------
+    values
+        Dotted key -> value, as written.
+    origins
+        Dotted key -> the file or flag that set it.
+    """
+
+    values: dict[str, Any]
+    origins: dict[str, str]
+
+    def origin(self, key: str) -> str:
+        """Return the file or flag that set `key` (or a key below it)."""
+        if key in self.origins:
+            return self.origins[key]
+        below = (name for name in self.origins if name.startswith(f"{key}."))
+        return self.origins.get(next(below, ""), "study")
+
+    def with_value(self, key: str, value: Any, origin: str) -> Settings:
+        """Return the settings with one of them replaced."""
+        return Settings({**self.values, key: value}, {**self.origins, key: origin})
+
+
+def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] = ()) -> Settings:
+    """Read a study file and lay the overrides (key, value, origin) over it.
+
+    Paths in the file are relative to it, those in overrides to the working directory.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be read or is not TOML.
+    """
+    settings = Settings({}, {})
+    if path is not None:
+        name = printable(str(path))
+        for key, value in _flatten(_read_toml(path)):
+            settings = settings.with_value(key, _beside(path.parent, key, value), name)
+    for key, value, origin in overrides:
+        settings = settings.with_value(key, value, origin)
+    return settings
+
+
+def parse_override(text: str) -> tuple[str, Any, str]:
+    """Parse `a.b=c`: the value is TOML where it can be, a string otherwise.
+
+    Raises
+    ------
+    UsageError
+        When there is no key or no `=`.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(f"--set {printable(text)}: expected key=value, as in cache.capacity=8GiB")
+    return key.strip().replace('"', ""), _parse_value(value.strip()), "--set"
+
+
+def to_toml(tables: Mapping[str, Any]) -> str:
+    """Return TOML text of plain values and of one level of tables, in the order given."""
+    lines = [f"{key} = {_toml_value(v)}" for key, v in tables.items() if not isinstance(v, dict)]
+    for name, table in tables.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{name}]"] if lines else [f"[{name}]"]
+            lines += [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    name = printable(str(path))
+    try:
+        with path.open("rb") as file:
+            raw = file.read(FILE_LIMIT_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror or error}") from error
+    if len(raw) > FILE_LIMIT_BYTES:
+        raise UsageError(f"{name}: a study file is at most {FILE_LIMIT_BYTES >> 20} MiB")
+    try:
+        return tomllib.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name}: not a study file: not UTF-8 text") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{name}: not TOML: {printable(str(error))}") from error
+
+
+def _flatten(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def _beside(folder: Path, key: str, value: Any) -> Any:
+    """Resolve a path of the study file against its folder."""
+    if key not in _PATHS:
+        return value
+    if isinstance(value, list):
+        return [_beside(folder, key, item) for item in value]
+    is_path = key == "workload.trace" or str(value).endswith(".json")
+    return str(folder / value) if isinstance(value, str) and value and is_path else value
+
+
+def _parse_value(text: str) -> Any:
+    if "\n" in text:
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+
+
+def _toml_key(key: str) -> str:
+    plain = key.replace("_", "a").replace("-", "a")
+    return key if plain.isascii() and plain.isalnum() else _toml_value(key)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return f"[{', '.join(map(_toml_value, value))}]"

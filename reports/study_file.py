@@ -1,0 +1,248 @@
+"""The study file: its sections, each number bounded and finite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from reports.settings import Settings
+from simulator.errors import MilepostError, UsageError, did_you_mean, printable
+from simulator.units import parse_capacity, parse_seconds
+
+GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
+DEFAULT_RATE = 1.0
+_NOT_IN_GRID = ("workload.trace", "workload.builtin", "workload.block", "workload.format")
+
+
+def _reading(parse: Callable[[str], Any], kinds: tuple[type, ...]) -> BeforeValidator:
+    """Return a validator that parses strings, and whose errors pydantic gives a place."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            return value
+        try:
+            return parse(str(value))
+        except MilepostError as error:
+            raise ValueError(str(error)) from error
+
+    return BeforeValidator(read)
+
+
+Seconds = Annotated[float, _reading(parse_seconds, (str,)), Field(gt=0, le=1e9)]
+Capacity = Annotated[int | None, _reading(parse_capacity, (str, int, float))]
+Spec = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Workload(_Section):
+    """Where the requests come from: a trace file, or the built-in workload and its knobs."""
+
+    trace: Annotated[str, Field(min_length=1)] | None = None
+    builtin: bool | None = None
+    block: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+    format: str | None = None
+    on_bad_line: Literal["fail", "skip"] = "fail"
+    generator: dict[str, Any] = {}
+
+
+class Arrivals(_Section):
+    """Requests per second, of the built-in workload and of traces without times."""
+
+    rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
+
+
+class Model(_Section):
+    """The cost profile, and the alignment of checkpoints where it differs from the profile's."""
+
+    profile: Spec = "qwen3.5-9b-h200"
+    alignment: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+
+
+class Cache(_Section):
+    """The byte budget of KV and checkpoints together; None is unbounded."""
+
+    capacity: Capacity = None
+
+
+class Server(_Section):
+    """How requests are served."""
+
+    kind: Literal["queue", "instant"] = "queue"
+    queue_limit: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    horizon: Seconds | None = None
+
+
+class Policy(_Section):
+    """One policy string of each kind."""
+
+    placer: Spec = "branch"
+    eviction: Spec = "lru"
+    admission: Spec = "always"
+
+
+class Evidence(_Section):
+    """The `[study]` section: seed, replications, baseline, warm-up share."""
+
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
+    replications: Annotated[int, Field(ge=1, le=1000)] = 1
+    baseline: Spec | None = None
+    warmup: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+
+
+class Study(_Section):
+    """A whole study file, resolved."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    workload: Workload = Workload()
+    arrivals: Arrivals = Arrivals()
+    model: Model = Model()
+    cache: Cache = Cache()
+    server: Server = Server()
+    policy: Policy = Policy()
+    study: Evidence = Evidence()
+    grid: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = {}
+
+    def resolved(self) -> dict[str, Any]:
+        """Return every setting as plain values that a study file may hold.
+
+        What the grid varies stands there only, as the file could not be run again otherwise.
+        """
+        tables = self.model_dump(exclude_none=True)
+        tables["workload"] |= tables["workload"].pop("generator")
+        tables["cache"]["capacity"] = (
+            "unbounded" if self.cache.capacity is None else self.cache.capacity
+        )
+        for key in self.grid:
+            section, _, name = key.partition(".")
+            tables[section].pop(name, None)
+        return {name: table for name, table in tables.items() if table != {}}
+
+    def absolute(self) -> dict[str, Any]:
+        """Return the same with paths that hold from any folder."""
+        tables = self.resolved()
+        if self.workload.trace is not None:
+            tables["workload"]["trace"] = str(Path(self.workload.trace).resolve())
+        if "profile" in tables.get("model", {}) and self.model.profile.endswith(".json"):
+            tables["model"]["profile"] = str(Path(self.model.profile).resolve())
+        return tables
+
+
+def parse_study(settings: Settings) -> Study:
+    """Return the study that the settings describe.
+
+    Raises
+    ------
+    UsageError
+        For an unknown key ("did you mean"), or a value that is not what its key expects.
+    """
+    generator = generator_fields()
+    tables: dict[str, Any] = {"workload": {"generator": {}}, "grid": {}}
+    for key, value in settings.values.items():
+        _refuse_unknown(settings, key, value, generator)
+        section, dot, name = key.partition(".")
+        if not dot:
+            if value != {}:
+                tables[key] = value
+        elif section == "workload" and name in generator:
+            tables["workload"]["generator"][name] = value
+        else:
+            tables.setdefault(section, {})[name] = value
+    try:
+        study = Study.model_validate(tables)
+    except ValidationError as error:
+        raise _first_problem(settings, error) from error
+    _refuse_contradictions(settings, study)
+    return study
+
+
+def generator_fields() -> dict[str, Any]:
+    """Return the knobs of the built-in workload that `[workload]` takes, with their defaults."""
+    from dataclasses import fields
+
+    from workloads.synthetic import SyntheticSpec
+
+    own = ("seed", "rate_per_second", "rate")
+    return {field.name: field.default for field in fields(SyntheticSpec) if field.name not in own}
+
+
+def known_keys(generator: Mapping[str, Any]) -> list[str]:
+    """Return every dotted key of a study file, those of the grid excepted."""
+    keys = ["title"]
+    for section, field in Study.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            keys += [f"{section}.{name}" for name in kind.model_fields if name != "generator"]
+    return keys + [f"workload.{name}" for name in generator]
+
+
+def grid_keys(generator: Mapping[str, Any]) -> list[str]:
+    """Return the dotted keys that a grid may vary."""
+    known = known_keys(generator)
+    inside = (key for key in known if key.partition(".")[0] in GRID_SECTIONS)
+    return [key for key in inside if key not in _NOT_IN_GRID]
+
+
+def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping[str, Any]) -> None:
+    if value == {} and key in Study.model_fields:
+        return
+    if key in Study.model_fields and key != "title":
+        problem = f"'{key}' is a section, found {_shown(value)}"
+        raise UsageError(f"{settings.origin(key)}: {problem}")
+    in_grid = key.startswith("grid.")
+    known = grid_keys(generator) if in_grid else known_keys(generator)
+    if key.removeprefix("grid.") in known:
+        return
+    hint = did_you_mean(key.removeprefix("grid."), known)
+    place = "key of the grid" if in_grid else "key"
+    name = printable(key.removeprefix("grid."))
+    raise UsageError(f"{settings.origin(key)}: unknown {place} '{name}'{hint}")
+
+
+def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
+    problem = error.errors()[0]
+    parts = [str(part) for part in problem["loc"]]
+    known = [key for key in settings.values if key.split(".") == parts[: len(key.split("."))]]
+    grid = f"grid.{parts[1]}" if parts[0] == "grid" and len(parts) > 1 else ""
+    key = grid or next(iter(known), ".".join(parts[:2]))
+    expected = problem["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    found = _shown(problem["input"])
+    tail = "" if found in expected else f", found {found}"
+    return UsageError(f"{settings.origin(key)}: '{printable(key)}': {expected}{tail}")
+
+
+def _refuse_contradictions(settings: Settings, study: Study) -> None:
+    """Refuse settings that cannot both be meant."""
+    workload = study.workload
+    trace = workload.trace is not None
+    if trace and workload.builtin:
+        raise _contradiction(settings, "workload.trace", "workload.builtin = true")
+    if workload.builtin is False and not trace:
+        raise UsageError(f"{settings.origin('workload.builtin')}: no workload.trace is given")
+    for name in workload.generator:
+        if trace:
+            problem = "it is a knob of the built-in workload"
+            raise _contradiction(settings, "workload.trace", f"workload.{name} ({problem})")
+    for name in ("block", "format"):
+        if not trace and getattr(workload, name) is not None:
+            raise UsageError(
+                f"{settings.origin(f'workload.{name}')}: 'workload.{name}' is about a trace file, "
+                "but no workload.trace is given"
+            )
+    if study.server.kind == "instant":
+        for name in ("queue_limit", "horizon"):
+            if getattr(study.server, name) is not None:
+                raise _contradiction(settings, f"server.{name}", "server.kind = 'instant'")
+
+
+def _contradiction(settings: Settings, key: str, other: str) -> UsageError:
+    return UsageError(f"{settings.origin(key)}: '{key}' contradicts {other}")
+
+
+def _shown(value: Any) -> str:
+    return printable(repr(value), limit=80)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policies.registry import KINDS
+from tests.reports.cli.conftest import Milepost
+
+
+def test_policies_lists_every_plug_in(milepost: Milepost) -> None:
+    found = {(p["kind"], p["name"]) for p in milepost("policies", "--json").json["policies"]}
+    assert found == {(kind, name) for kind, row in KINDS.items() for name in row.classes}
+    told = milepost("policies").out
+    for _, name in found:
+        assert name in told
+
+
+def test_one_policy_in_detail(milepost: Milepost) -> None:
+    (found,) = milepost("policies", "block", "--json").json["policies"]
+    assert found["usage"] == "block:size="
+    assert found["parameters"][0]["required"] is True
+    assert "required" in milepost("policies", "block:size=64").out
+
+
+def test_profiles_tell_kind_source_and_range(milepost: Milepost) -> None:
+    found = {p["name"]: p for p in milepost("profiles", "--json").json["profiles"]}
+    assert found["qwen3.5-9b-h200"]["kind"] == "composed"
+    assert found["qwen3.5-9b-h200"]["valid_n_max"] > 0
+    assert "composed" in milepost("profiles").out
+    told = milepost("profiles", "analytic:model=qwen3.5-27b,gpu=h200").out
+    assert "analytic" in told
+    assert "valid range" in told
+
+
+@pytest.mark.parametrize("command", ["policies", "profiles"])
+def test_an_unknown_name_is_one_line(command: str, milepost: Milepost) -> None:
+    ended = milepost(command, "x\x1b[31m")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert "\x1b" not in ended.err
+
+
+def test_doctor(milepost: Milepost) -> None:
+    found = milepost("doctor", "--json").json
+    assert found["numpy"][0].isdigit()
+    assert "working folder" in milepost("doctor").out
+
+
+def test_a_generated_trace_can_be_read_back(milepost: Milepost, tmp_path: Path) -> None:
+    written = []
+    for name in ("t.jsonl", "t.jsonl.gz", "t.parquet"):
+        flags = ("--out", tmp_path / name, "--requests", 50, "--seed", 4, "--json")
+        written.append(milepost("trace", "generate", *flags).json)
+        flags = () if name == "t.parquet" else ("--block", 64)
+        found = milepost("trace", "inspect", tmp_path / name, *flags, "--json").json
+        assert found["requests"] == 50
+        assert found["prompt_tokens"] == written[-1]["prompt_tokens"]
+        assert found["end_only_saved_tokens"] <= found["ideal_saved_tokens"]
+        assert found["ideal_saved_tokens"] > 0
+    assert len({entry["prompt_tokens"] for entry in written}) == 1
+
+
+def test_the_same_seed_gives_the_same_file(milepost: Milepost, tmp_path: Path) -> None:
+    files = [tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl.gz", tmp_path / "c.jsonl.gz"]
+    for file, seed in zip(files, (1, 1, 2), strict=True):
+        milepost("trace", "generate", "--out", file, "--requests", 30, "--seed", seed)
+    a, b, c = (file.read_bytes() for file in files)
+    assert a == b
+    assert a != c
+
+
+def test_inspect_prints_shares_with_their_parts(milepost: Milepost, trace_file: Path) -> None:
+    told = milepost("trace", "inspect", trace_file).out
+    assert "40.3 % (1,023 / 2,536)" in told
+    assert milepost("trace", "inspect", trace_file, "--on-bad-line", "maybe").code == 2
+
+
+def test_convert_keeps_every_request(milepost: Milepost, trace_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "t.parquet"
+    assert milepost("trace", "convert", trace_file, "--out", out).code == 0
+    first, second = (milepost("run", "--trace", file, "--json").json for file in (trace_file, out))
+    assert first["saved_tokens"] == second["saved_tokens"]
+    ended = milepost("trace", "convert", trace_file, "--out", tmp_path / "t.csv")
+    assert ended.code == 2
+    assert ".parquet" in ended.err
+
+
+def test_validate_tells_errors_from_warnings(
+    milepost: Milepost, trace_file: Path, tmp_path: Path
+) -> None:
+    ended = milepost("trace", "validate", trace_file, "--json")
+    assert (ended.code, ended.json["valid"]) == (0, True)
+    rows = trace_file.read_text().splitlines()
+    (tmp_path / "odd.jsonl").write_text("\n".join(reversed(rows)))
+    ended = milepost("trace", "validate", tmp_path / "odd.jsonl", "--json")
+    assert (ended.code, ended.json["valid"]) == (0, True)
+    assert ended.json["anomalies"]
+    (tmp_path / "bad.jsonl").write_text("\n".join([*rows, "{"]))
+    ended = milepost("trace", "validate", tmp_path / "bad.jsonl", "--json")
+    assert (ended.code, ended.json["valid"]) == (3, False)
+    assert milepost("trace", "validate", tmp_path / "bad.jsonl").code == 3
+    assert milepost("trace", "validate", tmp_path / "none.jsonl").code == 3
+
+
+def test_unwritable_places_are_one_line(milepost: Milepost) -> None:
+    ended = milepost("trace", "generate", "--out", "/dev/null/t.jsonl", "--requests", 5)
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1

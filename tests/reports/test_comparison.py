@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from reports.comparison import compare
+from tests.reports.sample_study import GIB, sample, with_failures
+
+
+def test_points_sum_tokens_and_pair_replications() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    (world,) = compare(cells, manifest)
+    point = world.points["branch", "8 GiB"]
+    mine = cells.filter(pl.col("placer") == "branch")
+    theirs = cells.filter(pl.col("placer") == "last")
+    assert point.total("saved_tokens") == mine["saved_tokens"].sum()
+    assert point.share("saved_tokens") == mine["saved_tokens"].sum() / mine["prompt_tokens"].sum()
+    assert point.token_hit_rate_difference is not None
+    expected = (mine["token_hit_rate"] - theirs["token_hit_rate"]).mean()
+    assert point.token_hit_rate_difference.value == pytest.approx(expected)
+    assert point.token_hit_rate_difference.method == "replications"
+    assert world.points["last", "8 GiB"].token_hit_rate_difference is None
+
+
+def test_a_deterministic_replay_is_resampled_however_often_it_was_run() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    manifest["trace"] |= {"deterministic": True}
+    (world,) = compare(cells, manifest)
+    difference = world.points["branch", "8 GiB"].token_hit_rate_difference
+    assert difference is not None
+    assert (difference.method, difference.count) == ("blocks", 64)
+    assert difference.low is not None
+    assert difference.high is not None
+    assert difference.low < difference.value < difference.high
+
+
+def test_one_seed_repeated_is_no_evidence_of_replication() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], replications=3)
+    (world,) = compare(cells.with_columns(pl.lit(7).alias("seed")), manifest)
+    estimate = world.points["branch", "8 GiB"].token_hit_rate
+    assert estimate is not None
+    assert estimate.method == "blocks"
+
+
+def test_few_requests_give_no_interval() -> None:
+    cells, manifest = sample(["last", "branch"], [None], replications=1, requests=3)
+    (world,) = compare(cells, manifest)
+    estimate = world.points["branch", "unbounded"].token_hit_rate
+    assert estimate is not None
+    assert (estimate.low, estimate.method) == (None, "none")
+
+
+def test_the_focus_is_the_middle_capacity_where_most_finished() -> None:
+    cells, manifest = sample()
+    assert compare(cells, manifest)[0].focus == "4 GiB"
+    broken = with_failures(cells, pl.col("capacity_bytes") == 4 * GIB, "out of memory")
+    assert compare(broken, manifest)[0].focus == "8 GiB"
+    (world,) = compare(cells, manifest)
+    assert world.capacities == ("2 GiB", "4 GiB", "8 GiB", "16 GiB", "unbounded")
+
+
+def test_the_best_is_no_upper_bound_unless_there_is_nothing_else() -> None:
+    (world,) = compare(*sample(["last", "dense", "branch"]))
+    assert world.best is not None
+    assert world.best.series.name == "branch"
+    assert world.points["dense", "4 GiB"].series.marks == ("upper bound",)
+    (alone,) = compare(*sample(["dense"]))
+    assert alone.best is not None
+    assert alone.best.series.name == "dense"
+
+
+def test_other_policies_name_the_series_and_are_compared_like_with_like() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    both = pl.concat([cells, cells.with_columns(pl.lit("fifo").alias("eviction"))])
+    (world,) = compare(both, manifest)
+    assert [series.name for series in world.series] == [
+        "last · lru",
+        "branch · lru",
+        "last · fifo",
+        "branch · fifo",
+    ]
+    assert world.baseline["branch · fifo"] == "last · fifo"
+    assert world.baseline_name == "last"
+
+
+def test_one_placer_under_several_evictions_is_compared_with_the_first() -> None:
+    cells, manifest = sample(["branch"], [8 * GIB])
+    both = pl.concat([cells, cells.with_columns(pl.lit("fifo").alias("eviction"))])
+    (world,) = compare(both, manifest)
+    assert world.baseline == {"branch · lru": "branch · lru", "branch · fifo": "branch · lru"}
+
+
+def test_what_policies_share_makes_worlds_and_a_renamed_key_does_not() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB, None])
+    manifest["grid"] = {"policy.placer": [], "arrivals.rate": [1, 2]}
+    named = cells.with_columns(pl.col("placer").str.to_uppercase().alias("policy.placer"))
+    both = pl.concat([named.with_columns(pl.lit(rate).alias("arrivals.rate")) for rate in (1, 2)])
+    assert [world.name for world in compare(both, manifest)] == ["rate 1", "rate 2"]
+
+
+def test_capacities_that_print_the_same_stay_apart() -> None:
+    cells, manifest = sample(["last"], [8 * GIB, 8 * GIB + 1])
+    (world,) = compare(cells, manifest)
+    assert world.capacities == ("8 GiB (8,589,934,592 B)", "8 GiB (8,589,934,593 B)")
+
+
+def test_a_study_without_cells_has_no_worlds() -> None:
+    cells, manifest = sample(["last"])
+    assert compare(cells.clear(), manifest) == []
+
+
+def test_charts_show_the_best_series_and_the_baseline() -> None:
+    placers = ["none", *(f"block:size={64 + i}" for i in range(40)), "branch"]
+    (world,) = compare(*sample(placers, [8 * GIB], replications=1, baseline="none"))
+    names = [series.name for series in world.shown.series]
+    assert len(names) == 24
+    assert (names[0], names[-1]) == ("none", "branch")
+    assert len(world.series) == 42

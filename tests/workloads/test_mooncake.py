@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from simulator.errors import DataError, UsageError
+from workloads.inspection import overlaps
+from workloads.opening import open_trace
+
+GOOD = {"timestamp": 5000, "input_length": 700, "output_length": 9, "hash_ids": [3, 4]}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*rows, name="trace.v1.jsonl"):
+        path = tmp_path / name
+        text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def without(*names):
+    return {name: value for name, value in GOOD.items() if name not in names}
+
+
+def test_columns_are_read_in_their_units(write):
+    path = write(
+        GOOD | {"session_id": "a", "label": "chat", "overlap_tokens": 3},
+        GOOD | {"timestamp": 6500.5, "hash_ids": [3, 5], "session_id": 7, "type": "text"},
+        GOOD | {"timestamp": 7000, "input_length": 512, "hash_ids": [3], "session_id": "a"},
+    )
+    trace = open_trace(path)
+    assert trace.problem() is None
+    assert trace.name == "trace.v1"
+    assert trace.prompt_tokens.tolist() == [700, 700, 512]
+    assert trace.output_tokens.tolist() == [9, 9, 9]
+    assert trace.arrival_seconds is not None
+    assert trace.arrival_seconds.tolist() == [0, 1.5005, 2]
+    assert trace.session.tolist() == [0, 1, 0]
+    assert trace.labels == ("chat", "text")
+    assert trace.label.tolist() == [0, 1, -1]
+    assert trace.granularity == 512
+    assert overlaps(trace).tolist() == [0, 512, 512]
+    assert trace.notes == ()
+
+
+def test_gzip_is_recognised_by_content(write):
+    path = write(GOOD, name="trace.bin")
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert len(open_trace(path)) == 1
+
+
+def test_times_and_outputs_may_be_absent(write):
+    trace = open_trace(write(without("timestamp", "output_length")))
+    assert trace.arrival_seconds is None
+    assert trace.output_tokens.tolist() == [0]
+
+
+def test_unsorted_rows_are_sorted_stably_with_a_note(write):
+    rows = [(9000, 1), (4000, 2), (9000, 3), (4000, 4), (4500, 2)]
+    path = write(
+        *(
+            {"timestamp": t, "input_length": 512, "output_length": k, "hash_ids": [k]}
+            for t, k in rows
+        )
+    )
+    trace = open_trace(path)
+    assert trace.output_tokens.tolist() == [2, 4, 2, 1, 3]
+    assert trace.arrival_seconds is not None
+    assert trace.arrival_seconds.tolist() == [0, 0, 0.5, 5, 5]
+    assert trace.leaf.tolist() == [1, 2, 1, 3, 4]
+    assert any("sorted" in note for note in trace.notes)
+
+
+def test_ids_of_content_are_matched_as_leading_runs_with_a_note(write):
+    rows = [[1, 2, 3], [2, 3], [1, 2, 4]]
+    path = write(*({"input_length": 512 * len(ids), "hash_ids": ids} for ids in rows))
+    trace = open_trace(path)
+    assert overlaps(trace).tolist() == [0, 0, 1024]
+    assert any("leading runs" in note for note in trace.notes)
+
+
+def test_prompts_with_fewer_ids_than_blocks_are_noted(write):
+    trace = open_trace(write(GOOD, GOOD | {"hash_ids": [3]}))
+    assert overlaps(trace).tolist() == [0, 512]
+    assert any(note.startswith("1 prompts have a tail without an id") for note in trace.notes)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (GOOD | {"input_length": 0}, "field 'input_length': expected 1 to"),
+        (GOOD | {"input_length": -4}, "field 'input_length': expected 1 to"),
+        (GOOD | {"input_length": 10**30}, "field 'input_length'"),
+        (GOOD | {"input_length": "700"}, "field 'input_length': expected int, found str"),
+        (GOOD | {"input_length": 700.5}, "field 'input_length': expected int, found float"),
+        (GOOD | {"output_length": -1}, "field 'output_length': expected 0 to"),
+        (GOOD | {"timestamp": -1}, "field 'timestamp': expected 0 to"),
+        (GOOD | {"timestamp": 1e300}, "field 'timestamp': expected 0 to"),
+        (GOOD | {"timestamp": "now"}, "field 'timestamp': expected float"),
+        (without("timestamp"), "field 'timestamp': expected a time on every line or on none"),
+        (without("input_length"), "field 'input_length': expected this field, found none"),
+        (without("hash_ids"), "field 'hash_ids': expected this field, found none"),
+        (GOOD | {"hash_ids": [1, 2, 3]}, "field 'hash_ids': expected at most 2 for 700 tokens"),
+        (GOOD | {"hash_ids": [1, -2]}, "field 'hash_ids[1]': expected an integer from 0"),
+        (GOOD | {"hash_ids": [2**64]}, "field 'hash_ids[0]': expected an integer from 0"),
+        (GOOD | {"hash_ids": [1, "x"]}, "field 'hash_ids[1]': expected int, found str"),
+        (GOOD | {"session_id": True}, "field 'session_id'"),
+        (GOOD | {"label": "x" * 201}, "field 'label'"),
+        ([1, 2], "expected object, found array"),
+        ('{"input_length": 2748 610}', "expected one JSON object"),
+        ('{"timestamp": NaN, "input_length": 1, "hash_ids": []}', "expected one JSON object"),
+        ('{"timestamp": 1e999, "input_length": 1, "hash_ids": []}', "field 'timestamp'"),
+        ('{"input_length": 700, "hash_ids": [1', "expected one JSON object"),
+        ('{"x": ' + "[" * 100_000, "nested too deeply"),
+        ("what is this", "expected one JSON object"),
+    ],
+)
+def test_a_bad_line_fails_with_its_place_or_is_skipped_and_noted(write, row, told):
+    path = write(GOOD, row, GOOD | {"timestamp": 6000, "hash_ids": [3, 9]})
+    with pytest.raises(DataError) as caught:
+        open_trace(path)
+    assert str(caught.value).startswith(f"{path}:2: ")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    trace = open_trace(path, on_bad_line="skip")
+    assert overlaps(trace).tolist() == [0, 512]
+    assert trace.notes[0].startswith("1 of 3 lines skipped as bad; the first, line 2: ")
+
+
+def test_text_that_is_not_utf8_is_a_bad_line(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'{"input_length": 1, "hash_ids": [], "session_id": "\xff\xfe"}\n')
+    with pytest.raises(DataError, match=r"t\.jsonl:1: "):
+        open_trace(path)
+
+
+def test_a_file_without_a_good_line_fails_even_when_bad_lines_are_skipped(write):
+    with pytest.raises(DataError, match="empty file"):
+        open_trace(write())
+    with pytest.raises(DataError, match=r":1: .*JSON"):
+        open_trace(write("x", "y"), on_bad_line="skip")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"block": 0}, {"block": -1}, {"format": "moncake"}, {"on_bad_line": "ignore"}]
+)
+def test_wrong_arguments_are_usage_errors(write, wrong):
+    with pytest.raises(UsageError):
+        open_trace(write(GOOD), **wrong)
+
+
+NATIVE = ("kv_cache_tester", "azure_llm_2023", "servegen")
+
+
+@pytest.mark.parametrize("folder", NATIVE)
+def test_files_of_other_formats_are_refused_in_one_line(shared, folder):
+    for path in sorted((shared / "data" / folder).glob("*.*")):
+        with pytest.raises(DataError) as caught:
+            open_trace(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_the_first_lines_of_a_native_file_are_read(shared):
+    path = shared / "data" / "format_fixtures" / "mooncake_conversation_first20.jsonl"
+    trace = open_trace(path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert trace.prompt_tokens.tolist() == [line["input_length"] for line in lines]
+    assert trace.arrival_seconds is not None
+    first = lines[0]["timestamp"]
+    assert np.allclose(
+        trace.arrival_seconds, [(line["timestamp"] - first) / 1000 for line in lines]
+    )

@@ -1,0 +1,1 @@
+"""Traces in and synthetic traffic: everything that becomes a `simulator.trace.Trace`."""

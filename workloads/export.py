@@ -1,0 +1,116 @@
+"""Traces written as Mooncake-style JSON lines."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from simulator.errors import UsageError
+from simulator.trace import NO_LABEL, NO_SESSION, Trace
+from workloads.files import written_atomically
+
+DEFAULT_BLOCK_TOKENS = 16  # for traces that are exact to the token
+
+
+def export_mooncake(trace: Trace, path: str | Path, *, block: int | None = None) -> None:
+    """Write a trace; gzip where the name ends in `.gz`; the same trace gives the same bytes.
+
+    Ids number the prefixes up to the end of each block in the order of first sight; a partial
+    last block has an id of its own. The format does not tell the block size: the reader must be
+    told. Times are rounded to a microsecond.
+
+    Parameters
+    ----------
+    trace, path
+        What goes where.
+    block
+        Tokens a block; None for the granularity of the trace, and 16 where that is one token.
+
+    Raises
+    ------
+    UsageError
+        For a block size below 1, and where the file cannot be written.
+    """
+    if block is None:
+        block = trace.granularity if trace.granularity > 1 else DEFAULT_BLOCK_TOKENS
+    if block < 1:
+        raise UsageError(f"block: expected at least 1 token, found {block}")
+    path = Path(path)
+    encode = msgspec.json.Encoder().encode
+    with written_atomically(path) as temporary, _opened(temporary, path.suffix == ".gz") as file:
+        for row in _rows(trace, block):
+            file.write(encode(row) + b"\n")
+
+
+@contextmanager
+def _opened(path: Path, zipped: bool) -> Iterator[BinaryIO | gzip.GzipFile]:
+    with path.open("wb") as file:
+        if not zipped:
+            yield file
+            return
+        # no name and no time in the header: the same trace gives the same bytes
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream:
+            yield stream
+
+
+def _rows(trace: Trace, block: int) -> Iterator[dict[str, Any]]:
+    times = None if trace.arrival_seconds is None else trace.arrival_seconds.tolist()
+    lengths, outputs = trace.prompt_tokens.tolist(), trace.output_tokens.tolist()
+    sessions, labels = trace.session.tolist(), trace.label.tolist()
+    blocks = _Blocks(trace, block)
+    for at, leaf in enumerate(trace.leaf.tolist()):
+        row: dict[str, Any] = {}
+        if times is not None:
+            row["timestamp"] = _milliseconds(times[at])
+        row |= {"input_length": lengths[at], "output_length": outputs[at]}
+        if sessions[at] != NO_SESSION:
+            row["session_id"] = sessions[at]
+        if labels[at] != NO_LABEL:
+            row["label"] = trace.labels[labels[at]]
+        yield row | {"hash_ids": blocks.ids(leaf)}
+
+
+def _milliseconds(seconds: float) -> float | int:
+    rounded = round(seconds * 1000, 3)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+class _Blocks:
+    """Numbers the blocks of a prefix tree by first sight."""
+
+    def __init__(self, trace: Trace, block: int) -> None:
+        self._parent = trace.tree.parent.tolist()
+        self._whole = (trace.tree.stop // block).tolist()  # whole blocks down to each node's end
+        self._partial = (trace.tree.stop % block > 0).tolist()
+        self._first = [-1] * trace.tree.nodes  # number of the first block that ends in the node
+        self._tail: dict[int, int] = {}  # number of the partial last block, by leaf
+        self._used = 0
+
+    def ids(self, leaf: int) -> list[int]:
+        """Return the numbers of the blocks of the prompt that ends at `leaf`."""
+        path = []
+        node = leaf
+        while node:
+            path.append(node)
+            node = self._parent[node]
+        ids: list[int] = []
+        for node in reversed(path):
+            count = self._whole[node] - self._whole[self._parent[node]]
+            if self._first[node] < 0:
+                self._first[node] = self._take(count)
+            ids.extend(range(self._first[node], self._first[node] + count))
+        if self._partial[leaf]:
+            if leaf not in self._tail:
+                self._tail[leaf] = self._take(1)
+            ids.append(self._tail[leaf])
+        return ids
+
+    def _take(self, count: int) -> int:
+        first = self._used
+        self._used += count
+        return first

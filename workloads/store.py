@@ -1,0 +1,195 @@
+"""Traces saved as one Parquet file.
+
+Two tables stand side by side, the shorter one padded with nulls: nodes (`parent`, `stop`) and
+requests (`leaf`, `output_tokens`, `session`, `label` and, where times are known,
+`arrival_seconds`). What is not a column stands as JSON in the file's metadata.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import numpy as np
+
+from simulator.errors import DataError
+from simulator.prefix_tree import PrefixTree
+from simulator.trace import Trace
+from workloads.files import open_file, written_atomically
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAGIC = b"PAR1"
+FORMAT = "milepost-trace"
+VERSION = 1
+
+_KEY = "milepost"
+_NODES = {"parent": "int32", "stop": "int64"}
+_REQUESTS = {"leaf": "int32", "output_tokens": "int64", "session": "int32", "label": "int32"}
+_TIMES = {"arrival_seconds": "float64"}
+
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+
+
+class _Header(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    name: str
+    granularity: Annotated[int, msgspec.Meta(ge=1)]
+    nodes: Count
+    requests: Count
+    has_arrivals: bool
+    labels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def save(trace: Trace, path: str | Path) -> None:
+    """Write a trace; the same trace gives the same bytes.
+
+    Raises
+    ------
+    UsageError
+        Where the file cannot be written; then nothing is left behind.
+    """
+    import polars as pl
+
+    height = max(trace.tree.nodes, len(trace))
+    frame = pl.DataFrame(
+        [
+            pl.Series(name, column).extend_constant(None, height - len(column))
+            for name, column in _columns(trace).items()
+        ]
+    )
+    header = {_KEY: msgspec.json.encode(_header(trace)).decode()}
+    with written_atomically(Path(path)) as temporary:
+        try:
+            with temporary.open("wb") as file:
+                frame.write_parquet(file, metadata=header)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise OSError(str(error)) from None
+
+
+def _columns(trace: Trace) -> dict[str, Any]:
+    columns = {
+        "parent": trace.tree.parent,
+        "stop": trace.tree.stop,
+        "leaf": trace.leaf,
+        "output_tokens": trace.output_tokens,
+        "session": trace.session,
+        "label": trace.label,
+    }
+    if trace.arrival_seconds is not None:
+        columns["arrival_seconds"] = trace.arrival_seconds
+    return columns
+
+
+def _header(trace: Trace) -> _Header:
+    return _Header(
+        format=FORMAT,
+        version=VERSION,
+        name=trace.name,
+        granularity=trace.granularity,
+        nodes=trace.tree.nodes,
+        requests=len(trace),
+        has_arrivals=trace.arrival_seconds is not None,
+        labels=trace.labels,
+        notes=trace.notes,
+    )
+
+
+def load(path: str | Path) -> Trace:
+    """Open a saved trace.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, holds something else or comes from a newer version.
+    """
+    import polars as pl
+
+    path = Path(path)
+    open_file(path).close()
+    try:
+        header = _checked_header(path, pl.read_parquet_metadata(path))
+        columns = _read(path, header)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(str(path), f"is not a sound Parquet file: {said}") from None
+    trace = _assemble(header, columns)
+    problem = trace.problem() or _label_problem(trace)
+    if problem is not None:
+        raise DataError(str(path), problem)
+    return trace
+
+
+def _checked_header(path: Path, metadata: dict[str, str]) -> _Header:
+    foreign = f"expected a saved trace (format {FORMAT}), found another Parquet file"
+    if _KEY not in metadata:
+        raise DataError(str(path), foreign)
+    try:
+        plain = msgspec.json.decode(metadata[_KEY])
+        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+            raise DataError(str(path), foreign)
+        if plain.get("version") != VERSION:
+            found = plain.get("version")
+            raise DataError(
+                str(path), f"expected version {VERSION} of a saved trace, found {found}"
+            )
+        return msgspec.convert(plain, _Header, strict=True)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DataError(str(path), f"the metadata of the saved trace is damaged: {error}") from None
+
+
+def _read(path: Path, header: _Header) -> dict[str, Any]:
+    """Read the columns as arrays, each cut to the rows of its table."""
+    import polars as pl
+
+    requests = _REQUESTS | (_TIMES if header.has_arrivals else {})
+    columns: dict[str, Any] = {}
+    for wanted, rows in ((_NODES, header.nodes), (requests, header.requests)):
+        frame = pl.read_parquet(
+            path, columns=list(wanted), n_rows=rows, glob=False, hive_partitioning=False
+        )
+        for name, dtype in wanted.items():
+            column = frame[name]
+            if len(column) != rows:
+                raise DataError(str(path), f"expected {rows} rows, found {len(column)}", field=name)
+            columns[name] = _array(path, column, dtype)
+    return columns
+
+
+def _array(path: Path, column: pl.Series, dtype: str) -> Any:
+    if column.null_count():
+        raise DataError(str(path), "expected a value in every row, found none", field=column.name)
+    values = column.to_numpy()
+    if values.dtype != dtype:
+        found = f"expected {dtype}, found {values.dtype}"
+        raise DataError(str(path), found, field=column.name)
+    return values
+
+
+def _assemble(header: _Header, columns: dict[str, Any]) -> Trace:
+    parent, stop = columns["parent"], columns["stop"]
+    start = np.where(parent >= 0, stop[np.clip(parent, 0, len(stop) - 1)], 0)
+    return Trace(
+        name=header.name,
+        tree=PrefixTree(parent, start, stop),
+        leaf=columns["leaf"],
+        arrival_seconds=columns.get("arrival_seconds"),
+        output_tokens=columns["output_tokens"],
+        session=columns["session"],
+        label=columns["label"],
+        labels=header.labels,
+        granularity=header.granularity,
+        notes=header.notes,
+    )
+
+
+def _label_problem(trace: Trace) -> str | None:
+    if len(trace) and not -1 <= trace.label.min() <= trace.label.max() < len(trace.labels):
+        return "a request has a label that the trace does not name"
+    if len(trace) and trace.output_tokens.min() < 0:
+        return "a request has a negative number of output tokens"
+    return None
