@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator.attribution import Match, match
 from simulator.entry import Checkpoint, Entry, KvRun, with_position
 from simulator.errors import UsageError
-from simulator.grid import Grid
 from simulator.integrity import check_integrity
 from simulator.prefix_tree import PrefixTree
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Overlap, Placer, Prefix
 from simulator.runs import Runs
-from simulator.store import Sizes, Store
+from simulator.store import Store
+from simulator.world import World
 
 
 @dataclass(slots=True)
@@ -53,12 +53,8 @@ class PolicyCache:
     ----------
     tree
         The prompts of the trace.
-    sizes
-        Bytes per token and per state.
-    grid
-        Where checkpoints may lie.
-    capacity_bytes
-        One budget for KV and states; None is unbounded.
+    world
+        Bytes, costs and capacity; policies that do not look ahead are not shown its trace.
     placer, admission, eviction
         The policies.
     """
@@ -66,18 +62,18 @@ class PolicyCache:
     def __init__(
         self,
         tree: PrefixTree,
-        sizes: Sizes,
-        grid: Grid,
-        capacity_bytes: int | None,
+        world: World,
         placer: Placer,
         admission: AdmissionPolicy,
         eviction: EvictionPolicy,
     ) -> None:
-        self.grid = grid
+        self.grid = world.grid
         self.runs = Runs(tree)
-        self.store = Store(sizes, capacity_bytes, admission, eviction)
+        self.store = Store(world.sizes, world.capacity_bytes, admission, eviction)
         self._placer = placer
         self._granted: dict[int, Grant] = {}
+        for policy in (placer, admission, eviction):
+            policy.begin(world if policy.clairvoyant else replace(world, trace=None))
 
     def admit(self, node: int, session: int = -1, label: int = -1) -> Grant:
         """Match the prompt that ends at `node`, pin what it uses and plan its checkpoints."""

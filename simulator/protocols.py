@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.entry import Entry, KvRun
+from simulator.world import World
 
 
 @dataclass(slots=True)
@@ -93,6 +94,10 @@ class Placer(Protocol):
     implicit: ClassVar[bool]
     observes: ClassVar[bool]
 
+    def begin(self, world: World) -> None:
+        """Get to know the cache, before the first request."""
+        ...
+
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
         ...
@@ -148,6 +153,10 @@ class EvictionPolicy(Protocol):
 
     clairvoyant: ClassVar[bool]
 
+    def begin(self, world: World) -> None:
+        """Get to know the cache, before the first request."""
+        ...
+
     def on_insert(self, entry: Entry) -> None:
         """`entry` has entered the cache (it may not be evictable yet)."""
         ...
@@ -174,6 +183,10 @@ class AdmissionPolicy(Protocol):
 
     clairvoyant: ClassVar[bool]
     always: ClassVar[bool]
+
+    def begin(self, world: World) -> None:
+        """Get to know the cache, before the first request."""
+        ...
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache.

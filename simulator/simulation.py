@@ -21,8 +21,8 @@ from simulator.profile import Profile
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
 from simulator.result import Counters, Result
 from simulator.server import InstantServer, Prefills, QueueServer, Server
-from simulator.store import Sizes
 from simulator.trace import Trace
+from simulator.world import Sizes, World
 
 SERVERS = ("queue", "instant")
 PROGRESS_EVERY = 1024
@@ -93,10 +93,10 @@ def simulate(
         raise UsageError(f"trace '{trace.name}' has no arrival times: state a rate of arrivals")
     started = time.perf_counter()
     env = Environment()
-    cache = _cache(trace, scenario)
-    prefills = Prefills(
-        trace, cache, CostModel(scenario.profile), _finished_hook(cache, scenario, on_progress)
-    )
+    world = _world(trace, scenario)
+    policies = scenario.placer, scenario.admission, scenario.eviction
+    cache = PolicyCache(trace.tree, world, *policies)
+    prefills = Prefills(trace, cache, world.costs, _finished_hook(cache, scenario, on_progress))
     server = _server(env, prefills, scenario)
     with _garbage_collector_paused():
         Arrivals(env, trace, server).begin()
@@ -143,19 +143,17 @@ class Arrivals:
         self._wait()
 
 
-def _cache(trace: Trace, scenario: Scenario) -> PolicyCache:
+def _world(trace: Trace, scenario: Scenario) -> World:
     profile = scenario.profile
     alignment = profile.alignment if scenario.alignment is None else scenario.alignment
     if alignment < 1:
         raise UsageError(f"alignment must be at least 1 token, not {alignment}")
-    return PolicyCache(
-        trace.tree,
+    return World(
         Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
         Grid(trace.granularity, alignment),
+        CostModel(profile),
         scenario.capacity_bytes,
-        scenario.placer,
-        scenario.admission,
-        scenario.eviction,
+        trace,
     )
 
 

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.pool import Pool
 from simulator.protocols import AdmissionPolicy, EvictionPolicy
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """What an entry weighs: bytes per token of KV and per state, and tokens a page of KV."""
-
-    kv_bytes_per_token: int
-    state_bytes: int
-    page_tokens: int = 1
+from simulator.world import Sizes
 
 
 class Store:

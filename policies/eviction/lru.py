@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import ClassVar
 
 from simulator.entry import Entry
+from simulator.world import World
 
 
 class Lru:
@@ -24,6 +25,9 @@ class Lru:
 
     def __init__(self) -> None:
         self._order: OrderedDict[Entry, None] = OrderedDict()  # least recent first
+
+    def begin(self, world: World) -> None:
+        """Need to know nothing."""
 
     def on_insert(self, entry: Entry) -> None:
         """Make it the most recent."""

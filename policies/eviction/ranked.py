@@ -6,6 +6,7 @@ from heapq import heappop, heappush, heapreplace
 from typing import ClassVar
 
 from simulator.entry import Entry
+from simulator.world import World
 
 
 class Ranked:
@@ -23,6 +24,9 @@ class Ranked:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Entry]] = []
         self._clock = 0
+
+    def begin(self, world: World) -> None:
+        """Need to know nothing."""
 
     def first_rank(self, entry: Entry) -> float:
         """Return the rank of an entry that has just come in; by default the time."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from simulator.protocols import Overlap, Prefix
+from simulator.world import World
 
 
 class BasePlacer(ABC):
@@ -20,6 +21,10 @@ class BasePlacer(ABC):
     @abstractmethod
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
+
+    def begin(self, world: World) -> None:
+        """Need to know nothing."""
+        return
 
     def observe(self, overlap: Overlap) -> None:
         """Learn nothing."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from simulator.protocols import Overlap, Prefix
+from simulator.world import World
 
 
 class Wanted:
@@ -19,6 +20,9 @@ class Wanted:
         self.positions = positions
         self.end = end
         self.overlaps: list[Overlap] = []
+
+    def begin(self, world: World) -> None:
+        self.world = world
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         wanted = {p for p in self.positions if prefix.resume < p <= prefix.prompt_tokens}

@@ -7,11 +7,12 @@ import pytest
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from simulator.cache import PolicyCache
+from simulator.cost import CostModel
 from simulator.grid import Grid
 from simulator.integrity import IntegrityError
-from simulator.store import Sizes
+from simulator.world import Sizes, World
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import trace_of
+from tests.simulator.prompts import toy_profile, trace_of
 
 PROMPTS = [(1, 2, 3, 4), (1, 2, 5, 6, 7)]
 
@@ -20,9 +21,7 @@ def filled_cache():
     trace = trace_of(PROMPTS)
     cache = PolicyCache(
         trace.tree,
-        Sizes(kv_bytes_per_token=1, state_bytes=10),
-        Grid(),
-        100,
+        World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 100),
         Wanted(2, 4),
         ADMISSION["always"](),
         EVICTION["lru"](),

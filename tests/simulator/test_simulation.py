@@ -105,12 +105,12 @@ def test_losses_tell_evicted_kv_from_evicted_states():
     result = run([(*DOCUMENT, 5), (9,) * 4, (*DOCUMENT, 6)], [0, 9, 18], capacity_bytes=15)
     assert lost(result, "kv_evicted") == [0, 0, 3]
     assert lost(result, "not_checkpointed") == [0, 0, 1]
-    # 6 tokens and 2 states, one of which the second request has used. The third needs 3 bytes
-    # where 1 is free: token 5 goes, then the unused state, and its KV stays.
+    # 6 tokens and 2 states, one of which the second request has used. The third needs 13 bytes
+    # where 1 is free: token 5 goes, then the unused state, whose KV stays, then token 6.
     prompts = [(*DOCUMENT, 5), (*DOCUMENT, 6), (8, 8, 8), (1, 2, 9)]
     result = run(prompts, [0, 9, 18, 27], Wanted(2, 4), capacity_bytes=27)
     assert lost(result, "state_evicted") == [0, 0, 0, 2]
-    assert result.columns["checkpoints_resident"].tolist() == [2, 2, 1, 1]
+    assert result.columns["kv_tokens"].tolist() == [0, 4, 0, 2]
 
 
 def test_a_prompt_larger_than_the_cache_leaves_a_prefix():

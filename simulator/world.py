@@ -1,0 +1,43 @@
+"""What a policy is told before the first request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.cost import CostModel
+from simulator.grid import Grid
+from simulator.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What an entry weighs: bytes per token of KV and per state, and tokens a page of KV."""
+
+    kv_bytes_per_token: int
+    state_bytes: int
+    page_tokens: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The cache and the costs that a policy lives with.
+
+    Parameters
+    ----------
+    sizes
+        Bytes per token and per state.
+    grid
+        Where checkpoints may lie.
+    costs
+        Seconds of prefill, restore and capture.
+    capacity_bytes
+        One budget for KV and states; None is unbounded.
+    trace
+        All requests, those to come included: given to clairvoyant policies only.
+    """
+
+    sizes: Sizes
+    grid: Grid
+    costs: CostModel
+    capacity_bytes: int | None
+    trace: Trace | None = None
