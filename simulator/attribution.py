@@ -19,43 +19,12 @@ one walk over the part of the path that is not resident.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from simulator.entry import Checkpoint, KvRun, deepest_position
+from simulator.grant import Grant
 from simulator.grid import Grid
 
 
-@dataclass(slots=True)
-class Match:
-    """What the cache holds of a prompt, and why it does not hold more. All in tokens.
-
-    Parameters
-    ----------
-    overlap, done_overlap
-        Shared with the best of all prompts that arrived before, and of those whose prefill
-        has ended.
-    kv_depth
-        Prompt whose KV is resident.
-    resume
-        The resume point.
-    checkpoint
-        The state there; None where it is held implicitly.
-    kv_run
-        The run that holds the KV at the resume point.
-    losses
-        Lost between the steps of the chain, in the order of `records.LOSSES`.
-    """
-
-    overlap: int
-    done_overlap: int
-    kv_depth: int
-    resume: int
-    checkpoint: Checkpoint | None
-    kv_run: KvRun
-    losses: tuple[int, int, int, int, int, int, int, int]
-
-
-def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Match:
+def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Grant:
     """Match the prompt that ends with `leaf` against the cache, and split what is lost.
 
     Parameters
@@ -106,7 +75,7 @@ def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Match:
         alignment,
         a4 - resume,
     )
-    return Match(overlap, done_overlap, kv_depth, resume, checkpoint, run, losses)
+    return Grant(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, run, losses)
 
 
 def _deepest_stored(run: KvRun, limit: int) -> tuple[int, int]:

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from simulator.attribution import Match, match
-from simulator.entry import Checkpoint, Entry, KvRun, with_position
+from simulator.attribution import match
+from simulator.entry import Entry, KvRun, with_position
 from simulator.errors import UsageError
+from simulator.grant import Grant
 from simulator.integrity import check_integrity
 from simulator.prefix_tree import PrefixTree
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Overlap, Placer, Prefix
 from simulator.runs import Runs
 from simulator.store import Store
 from simulator.world import World
-
-
-@dataclass(slots=True)
-class Grant:
-    """What a running request was granted, and what it will leave behind.
-
-    Parameters
-    ----------
-    leaf
-        The run in which its prompt ends.
-    match
-        Its resume point, and the tokens lost.
-    session, label
-        As in the trace.
-    positions
-        Where its states are captured: ascending, in `(resume, prompt_tokens]`.
-    floored
-        The positions that were wanted between those, before they were floored.
-    written
-        The checkpoints that it has stored.
-    """
-
-    leaf: KvRun
-    match: Match
-    session: int
-    label: int
-    positions: list[int]
-    floored: list[int]
-    written: list[Checkpoint]
 
 
 class PolicyCache:
@@ -71,6 +43,8 @@ class PolicyCache:
         self.runs = Runs(tree)
         self.store = Store(world.sizes, world.capacity_bytes, admission, eviction)
         self._placer = placer
+        self._implicit = placer.implicit
+        self._step = world.grid.step
         self._granted: dict[int, Grant] = {}
         for policy in (placer, admission, eviction):
             policy.begin(world if policy.clairvoyant else replace(world, trace=None))
@@ -78,13 +52,12 @@ class PolicyCache:
     def admit(self, node: int, session: int = -1, label: int = -1) -> Grant:
         """Match the prompt that ends at `node`, pin what it uses and plan its checkpoints."""
         leaf = self.runs.at(node)
-        found = match(leaf, self.grid, implicit=self._placer.implicit)
+        grant = match(leaf, self.grid, implicit=self._implicit)
+        grant.session, grant.label = session, label
         _mark_seen(leaf)
-        found.kv_run.pins += 1
-        if found.checkpoint is not None:
-            found.checkpoint.pins += 1
-        grant = Grant(leaf, found, session, label, [], [], [])
-        if not self._placer.implicit:
+        grant.kv_run.pins += 1
+        if grant.checkpoint is not None:
+            grant.checkpoint.pins += 1
             self._plan(grant)
         self._granted[id(grant)] = grant
         return grant
@@ -97,18 +70,23 @@ class PolicyCache:
             run = _run_holding(grant.leaf, position)
             run.wanted = with_position(run.wanted, position)
         if self._placer.observes:
-            found = grant.match
-            observed = Overlap(found.done_overlap, grant.leaf.stop, grant.session, grant.label)
-            self._placer.observe(observed)
+            self._placer.observe(
+                Overlap(
+                    grant.done_overlap,
+                    grant.leaf.stop,
+                    grant.session,
+                    grant.label,
+                    grant.leaf,
+                    grant.kv_depth,
+                    grant.resume,
+                    len(grant.written),
+                )
+            )
 
     def release(self, grant: Grant) -> None:
-        """Unpin what `grant` used and what it has stored."""
+        """Unpin what `grant` used."""
         del self._granted[id(grant)]
-        for checkpoint in grant.written:
-            self.store.unpin(checkpoint)
-        self.store.unpin(grant.match.kv_run)
-        if grant.match.checkpoint is not None:
-            self.store.unpin(grant.match.checkpoint)
+        self.store.unpin(grant.kv_run, grant.checkpoint)
 
     def check(self) -> None:
         """Recount everything from scratch.
@@ -118,78 +96,97 @@ class PolicyCache:
         IntegrityError
             If bytes, closure, pins or capacity are not what they should be.
         """
-        pinned: list[Entry] = []
-        for grant in self._granted.values():
-            pinned += [grant.match.kv_run, *grant.written]
-            if grant.match.checkpoint is not None:
-                pinned.append(grant.match.checkpoint)
+        running = self._granted.values()
+        pinned: list[Entry] = [grant.kv_run for grant in running]
+        pinned += [grant.checkpoint for grant in running if grant.checkpoint is not None]
         check_integrity(self.runs, self.store, pinned)
 
     def _plan(self, grant: Grant) -> None:
         """Ask the placer, and floor what it wants."""
-        found, stop = grant.match, grant.leaf.stop
-        resume, grid = found.resume, self.grid
+        stop, deepest, grid = grant.leaf.stop, grant.resume, self.grid
         prefix = Prefix(
-            stop, resume, found.done_overlap, grid.step, grant.session, grant.label, grant.leaf
+            stop, deepest, grant.done_overlap, self._step, grant.session, grant.label, grant.leaf
         )
         wanted = self._placer.place(prefix)
         if len(wanted) and wanted[-1] > stop:
             raise UsageError(f"the placer wants position {wanted[-1]} in a prompt of {stop} tokens")
-        positions, deepest = grant.positions, resume
         for position in wanted:
             floored = grid.floor(position)
             if floored > deepest:
-                positions.append(floored)
+                grant.positions.append(floored)
                 deepest = floored
             if floored != position:
                 grant.floored.append(position)
 
     def _store(self, grant: Grant) -> None:
-        """Bring in KV and checkpoints from the root downwards, as deep as they fit.
-
-        The order is that of the tokens, and the request's own states are pinned meanwhile, so
-        that what a full cache can hold of an oversized prompt is a prefix to resume from.
-        """
+        """Bring in the KV of the whole path and the planned checkpoints."""
         store, missing = self.store, []
         run = grant.leaf
         while run.kv_end == run.start:
             missing.append(run)
             run = run.parent
-        # With the deepest resident run pinned, all above it stay.
-        deepest = pinned = run
-        pinned.pins += 1
+        missing.reverse()
+        run.pins += 1  # with the deepest resident run pinned, all above it stay
+        if store.make_room_for(grant.leaf.stop - run.kv_end, len(grant.positions)):
+            store.fill(run, missing)
+            self._add_checkpoints(grant)
+            fresh = missing
+        else:
+            fresh = self._store_what_fits(grant, run, missing)
+        store.note_use(run, fresh, grant.checkpoint, grant.written)
+        store.unpin(run, None)
+
+    def _add_checkpoints(self, grant: Grant) -> None:
+        """Store the planned checkpoints; the KV of the path is there, and room."""
+        run = grant.leaf
+        for position in reversed(grant.positions):
+            while run.start >= position:
+                run = run.parent
+            checkpoint = self.store.add_checkpoint(run, position)
+            if checkpoint is not None:
+                grant.written.append(checkpoint)
+        grant.written.reverse()
+
+    def _store_what_fits(self, grant: Grant, run: KvRun, missing: list[KvRun]) -> list[KvRun]:
+        """Bring in KV and checkpoints in the order of the tokens, until no more fit.
+
+        The request's own states are pinned meanwhile, so that what a full cache can hold of an
+        oversized prompt is a prefix to resume from. Returns the runs that have come in.
+        """
         pending = grant.positions[::-1]
         while pending and pending[-1] <= run.start:  # KV that was resident without a state
             position = pending.pop()
-            self._add_checkpoint(grant, _run_holding(run, position), position)
-        store.reserve(grant.leaf.stop - run.kv_end, len(pending))
+            self._add_pinned(grant, _run_holding(run, position), position)
+        whole = self._extend(grant, run, pending)
         fresh: list[KvRun] = []
-        whole = self._fill(grant, run, pending)
-        while whole and missing:
-            run = missing.pop()
-            run.pins += 1
-            whole = self._fill(grant, run, pending)
-            if run.kv_end == run.start:
-                run.pins -= 1
+        for below in missing:
+            if not whole:
                 break
-            pinned.pins -= 1  # it stays, with KV below it
-            pinned = run
-            fresh.append(run)
-        store.note_use(deepest, fresh, grant.match.checkpoint, grant.written)
-        store.unpin(pinned)
+            below.pins += 1
+            whole = self._extend(grant, below, pending)
+            if below.kv_end > below.start:
+                fresh.append(below)
+            else:
+                below.pins -= 1
+        for below in fresh:
+            below.pins -= 1
+        for checkpoint in grant.written:
+            checkpoint.pins -= 1
+        return fresh
 
-    def _fill(self, grant: Grant, run: KvRun, pending: list[int]) -> bool:
+    def _extend(self, grant: Grant, run: KvRun, pending: list[int]) -> bool:
         """Bring in the rest of `run` with its checkpoints; say whether it is whole."""
         while pending and pending[-1] <= run.stop:
             position = pending.pop()
             if not self.store.extend(run, position):
                 return False
-            self._add_checkpoint(grant, run, position)
+            self._add_pinned(grant, run, position)
         return self.store.extend(run, run.stop)
 
-    def _add_checkpoint(self, grant: Grant, run: KvRun, position: int) -> None:
+    def _add_pinned(self, grant: Grant, run: KvRun, position: int) -> None:
         checkpoint = self.store.add_checkpoint(run, position)
         if checkpoint is not None:
+            checkpoint.pins += 1
             grant.written.append(checkpoint)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import inf
 
 from simpy import Environment
 from simpy.events import Event, Timeout
@@ -25,6 +25,6 @@ def after(env: Environment, delay_seconds: float, callback: Callable[[Event], No
     ClockError
         If the delay is negative or not finite.
     """
-    if not (isfinite(delay_seconds) and delay_seconds >= 0):
+    if not 0 <= delay_seconds < inf:  # false for NaN too
         raise ClockError(f"a delay of {delay_seconds} s was asked for at {env.now} s")
     Timeout(env, delay_seconds).callbacks.append(callback)

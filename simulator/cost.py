@@ -10,6 +10,7 @@ from simulator.errors import UsageError
 from simulator.profile import Profile
 
 _MICRO = 1e-6
+_TABULATED_TOKENS = 1 << 17
 
 
 class CostModel:
@@ -30,7 +31,10 @@ class CostModel:
 
     def __init__(self, profile: Profile) -> None:
         prefill, checkpoint = profile.prefill, profile.checkpoint
-        self._table = _Table(prefill.F.n, [us * _MICRO for us in prefill.F.us])
+        self._n, self._seconds = prefill.F.n, [us * _MICRO for us in prefill.F.us]
+        self._last_slope = (self._seconds[-1] - self._seconds[-2]) / (self._n[-1] - self._n[-2])
+        # F of every number of tokens up to here: nearly every request has another.
+        self._table = _tabulated(self._n, self._seconds, min(self._n[-1], _TABULATED_TOKENS))
         self._pair_seconds = prefill.e_us_per_pair * _MICRO
         self._context_seconds = prefill.g_us_per_token * _MICRO
         self._n_max, self._c_max = profile.valid_n_max, profile.valid_c_max
@@ -52,8 +56,9 @@ class CostModel:
         tokens = stop - start
         if tokens <= 0:
             return 0.0
+        table = self._table
+        own = table[tokens] if tokens < len(table) else self._interpolate(tokens)
         pairs = tokens * (start + 0.5 * tokens)
-        own = self._table[tokens]
         return own + self._pair_seconds * pairs + self._context_seconds * start
 
     def restore_seconds(self, size_bytes: int, tier: str = "device") -> float:
@@ -108,36 +113,39 @@ class CostModel:
 
     def _cutting_seconds(self, start: int, stop: int, cuts: Sequence[int]) -> float:
         """Return t(pieces) - t(whole); the pair terms of the pieces sum to that of the whole."""
-        table = self._table
-        seconds = table[cuts[0] - start] + table[stop - cuts[-1]] - table[stop - start]
-        seconds += sum([table[high - low] for low, high in pairwise(cuts)])
+        f = self._f
+        seconds = f(cuts[0] - start) + f(stop - cuts[-1]) - f(stop - start)
+        for low, high in pairwise(cuts):
+            seconds += f(high - low)
         if self._context_seconds:
             seconds += self._context_seconds * sum(cuts)
-        return max(seconds, 0.0)
+        return seconds if seconds > 0.0 else 0.0
 
-
-class _Table(dict[int, float]):
-    """F(n) in seconds: every value is computed once, when it is first asked for."""
-
-    __slots__ = ("_n", "_seconds")
-
-    def __init__(self, n: Sequence[int], seconds: Sequence[float]) -> None:
-        super().__init__(zip(n, seconds, strict=True))
-        self[0] = 0.0
-        self._n, self._seconds = n, seconds
-
-    def __missing__(self, tokens: int) -> float:
-        """Interpolate, remember and return F(tokens)."""
-        value = self[tokens] = self._interpolate(tokens)
-        return value
+    def _f(self, tokens: int) -> float:
+        """Return F(tokens)."""
+        table = self._table
+        return table[tokens] if tokens < len(table) else self._interpolate(tokens)
 
     def _interpolate(self, tokens: int) -> float:
         """Return F(tokens) on the line through the entries around it, or the last two."""
         n, seconds = self._n, self._seconds
-        if tokens <= n[0]:
-            return seconds[0]
-        right = min(bisect_left(n, tokens), len(n) - 1)
+        if tokens > n[-1]:
+            return seconds[-1] + self._last_slope * (tokens - n[-1])
+        right = bisect_left(n, tokens)
         slope = (seconds[right] - seconds[right - 1]) / (n[right] - n[right - 1])
         value = seconds[right] - slope * (n[right] - tokens)
         # Rounding must not make F dip below the entry before.
         return max(value, seconds[right - 1])
+
+
+def _tabulated(n: Sequence[int], seconds: Sequence[float], last: int) -> list[float]:
+    """Return F(0), ..., F(last): interpolated, never decreasing, and 0 for no token."""
+    table = [0.0] + [seconds[0]] * n[0]
+    for (left, low), (right, high) in pairwise(zip(n, seconds, strict=True)):
+        slope = (high - low) / (right - left)
+        table += [
+            max(low, high - slope * (right - tokens)) for tokens in range(left + 1, right + 1)
+        ]
+        if right >= last:
+            break
+    return table[: last + 1]

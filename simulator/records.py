@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,32 +46,31 @@ TIME_COLUMNS = (
 )
 
 
+_ROW = Struct(f"={len(COUNT_COLUMNS)}q{len(TIME_COLUMNS)}d")
+_ROW_TYPE = np.dtype(
+    [(name, np.int64) for name in COUNT_COLUMNS] + [(name, np.float64) for name in TIME_COLUMNS]
+)
+
+
 class Records:
     """Collects one row a request, in the order in which they end."""
 
     def __init__(self) -> None:
-        self._counts = array("q")
-        self._times = array("d")
+        self._rows = bytearray()
 
-    def add(self, counts: Iterable[int], times: Iterable[float]) -> None:
-        """Add a row: one value for each of COUNT_COLUMNS and of TIME_COLUMNS."""
-        self._counts.extend(counts)
-        self._times.extend(times)
+    def add(self, *values: float) -> None:
+        """Add a row: whole numbers for COUNT_COLUMNS, then seconds for TIME_COLUMNS."""
+        self._rows += _ROW.pack(*values)
 
     def columns(self) -> dict[str, NDArray[np.int64] | NDArray[np.float64]]:
         """Return the columns by name, rows in the order of the trace.
 
         `ttft_seconds` is added: the sum of the times, NaN where the request did not finish.
         """
-        counts = np.array(self._counts, dtype=np.int64).reshape(-1, len(COUNT_COLUMNS))
-        times = np.array(self._times, dtype=np.float64).reshape(-1, len(TIME_COLUMNS))
-        if (np.diff(counts[:, 0]) < 0).any():
-            order = np.argsort(counts[:, 0], kind="stable")
-            counts, times = counts[order], times[order]
-        columns: dict[str, NDArray[np.int64] | NDArray[np.float64]] = {}
-        columns.update(zip(COUNT_COLUMNS, counts.T, strict=True))
-        columns.update(zip(TIME_COLUMNS, times.T, strict=True))
-        columns["ttft_seconds"] = np.where(
-            columns["status"] == FINISHED, times[:, 1:].sum(axis=1), np.nan
-        )
+        rows = np.frombuffer(self._rows, dtype=_ROW_TYPE)
+        if (np.diff(rows["request"]) < 0).any():
+            rows = rows[np.argsort(rows["request"], kind="stable")]
+        columns = {name: np.ascontiguousarray(rows[name]) for name in (_ROW_TYPE.names or ())}
+        parts = sum(columns[name] for name in TIME_COLUMNS[1:])
+        columns["ttft_seconds"] = np.where(columns["status"] == FINISHED, parts, np.nan)
         return columns

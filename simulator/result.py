@@ -20,7 +20,6 @@ P99_REQUESTS = 368
 class Counters:
     """What the cache counted over the whole run, warm-up included."""
 
-    checkpoints_written: int
     checkpoints_evicted: int
     checkpoint_peak_count: int
     checkpoint_peak_bytes: int
@@ -35,7 +34,6 @@ class Counters:
         """Read the counters of a store."""
         pool = store.pool
         return cls(
-            checkpoints_written=store.written_checkpoints,
             checkpoints_evicted=store.evicted_checkpoints,
             checkpoint_peak_count=pool.checkpoint_peak_count,
             checkpoint_peak_bytes=pool.checkpoint_peak_bytes,

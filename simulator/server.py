@@ -14,13 +14,12 @@ from typing import Protocol
 from simpy import Environment
 from simpy.events import Event
 
-from simulator.cache import Grant, PolicyCache
+from simulator.cache import PolicyCache
 from simulator.clock import after
 from simulator.cost import CostModel
-from simulator.records import FINISHED, REJECTED, UNFINISHED, Records
+from simulator.grant import Grant
+from simulator.records import FINISHED, LOSSES, REJECTED, UNFINISHED, Records
 from simulator.trace import Trace
-
-_NOT_ATTRIBUTED = (0,) * 8
 
 
 class Server(Protocol):
@@ -76,7 +75,7 @@ class Prefills:
     def seconds(self, grant: Grant) -> tuple[float, float, float]:
         """Return the seconds of restore, prefill and capture of an admitted request."""
         costs = self._costs
-        resume, stop = grant.match.resume, grant.leaf.stop
+        resume, stop = grant.resume, grant.leaf.stop
         restore = self._restore_seconds if resume else 0.0
         capture = costs.capture_seconds(resume, stop, grant.positions) if grant.positions else 0.0
         self.extrapolated += costs.beyond_valid(resume, stop)
@@ -93,23 +92,23 @@ class Prefills:
         """Publish what a request has computed, release what it used, and record it."""
         self._cache.publish(grant)
         self._cache.release(grant)
-        found, pool = grant.match, self._cache.store.pool
+        pool = self._cache.store.pool
         self.records.add(
-            (
-                request,
-                FINISHED,
-                grant.leaf.stop,
-                found.resume,
-                found.overlap,
-                found.kv_depth,
-                *found.losses,
-                0,
-                len(grant.written),
-                pool.checkpoints,
-                pool.checkpoint_bytes,
-                pool.kv_bytes,
-            ),
-            (arrival_seconds, wait_seconds, *seconds),
+            request,
+            FINISHED,
+            grant.leaf.stop,
+            grant.resume,
+            grant.overlap,
+            grant.kv_depth,
+            *grant.losses,
+            0,  # it was served
+            len(grant.written),
+            pool.checkpoints,
+            pool.checkpoint_bytes,
+            pool.kv_bytes,
+            arrival_seconds,
+            wait_seconds,
+            *seconds,
         )
         if self._on_finished is not None:
             self._on_finished()
@@ -117,23 +116,10 @@ class Prefills:
     def record_unserved(self, request: int, status: int, arrival_seconds: float) -> None:
         """Record a request that was rejected or has not finished: all its tokens are lost."""
         tokens, pool = self._stop[self._leaf[request]], self._cache.store.pool
-        self.records.add(
-            (
-                request,
-                status,
-                tokens,
-                0,
-                0,
-                0,
-                *_NOT_ATTRIBUTED,
-                tokens,
-                0,
-                pool.checkpoints,
-                pool.checkpoint_bytes,
-                pool.kv_bytes,
-            ),
-            (arrival_seconds, 0.0, 0.0, 0.0, 0.0),
-        )
+        held = (pool.checkpoints, pool.checkpoint_bytes, pool.kv_bytes)
+        nothing = (0,) * (3 + len(LOSSES) - 1)  # saved, matched; the losses of those served
+        times = (arrival_seconds, 0.0, 0.0, 0.0, 0.0)
+        self.records.add(request, status, tokens, *nothing, tokens, 0, *held, *times)
 
 
 class InstantServer:

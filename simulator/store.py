@@ -30,7 +30,6 @@ class Store:
     ) -> None:
         self.sizes = sizes
         self.pool = Pool(capacity_bytes)
-        self.written_checkpoints = 0
         self.evicted_checkpoints = 0
         self.evicted_kv_tokens = 0
         self._admission = admission
@@ -77,47 +76,57 @@ class Store:
         for checkpoint in written:
             on_insert(checkpoint)
 
-    def unpin(self, entry: Entry) -> None:
-        """Take back one pin of `entry`."""
-        entry.pins -= 1
-        if self._bounded and not entry.pins and entry.size_bytes and entry.evictable:
-            self._eviction.on_evictable(entry)
+    def unpin(self, run: KvRun, checkpoint: Checkpoint | None) -> None:
+        """Take back one pin of each."""
+        run.pins -= 1
+        if self._evicts_kv and run.evictable:
+            self._eviction.on_evictable(run)
+        if checkpoint is not None:
+            checkpoint.pins -= 1
+            if self._bounded and not checkpoint.pins:
+                self._eviction.on_evictable(checkpoint)
 
     # --- in ---------------------------------------------------------------------------------
+    # The policy learns of what comes in by `note_use`, once all of it is there.
 
-    def reserve(self, tokens: int, states: int) -> None:
-        """Make room at once for what a request is about to bring in, if all of it can fit.
+    def make_room_for(self, tokens: int, states: int) -> bool:
+        """Make room for all that a request brings in; say whether it then fits for certain.
 
-        Only a saving of work: `extend` and `add_checkpoint` make room for themselves. Where an
-        admission policy may still refuse, nothing is evicted beforehand.
+        Where an admission policy is to be asked for every entry, nothing is certain.
         """
+        if self._asks:
+            return False
         size_bytes = tokens * self._kv_bytes + states * self.sizes.state_bytes
-        if size_bytes > self.pool.free_bytes and not self._asks:
-            self._make_room(size_bytes)
+        return size_bytes <= self.pool.free_bytes or self._make_room(size_bytes)
+
+    def fill(self, top: KvRun, below: list[KvRun]) -> None:
+        """Bring in the rest of `top` and all of the runs `below` it, for which there is room."""
+        tokens = 0
+        if top.kv_end < top.stop:
+            tokens = self._grow(top, top.stop)
+        for run in below:
+            tokens += self._grow(run, run.stop)
+        self.pool.take_kv(tokens * self._kv_bytes)
 
     def extend(self, run: KvRun, end: int) -> bool:
         """Bring in the KV of `run` up to token `end`, or as far as it fits; say if all is there.
 
-        `run` must be pinned, and what lies above it whole. The policy learns of it by `note_use`.
+        `run` must be pinned, and what lies above it whole.
         """
-        size_bytes = (end - run.kv_end) * self._kv_bytes
         if end <= run.kv_end:
             return True
+        size_bytes = (end - run.kv_end) * self._kv_bytes
         if self._asks and not self._admits(run, size_bytes):
             return False
-        if size_bytes > self.pool.free_bytes and not self._make_room(size_bytes):
-            fitting = self._fitting_end(run)
-            if fitting > run.kv_end:
-                self._grow(run, fitting)
-            return False
-        self._grow(run, end)
-        return True
+        fits = size_bytes <= self.pool.free_bytes or self._make_room(size_bytes)
+        if not fits:
+            end = self._fitting_end(run)
+        if end > run.kv_end:
+            self.pool.take_kv(self._grow(run, end) * self._kv_bytes)
+        return fits
 
     def add_checkpoint(self, run: KvRun, position: int) -> Checkpoint | None:
-        """Store a state at `position` of `run`, whose KV is there, unless there is one.
-
-        Returns the new checkpoint, pinned once, or None. The policy learns of it by `note_use`.
-        """
+        """Store a state at `position` of `run`, whose KV is there; None if there is one."""
         present = run.deepest_checkpoint(position)
         if present is not None and present.position == position:
             return None
@@ -127,21 +136,20 @@ class Store:
             return None
         if size_bytes > self.pool.free_bytes and not self._make_room(size_bytes):
             return None
-        checkpoint.pins = 1
         run.add(checkpoint)
         self.pool.take_checkpoint(size_bytes)
-        self.written_checkpoints += 1
         return checkpoint
 
-    def _grow(self, run: KvRun, end: int) -> None:
-        size_bytes = (end - run.kv_end) * self._kv_bytes
+    def _grow(self, run: KvRun, end: int) -> int:
+        """Make the KV of `run` resident up to `end`; return by how many tokens it has grown."""
+        tokens = end - run.kv_end
         if run.kv_end == run.start:
             run.parent.children_resident += 1
         run.kv_end = end
-        run.size_bytes += size_bytes
+        run.size_bytes += tokens * self._kv_bytes
         if end > run.kv_admitted_end:
             run.kv_admitted_end = end
-        self.pool.take_kv(size_bytes)
+        return tokens
 
     def _admits(self, candidate: Entry, size_bytes: int) -> bool:
         short = size_bytes > self.pool.free_bytes
@@ -158,17 +166,19 @@ class Store:
 
     def _make_room(self, size_bytes: int) -> bool:
         """Evict until `size_bytes` fit; say whether they do."""
-        pool = self.pool
+        pool, next_victim = self.pool, self._eviction.victim
         if not pool.capacity_bytes:
             return False
-        while size_bytes > pool.free_bytes:
-            victim = self._eviction.victim()
+        while (short_bytes := size_bytes - pool.free_bytes) > 0:
+            victim = next_victim()
             if victim is None:
                 return False
             if isinstance(victim, Checkpoint):
                 self._drop(victim)
+            elif victim.size_bytes <= short_bytes and not victim.checkpoints:
+                self._trim(victim, victim.start)
             else:
-                self._trim(victim, self._trimmed_end(victim, size_bytes - pool.free_bytes))
+                self._trim(victim, self._trimmed_end(victim, short_bytes))
         return True
 
     def _drop(self, checkpoint: Checkpoint) -> None:
@@ -183,15 +193,14 @@ class Store:
 
         States beyond the new end go too, since a state needs the KV of every token before it.
         """
-        if short_bytes >= run.size_bytes and not run.checkpoints:
-            return run.start
         end = run.kv_end - -(-short_bytes // self._kv_bytes)
         for checkpoint in reversed(run.checkpoints):
             if end >= checkpoint.position:
                 break
             short_bytes -= checkpoint.size_bytes
             end = min(run.kv_end - -(-short_bytes // self._kv_bytes), checkpoint.position - 1)
-        return max(run.start, end - end % self.sizes.page_tokens)
+        end -= end % self.sizes.page_tokens
+        return end if end > run.start else run.start
 
     def _trim(self, run: KvRun, end: int) -> None:
         tokens = run.kv_end - end

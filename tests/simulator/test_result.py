@@ -10,7 +10,7 @@ import pytest
 from simulator.records import COUNT_COLUMNS, FINISHED, LOSSES, TIME_COLUMNS, UNFINISHED, Records
 from simulator.result import Counters, Result, quantiles
 
-COUNTERS = Counters(4, 1, 3, 30, 500, 7, 520, 2, 0)
+COUNTERS = Counters(1, 3, 30, 500, 7, 520, 2, 0)
 
 
 def result_of(rows):
@@ -23,7 +23,7 @@ def result_of(rows):
             prompt - saved
         )
         times = dict.fromkeys(TIME_COLUMNS, 0.0) | {"prefill_seconds": ttft}
-        records.add(counts.values(), times.values())
+        records.add(*counts.values(), *times.values())
     return Result(records.columns(), COUNTERS, 12.0, 0.5)
 
 

@@ -1,0 +1,42 @@
+# The commands of the project. Everything happens in .venv; nothing outside is touched.
+#
+#   make demo     install, run the first study, say where its page is
+#   make test     install what the tests need, and run them all
+#   make lint     formatting, style, types, import layers
+#   make bench    speed and memory, as figures to read
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SHARED := $(if $(MILEPOST_SHARED),$(MILEPOST_SHARED),../shared)
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/installed
+	$(BIN)/milepost sweep studies/demo.toml --out results/demo
+	@echo "Open results/demo/report.html in a browser."
+
+test: $(VENV)/installed-dev
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/installed-dev
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest benchmarks -q --benchmark-only \
+		--benchmark-columns=min,median,max,rounds --benchmark-sort=name
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) results build dist
