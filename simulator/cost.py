@@ -113,7 +113,7 @@ class CostModel:
 
     def _cutting_seconds(self, start: int, stop: int, cuts: Sequence[int]) -> float:
         """Return t(pieces) - t(whole); the pair terms of the pieces sum to that of the whole."""
-        f = self._f
+        f = self._table.__getitem__ if stop - start < len(self._table) else self._f
         seconds = f(cuts[0] - start) + f(stop - cuts[-1]) - f(stop - start)
         for low, high in pairwise(cuts):
             seconds += f(high - low)

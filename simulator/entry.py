@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from operator import attrgetter
+from typing import Any
 
 _position = attrgetter("position")
 
@@ -16,7 +17,7 @@ class KvRun:
     It also remembers what its tokens have been through, which loss attribution needs, and
     stays in memory when its KV is gone. The root is its own parent: every walk ends there.
 
-    `rank` and `queued` belong to the eviction policy, everything else to the cache.
+    `rank`, `queued` and `policy_data` belong to the eviction policy, everything else to the cache.
     """
 
     __slots__ = (
@@ -26,8 +27,10 @@ class KvRun:
         "done",
         "kv_admitted_end",
         "kv_end",
+        "ordinal",
         "parent",
         "pins",
+        "policy_data",
         "queued",
         "rank",
         "seen",
@@ -42,20 +45,29 @@ class KvRun:
         self.parent: KvRun = self if parent is None else parent
         self.start = start
         self.stop = stop
+        # Runs are made when a prompt first passes, and that prompt is then marked as seen: so
+        # this counts the siblings that came before, and names the run whatever the policies do.
+        self.ordinal: int = 0 if parent is None else parent.children_seen
         self.kv_end = start  # resident if beyond `start`
         self.kv_admitted_end = start  # the deepest token whose KV was ever admitted
         self.size_bytes = 0
         self.seen = False  # a request that passes here has been matched
         self.done = False  # the prefill of such a request has ended
-        self.children_seen = 0
+        self.children_seen: int = 0
         self.children_resident = 0
         self.pins = 0
         # Ascending; most runs never hold any, so an empty one is the shared empty tuple.
         self.checkpoints: list[Checkpoint] | tuple[()] = ()  # resident
         self.stored: list[int] | tuple[()] = ()  # positions where one was ever stored
         self.wanted: list[int] | tuple[()] = ()  # positions wanted, before they were floored
-        self.rank: float = 0
+        self.rank: Any = 0
         self.queued = False
+        self.policy_data: Any = None
+
+    @property
+    def key(self) -> KvRun:
+        """What a policy may remember it by when its KV is gone: the run stays the same."""
+        return self
 
     @property
     def evictable(self) -> bool:
@@ -85,17 +97,28 @@ class KvRun:
 
     def remove(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` is resident here no more."""
-        remaining = [kept for kept in self.checkpoints if kept is not checkpoint]
-        self.checkpoints = remaining or ()
+        if len(self.checkpoints) > 1:
+            self.checkpoints.remove(checkpoint)
+        else:
+            self.checkpoints = ()
 
 
 class Checkpoint:
     """A stored recurrent state: after token `position` of every prompt through `run`.
 
-    `rank` and `queued` belong to the eviction policy, everything else to the cache.
+    `rank`, `queued` and `policy_data` belong to the eviction policy, everything else to the cache.
     """
 
-    __slots__ = ("pins", "position", "queued", "rank", "resident", "run", "size_bytes")
+    __slots__ = (
+        "pins",
+        "policy_data",
+        "position",
+        "queued",
+        "rank",
+        "resident",
+        "run",
+        "size_bytes",
+    )
 
     def __init__(self, run: KvRun, position: int, size_bytes: int) -> None:
         self.run = run
@@ -103,8 +126,14 @@ class Checkpoint:
         self.size_bytes = size_bytes
         self.resident = True
         self.pins = 0
-        self.rank: float = 0
+        self.rank: Any = 0
         self.queued = False
+        self.policy_data: Any = None
+
+    @property
+    def key(self) -> tuple[KvRun, int]:
+        """What a policy may remember it by when it is gone: its place."""
+        return self.run, self.position
 
     @property
     def evictable(self) -> bool:

@@ -36,24 +36,26 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
     kv_bytes_per_token = store.sizes.kv_bytes_per_token
     children: dict[KvRun, int] = {}
     kv_tokens = checkpoints = 0
-    for run in runs:
-        resident = run.kv_end - run.start
-        _require(
-            run.start <= run.kv_end <= run.kv_admitted_end <= run.stop, "KV lies outside its run"
-        )
-        _require(
-            run.size_bytes == resident * kv_bytes_per_token, "the bytes of a run are miscounted"
-        )
+    for run in (existing := list(runs)):
+        start, kv_end = run.start, run.kv_end
+        if not start <= kv_end <= run.kv_admitted_end <= run.stop:
+            raise _fault("KV lies outside its run")
+        if run.size_bytes != (kv_end - start) * kv_bytes_per_token:
+            raise _fault("the bytes of a run are miscounted")
         if run.checkpoints:
             _check_checkpoints(run, pins)
             checkpoints += len(run.checkpoints)
-        if resident:
-            _require(run.parent.kv_end == run.parent.stop, "KV has a hole above it")
-            children[run.parent] = children.get(run.parent, 0) + 1
-            kv_tokens += resident
-    for run in (runs.root, *runs):
-        _require(run.children_resident == children.get(run, 0), "resident children are miscounted")
-        _require(run.pins == pins.get(id(run), 0), "the pins of a run are miscounted")
+        if kv_end > start:
+            parent = run.parent
+            if parent.kv_end != parent.stop:
+                raise _fault("KV has a hole above it")
+            children[parent] = children.get(parent, 0) + 1
+            kv_tokens += kv_end - start
+    for run in (runs.root, *existing):
+        if run.children_resident != children.get(run, 0):
+            raise _fault("resident children are miscounted")
+        if run.pins != pins.get(id(run), 0):
+            raise _fault("the pins of a run are miscounted")
     _check_pool(store, kv_tokens, checkpoints)
 
 
@@ -73,15 +75,24 @@ def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
 
 
 def _check_checkpoints(run: KvRun, pins: Counter[int]) -> None:
-    positions = [checkpoint.position for checkpoint in run.checkpoints]
-    _require(positions == sorted(set(positions)), "the checkpoints of a run are not ascending")
-    _require(run.start < positions[0] <= positions[-1] <= run.kv_end, "a checkpoint lacks its KV")
-    _require(set(positions) <= set(run.stored), "a checkpoint was never stored")
+    deepest, stored = run.start, set(run.stored)
     for checkpoint in run.checkpoints:
-        _require(checkpoint.pins == pins[id(checkpoint)], "checkpoint pins are miscounted")
-        _require(checkpoint.resident and checkpoint.run is run, "a checkpoint is elsewhere")
+        if checkpoint.position <= deepest:
+            raise _fault("the checkpoints of a run are not ascending")
+        deepest = checkpoint.position
+        if deepest not in stored:
+            raise _fault("a checkpoint was never stored")
+        if checkpoint.pins != pins.get(id(checkpoint), 0):
+            raise _fault("checkpoint pins are miscounted")
+        if not checkpoint.resident or checkpoint.run is not run:
+            raise _fault("a checkpoint is elsewhere")
+    _require(deepest <= run.kv_end, "a checkpoint lacks its KV")
 
 
 def _require(holds: bool, problem: str) -> None:
     if not holds:
-        raise IntegrityError(f"cache check failed: {problem}")
+        raise _fault(problem)
+
+
+def _fault(problem: str) -> IntegrityError:
+    return IntegrityError(f"cache check failed: {problem}")

@@ -25,6 +25,7 @@ class Pool:
         "free_bytes",
         "kv_bytes",
         "kv_peak_bytes",
+        "kv_taken_bytes",
     )
 
     def __init__(self, capacity_bytes: int | None) -> None:
@@ -35,6 +36,7 @@ class Pool:
         self.checkpoint_bytes = 0
         self.checkpoints = 0
         self.kv_peak_bytes = 0
+        self.kv_taken_bytes = 0  # all that ever entered
         self.checkpoint_peak_bytes = 0
         self.checkpoint_peak_count = 0
 
@@ -46,6 +48,7 @@ class Pool:
     def take_kv(self, size_bytes: int) -> None:
         """Count KV that has entered."""
         self.free_bytes -= size_bytes
+        self.kv_taken_bytes += size_bytes
         self.kv_bytes += size_bytes
         if self.kv_bytes > self.kv_peak_bytes:
             self.kv_peak_bytes = self.kv_bytes

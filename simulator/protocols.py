@@ -73,12 +73,24 @@ class Overlap:
         Length of the prompt that was matched.
     session, label
         Numbers of the session and of the label, -1 where unknown.
+    run
+        The run in which the prompt ends, None where there is no tree: what lies beyond `depth`
+        on its path was new with this request.
+    kv_depth, resume
+        What the cache still held of the overlap when the prefill started: tokens whose KV was
+        resident, -1 where unknown, and the resume point.
+    written
+        Checkpoints that the request has stored.
     """
 
     depth: int
     prompt_tokens: int
     session: int = -1
     label: int = -1
+    run: KvRun | None = None
+    kv_depth: int = -1
+    resume: int = 0
+    written: int = 0
 
 
 class Placer(Protocol):

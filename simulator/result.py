@@ -24,7 +24,7 @@ class Counters:
     checkpoint_peak_count: int
     checkpoint_peak_bytes: int
     kv_peak_bytes: int
-    kv_evicted_tokens: int
+    kv_evicted_bytes: int
     peak_bytes: int
     kv_bytes_per_token: int
     extrapolated_requests: int
@@ -38,7 +38,7 @@ class Counters:
             checkpoint_peak_count=pool.checkpoint_peak_count,
             checkpoint_peak_bytes=pool.checkpoint_peak_bytes,
             kv_peak_bytes=pool.kv_peak_bytes,
-            kv_evicted_tokens=store.evicted_kv_tokens,
+            kv_evicted_bytes=pool.kv_taken_bytes - pool.kv_bytes,
             peak_bytes=pool.peak_bytes,
             kv_bytes_per_token=store.sizes.kv_bytes_per_token,
             extrapolated_requests=extrapolated_requests,
@@ -125,7 +125,7 @@ class Result:
         per_token = self.counters.kv_bytes_per_token
         return {
             "peak_bytes": self.counters.kv_peak_bytes,
-            "evicted_tokens": self.counters.kv_evicted_tokens,
+            "evicted_bytes": self.counters.kv_evicted_bytes,
             "stranded_bytes_mean": None if stranded_tokens is None else stranded_tokens * per_token,
         }
 

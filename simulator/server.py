@@ -57,7 +57,6 @@ class Prefills:
         on_finished: Callable[[], None] | None,
     ) -> None:
         self.records = Records()
-        self.extrapolated = 0
         self._cache = cache
         self._costs = costs
         self._restore_seconds = costs.restore_seconds(cache.store.sizes.state_bytes)
@@ -78,7 +77,6 @@ class Prefills:
         resume, stop = grant.resume, grant.leaf.stop
         restore = self._restore_seconds if resume else 0.0
         capture = costs.capture_seconds(resume, stop, grant.positions) if grant.positions else 0.0
-        self.extrapolated += costs.beyond_valid(resume, stop)
         return restore, costs.prefill_seconds(resume, stop), capture
 
     def finish(

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from simpy import Environment
 from simpy.events import Event
 
@@ -19,6 +21,7 @@ from simulator.errors import UsageError
 from simulator.grid import Grid
 from simulator.profile import Profile
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
+from simulator.records import FINISHED
 from simulator.result import Counters, Result
 from simulator.server import InstantServer, Prefills, QueueServer, Server
 from simulator.trace import Trace
@@ -108,12 +111,20 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
     env.run(until=scenario.horizon_seconds)
     server.stop()
     cache.check()
+    columns = prefills.records.columns()
     return Result(
-        columns=prefills.records.columns(),
-        counters=Counters.of(cache.store, prefills.extrapolated),
+        columns=columns,
+        counters=Counters.of(cache.store, _extrapolated(columns, scenario.profile)),
         simulated_seconds=float(env.now),
         wall_seconds=0.0,
     )
+
+
+def _extrapolated(columns: dict[str, NDArray[Any]], profile: Profile) -> int:
+    """Count the requests whose times lie beyond the measured range of the profile."""
+    computed = columns["prompt_tokens"] - columns["saved_tokens"]
+    beyond = (computed > profile.valid_n_max) | (columns["saved_tokens"] > profile.valid_c_max)
+    return int((beyond & (columns["status"] == FINISHED)).sum())
 
 
 class Arrivals:

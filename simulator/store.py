@@ -31,11 +31,11 @@ class Store:
         self.sizes = sizes
         self.pool = Pool(capacity_bytes)
         self.evicted_checkpoints = 0
-        self.evicted_kv_tokens = 0
         self._admission = admission
         self._asks = not admission.always
         self._eviction = eviction
         self._kv_bytes = sizes.kv_bytes_per_token
+        self._page_tokens = sizes.page_tokens
         # Nothing ever leaves an unbounded store, so no order has to be kept; KV without bytes
         # (a purely recurrent model) frees nothing, so it is never offered.
         self._bounded = capacity_bytes is not None
@@ -79,11 +79,12 @@ class Store:
     def unpin(self, run: KvRun, checkpoint: Checkpoint | None) -> None:
         """Take back one pin of each."""
         run.pins -= 1
-        if self._evicts_kv and run.evictable:
-            self._eviction.on_evictable(run)
         if checkpoint is not None:
             checkpoint.pins -= 1
-            if self._bounded and not checkpoint.pins:
+        if self._bounded:
+            if not run.pins and not run.children_resident and self._evicts_kv:
+                self._eviction.on_evictable(run)
+            if checkpoint is not None and not checkpoint.pins:
                 self._eviction.on_evictable(checkpoint)
 
     # --- in ---------------------------------------------------------------------------------
@@ -142,8 +143,9 @@ class Store:
 
     def _grow(self, run: KvRun, end: int) -> int:
         """Make the KV of `run` resident up to `end`; return by how many tokens it has grown."""
-        tokens = end - run.kv_end
-        if run.kv_end == run.start:
+        before = run.kv_end
+        tokens = end - before
+        if before == run.start:
             run.parent.children_resident += 1
         run.kv_end = end
         run.size_bytes += tokens * self._kv_bytes
@@ -160,7 +162,7 @@ class Store:
     def _fitting_end(self, run: KvRun) -> int:
         """Return how deep the KV of `run` may grow into the free bytes, in whole pages."""
         end = run.kv_end + self.pool.free_bytes // self._kv_bytes
-        return end - end % self.sizes.page_tokens
+        return end - end % self._page_tokens
 
     # --- out --------------------------------------------------------------------------------
 
@@ -169,16 +171,14 @@ class Store:
         pool, next_victim = self.pool, self._eviction.victim
         if not pool.capacity_bytes:
             return False
-        while (short_bytes := size_bytes - pool.free_bytes) > 0:
+        while size_bytes > pool.free_bytes:
             victim = next_victim()
             if victim is None:
                 return False
             if isinstance(victim, Checkpoint):
                 self._drop(victim)
-            elif victim.size_bytes <= short_bytes and not victim.checkpoints:
-                self._trim(victim, victim.start)
             else:
-                self._trim(victim, self._trimmed_end(victim, short_bytes))
+                self._shrink(victim, size_bytes - pool.free_bytes)
         return True
 
     def _drop(self, checkpoint: Checkpoint) -> None:
@@ -187,6 +187,24 @@ class Store:
         self.pool.give_checkpoint(checkpoint.size_bytes)
         self.evicted_checkpoints += 1
         self._eviction.on_evict(checkpoint)
+
+    def _shrink(self, run: KvRun, short_bytes: int) -> None:
+        """Let go of the tail of `run` until `short_bytes` are free, or all of it."""
+        end = run.start
+        if run.checkpoints or short_bytes < run.size_bytes:
+            end = self._trimmed_end(run, short_bytes)
+        freed_bytes = (run.kv_end - end) * self._kv_bytes
+        run.kv_end = end
+        run.size_bytes -= freed_bytes
+        self.pool.give_kv(freed_bytes)
+        while run.checkpoints and run.checkpoints[-1].position > end:
+            self._drop(run.checkpoints[-1])
+        if end == run.start:
+            self._eviction.on_evict(run)
+            parent = run.parent
+            parent.children_resident -= 1
+            if not parent.children_resident and not parent.pins:
+                self._eviction.on_evictable(parent)
 
     def _trimmed_end(self, run: KvRun, short_bytes: int) -> int:
         """Return the deepest page boundary to which `run` must shrink to free `short_bytes`.
@@ -199,21 +217,5 @@ class Store:
                 break
             short_bytes -= checkpoint.size_bytes
             end = min(run.kv_end - -(-short_bytes // self._kv_bytes), checkpoint.position - 1)
-        end -= end % self.sizes.page_tokens
+        end -= end % self._page_tokens
         return end if end > run.start else run.start
-
-    def _trim(self, run: KvRun, end: int) -> None:
-        tokens = run.kv_end - end
-        size_bytes = tokens * self._kv_bytes
-        run.kv_end = end
-        run.size_bytes -= size_bytes
-        self.pool.give_kv(size_bytes)
-        self.evicted_kv_tokens += tokens
-        while run.checkpoints and run.checkpoints[-1].position > end:
-            self._drop(run.checkpoints[-1])
-        if end == run.start:
-            self._eviction.on_evict(run)
-            parent = run.parent
-            parent.children_resident -= 1
-            if parent.evictable:
-                self._eviction.on_evictable(parent)
