@@ -49,7 +49,7 @@ KINDS = {
             "placer",
             "policies.placement",
             "PLACERS",
-            ("clairvoyant", "implicit", "observes", "place", "observe"),
+            ("clairvoyant", "implicit", "observes", "begin", "place", "observe"),
         ),
         Kind(
             "estimator",
@@ -61,9 +61,14 @@ KINDS = {
             "eviction",
             "policies.eviction",
             "EVICTION",
-            ("clairvoyant", "on_insert", "on_hit", "on_evictable", "on_evict", "victim"),
+            ("clairvoyant", "begin", "on_insert", "on_hit", "on_evictable", "on_evict", "victim"),
         ),
-        Kind("admission", "policies.admission", "ADMISSION", ("clairvoyant", "always", "admit")),
+        Kind(
+            "admission",
+            "policies.admission",
+            "ADMISSION",
+            ("clairvoyant", "always", "begin", "admit"),
+        ),
     )
 }
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,9 @@ def simulate(
     """
     if trace.arrival_seconds is None and scenario.server != "instant":
         raise UsageError(f"trace '{trace.name}' has no arrival times: state a rate of arrivals")
+    horizon = scenario.horizon_seconds
+    if horizon is not None and not 0 < horizon < inf:
+        raise UsageError(f"the horizon must be a positive number of seconds, not {horizon}")
     started = time.perf_counter()
     with _garbage_collector_paused():
         result = _run(trace, scenario, on_progress)

@@ -187,11 +187,14 @@ def test_a_queue_needs_times():
         run([DOCUMENT], None)
 
 
-def test_unknown_server_and_alignment_are_refused():
+def test_what_cannot_be_run_is_refused():
     with pytest.raises(UsageError, match="queue, instant"):
         run([DOCUMENT], [0.0], server="fast")
     with pytest.raises(UsageError, match="alignment"):
         run([DOCUMENT], [0.0], alignment=0)
+    for horizon in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="horizon"):
+            run([DOCUMENT], [0.0], horizon_seconds=horizon)
 
 
 def test_a_placer_that_leaves_the_prompt_is_refused():
