@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from policies.placement.holding import best_holding
+from policies.placement.joint import allocate
+from policies.placement.priced import priced_positions
 from policies.placement.staircase import solve
+from policies.placement.tree_law import law_of_trace
+from policies.placement.tree_solver import solve_tree
 from policies.registry import create
 from simulator.entry import KvRun
+from simulator.grid import Grid
 from simulator.protocols import Overlap, Prefix
+from simulator.trace import Trace
+from simulator.world import Sizes
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -61,3 +71,42 @@ def test_learned_placer_per_request(benchmark: BenchmarkFixture, spec: str) -> N
             placer.place(prompt)
 
     benchmark.pedantic(requests, rounds=5, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("size", [100, 10_000])
+def test_priced(benchmark: BenchmarkFixture, size: int) -> None:
+    rng = np.random.default_rng(0)
+    depths = np.sort(rng.choice(200_000, size, replace=False)) + 1
+    weights = rng.random(size)
+    benchmark(priced_positions, depths, weights, 0.01 * float(depths @ weights))
+
+
+def test_allocate_among_a_thousand_prefixes(benchmark: BenchmarkFixture) -> None:
+    rng = np.random.default_rng(0)
+    gains = -np.sort(-rng.random((1_000, 32)), axis=1)
+    curves = list(np.concatenate((np.zeros((1_000, 1)), gains.cumsum(axis=1)), axis=1))
+    benchmark(allocate, curves, 1, 8_000)
+
+
+@pytest.fixture(scope="module")
+def conversations() -> Trace:
+    """Return the conversation trace: 12,031 requests, 15,788 nodes."""
+    from workloads.opening import open_trace
+
+    shared = Path(os.environ.get("MILEPOST_SHARED", "../shared"))
+    path = shared / "data" / "mooncake" / "conversation_trace.jsonl.gz"
+    if not path.is_file():
+        pytest.skip("no reference data (set MILEPOST_SHARED)")
+    return open_trace(path, block=512)
+
+
+@pytest.mark.parametrize("budget", [10, 100, 1_000])
+def test_solve_tree(benchmark: BenchmarkFixture, conversations: Trace, budget: int) -> None:
+    """Build the law of the whole tree and solve it."""
+    grid = Grid(conversations.granularity, 1)
+    benchmark(lambda: solve_tree(law_of_trace(conversations, grid), budget))
+
+
+def test_bound_at_a_capacity(benchmark: BenchmarkFixture, conversations: Trace) -> None:
+    grid, sizes = Grid(conversations.granularity, 1), Sizes(32_768, 50_000_000)
+    benchmark(best_holding, conversations, grid, sizes, 100 * 10**9)

@@ -22,9 +22,14 @@ def say(text: str) -> None:
     print(printable(text, limit=4000), file=sys.stderr)
 
 
+def print_line(text: str) -> None:
+    """Print a line to stdout; what a hostile file name holds is escaped."""
+    print(printable(text, limit=4000))
+
+
 def print_json(value: Any) -> None:
-    """Print one JSON object to stdout."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print one JSON object to stdout, in ASCII, which every terminal and pipe can carry."""
+    print(json.dumps(value, indent=2, allow_nan=False))
 
 
 def print_table(
@@ -59,8 +64,9 @@ class Progress:
         self._resumable = resumable
         self._what = what
         self._bar = _bar(what) if sys.stderr.isatty() and not quiet else None
-        self._started = self._last_line = time.monotonic()
-        self._first: int | None = None
+        self._last_line = time.monotonic()
+        self._first: int | None = None  # done before
+        self._rated: tuple[float, int] | None = None  # when the rate began to count, and at what
 
     def __enter__(self) -> Callable[[int, int], None]:
         return self.update
@@ -85,9 +91,12 @@ class Progress:
                 say(f"{done} of {total} {self._what} were done before")
         elif done == total:
             say(f"{done} of {total} {self._what}")
+        elif self._rated is None:  # the first one took the time that workers need to start
+            self._rated = (now, done)
         elif now - self._last_line >= PLAIN_EVERY_SECONDS:
             self._last_line = now
-            left = (now - self._started) / (done - self._first or 1) * (total - done)
+            since, done_then = self._rated
+            left = (now - since) / max(done - done_then, 1) * (total - done)
             say(f"{done} of {total} {self._what}, about {left:.0f} s left")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from policies.estimation.base import CountingEstimator
 from policies.estimation.decay import Decay
 from policies.estimation.frozen import Frozen
+from policies.estimation.mixture import Mixture
 from policies.estimation.window import Window
 from simulator.protocols import OverlapEstimator
 
@@ -12,6 +13,7 @@ ESTIMATORS: dict[str, type[OverlapEstimator]] = {
     "window": Window,
     "decay": Decay,
     "frozen": Frozen,
+    "mixture": Mixture,
 }
 
-__all__ = ["ESTIMATORS", "CountingEstimator", "Decay", "Frozen", "Window"]
+__all__ = ["ESTIMATORS", "CountingEstimator", "Decay", "Frozen", "Mixture", "Window"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from policies.estimation import CountingEstimator, Decay, Frozen, Window
+from policies.estimation.change import ChangeDetector
 from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
@@ -16,6 +17,7 @@ from simulator.protocols import Law, Overlap, Prefix
 Plan = Callable[[int], list[int]]  # from the length of a prompt to positions for all of it
 
 DEFAULT_WINDOW = 100
+LARGEST_SAMPLE = 1000  # of overlaps that are compared to see whether the law has moved
 
 
 class LearnedPlacer(BasePlacer):
@@ -37,6 +39,9 @@ class LearnedPlacer(BasePlacer):
         Learn from the first `train` requests, and keep that law.
     replan
         Requests between two plans, 1 or more.
+    drift
+        Plan again only where the law has moved, at this level of significance (see
+        policies/estimation/change.py); looked at every `replan` requests.
     """
 
     observes: ClassVar[bool] = True
@@ -48,12 +53,17 @@ class LearnedPlacer(BasePlacer):
         decay: float | None = None,
         train: int | None = None,
         replan: int = 10,
+        drift: float | None = None,
     ) -> None:
         require_at_least("budget", budget, 1)
         require_at_least("replan", replan, 1)
         self._budget = budget
         self._replan = replan
         self._estimator = _estimator(window, decay, train)
+        self._change: ChangeDetector | None = None
+        if drift is not None:
+            require(0 < drift < 1, "drift", "above 0 and below 1", drift)
+            self._change = ChangeDetector(min(max(window, 2), LARGEST_SAMPLE), drift)
         self._law = self._estimator.law()
         self._since_law = 0
         self._planned_for: tuple[int, int] | None = None
@@ -66,10 +76,17 @@ class LearnedPlacer(BasePlacer):
     def observe(self, overlap: Overlap) -> None:
         """Count an overlap, and look at the law where it is time."""
         self._estimator.observe(overlap)
+        change = self._change
+        if change is not None:
+            change.observe(min(overlap.depth, overlap.prompt_tokens))
         self._since_law += 1
-        if self._since_law >= self._replan or not len(self._law.depths):
+        if self._since_law < self._replan and len(self._law.depths):
+            return
+        self._since_law = 0
+        if change is None or not len(self._law.depths) or change.moved():
             self._law = self._estimator.law()
-            self._since_law = 0
+            if change is not None:
+                change.settle()
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the planned positions behind the resume point."""

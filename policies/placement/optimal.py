@@ -15,7 +15,7 @@ class Optimal(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan
+    budget, window, decay, train, replan, drift
         As for every LearnedPlacer.
     """
 

@@ -126,9 +126,9 @@ def test_rows_for_people() -> None:
     assert rows["block"].usage == "block:size="
     assert rows["block"].parameters[0].default is REQUIRED
     assert rows["optimal"].usage == "optimal:budget=,window=100,replan=10"
-    assert [p.name for p in rows["optimal"].parameters][-3:] == ["decay", "train", "replan"]
+    assert [p.name for p in rows["optimal"].parameters][-3:] == ["train", "replan", "drift"]
     assert rows["sqrt"].source.startswith("Chen")
-    assert not any(row.clairvoyant for row in rows.values())
+    assert [row.name for row in rows.values() if row.clairvoyant] == ["clairvoyant"]
     for row in [*rows.values(), *describe("estimator")]:
         assert row.summary.endswith("."), row.name
     assert type(create("placer", rows["dyadic"].usage)) is Dyadic

@@ -1,0 +1,103 @@
+"""Laws of ever narrower scope, each shrunk towards the next wider one."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from policies.estimation.window import Window
+from policies.parameters import require, require_at_least
+from simulator.protocols import Law, Overlap
+
+Shares = dict[int, float]
+
+
+class Mixture(Window):
+    """Shrink the law of a document towards that of its label, and that towards all requests.
+
+    With n observations and law p of the narrow scope, q the law of the wider one and `shrinkage`
+    k, the estimate is (n p + k q) / (n + k): the posterior mean under a Dirichlet prior with mean
+    q and weight k. So a document that was seen once is planned as its label is, one that was
+    seen a hundred times as itself. A session stands for the document.
+
+    `law()` is that of all requests, for whoever asks for no scope; `law_for` answers the rest.
+
+    Parameters
+    ----------
+    requests
+        Length of the window of each scope, 1 to 1,000,000.
+    shrinkage
+        Observations that the wider law weighs as much as; above 0.
+    documents
+        Sessions to remember, 1 or more; the one unseen for longest is forgotten.
+    """
+
+    source = "Dirichlet shrinkage: Good 1965, The Estimation of Probabilities"
+
+    def __init__(
+        self, requests: int = 100, shrinkage: float = 10.0, documents: int = 10_000
+    ) -> None:
+        require(0 < shrinkage <= 1e9, "shrinkage", "above 0 and at most 1e9", shrinkage)
+        require_at_least("documents", documents, 1)
+        super().__init__(requests)
+        self._requests = requests
+        self._shrinkage = shrinkage
+        self._documents = documents
+        self._by_label: dict[int, Window] = {}
+        self._by_session: OrderedDict[int, Window] = OrderedDict()
+
+    def observe(self, overlap: Overlap) -> None:
+        """Take one more observation, in every scope that it belongs to."""
+        super().observe(overlap)
+        if overlap.label >= 0:
+            if overlap.label not in self._by_label:
+                self._by_label[overlap.label] = Window(self._requests)
+            self._by_label[overlap.label].observe(overlap)
+        if overlap.session >= 0:
+            if overlap.session not in self._by_session:
+                self._by_session[overlap.session] = Window(self._requests)
+            self._by_session[overlap.session].observe(overlap)
+            self._by_session.move_to_end(overlap.session)
+            if len(self._by_session) > self._documents:
+                self._by_session.popitem(last=False)
+
+    def law_for(self, label: int = -1, session: int = -1) -> Law:
+        """Return the law of one document of one label, as probabilities; -1 where unknown.
+
+        Its version is that of the law of all requests. Empty before the first observation.
+        """
+        everything = self.law()
+        shares = _shares(everything)
+        if not shares:
+            return everything
+        for scope in (self._by_label.get(label), self._by_session.get(session)):
+            if scope is not None:
+                shares = self._shrunk(scope, shares)
+        depths = sorted(depth for depth in shares if depth > 0)
+        return Law(
+            np.array(depths, np.int64),
+            np.array([shares[depth] for depth in depths], np.float64),
+            shares.get(0, 0.0),
+            everything.version,
+        )
+
+    def _shrunk(self, scope: Window, wider: Shares) -> Shares:
+        count, prior = scope.effective_samples, self._shrinkage
+        own = _shares(scope.law())
+        mixed: Shares = {}
+        for law, weight in ((own, count), (wider, prior)):
+            for depth, share in law.items():
+                mixed[depth] = mixed.get(depth, 0.0) + share * weight / (count + prior)
+        return mixed
+
+
+def _shares(law: Law) -> Shares:
+    """Return the probability of each depth, misses included; empty for an empty law."""
+    total = law.misses + float(law.weights.sum())
+    if total <= 0.0:
+        return {}
+    shares = dict(zip(law.depths.tolist(), (law.weights / total).tolist(), strict=True))
+    if law.misses:
+        shares[0] = law.misses / total
+    return shares

@@ -1,0 +1,96 @@
+"""Placement by one who knows all requests, to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from policies.parameters import require_at_least
+from policies.placement.base import BasePlacer
+from policies.placement.holding import best_holding
+from policies.placement.schedule import Schedule, fixed_schedule, held_schedule
+from policies.placement.tree_law import law_of_trace
+from policies.placement.tree_solver import solve_tree
+from simulator.protocols import Overlap, Prefix
+from simulator.world import World
+
+
+class Clairvoyant(BasePlacer):
+    """Place for the requests that will come, over the whole prefix tree.
+
+    With `checkpoints` or `budget_bytes`, so many positions of the tree are chosen and written
+    whenever a prefill passes them: the set that saves most tokens where each request is served
+    before the next arrives and nothing is ever evicted. It is exact on small trees, and elsewhere
+    within the bound of tree_solver.py. Queues and evictions make it save less.
+
+    Without them, the capacity of the cache decides: each request is given the resume point at
+    which its KV and state are worth the bytes they occupy until then, at one price per byte and
+    time (holding.py), and a state is written only where it will be used. An unbounded cache then
+    saves all that a state everywhere would, with the fewest states a request. In a bounded one
+    this is a plan for a cache that evicts with the same foresight: beside `belady` it comes near
+    the best possible, while an eviction policy that throws its states away early may let another
+    placer save more. What no policy can exceed is `best_holding(...).bound_tokens`.
+
+    Requests are told apart by their order: it must be the order in which prefills start, as it is
+    on one server that takes them as they come. The seconds of a profile are not looked at.
+
+    Parameters
+    ----------
+    checkpoints
+        Positions over the whole tree, 0 or more.
+    budget_bytes
+        The same in bytes of state.
+    """
+
+    clairvoyant: ClassVar[bool] = True
+    observes: ClassVar[bool] = True
+    source = "see policies/placement/tree_solver.py and holding.py"
+
+    def __init__(self, checkpoints: int | None = None, budget_bytes: int | None = None) -> None:
+        for name, value in (("checkpoints", checkpoints), ("budget_bytes", budget_bytes)):
+            if value is not None:
+                require_at_least(name, value, 0)
+        if checkpoints is not None and budget_bytes is not None:
+            raise ValueError("expected one of checkpoints and budget_bytes, found both")
+        self._checkpoints = checkpoints
+        self._budget_bytes = budget_bytes
+        self._schedule: Schedule | None = None
+        self._lengths: list[int] = []
+        self._next = 0
+
+    def begin(self, world: World) -> None:
+        """Plan for all requests."""
+        trace = world.trace
+        if trace is None:  # nothing is known of what will come
+            return
+        self._next = 0
+        self._lengths = trace.prompt_tokens.tolist()
+        checkpoints = self._checkpoints
+        if self._budget_bytes is not None:
+            checkpoints = self._budget_bytes // max(world.sizes.state_bytes, 1)
+        if checkpoints is None:
+            holding = best_holding(trace, world.grid, world.sizes, world.capacity_bytes)
+            self._schedule = held_schedule(trace, holding)
+        else:
+            law = law_of_trace(trace, world.grid)
+            self._schedule = fixed_schedule(trace, law, solve_tree(law, checkpoints))
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return the planned positions behind the resume point."""
+        request = self._number_of(prefix.prompt_tokens)
+        if self._schedule is None or request is None:
+            return ()
+        return self._schedule.positions(request, prefix.resume)
+
+    def observe(self, overlap: Overlap) -> None:
+        """Go on to the next request."""
+        request = self._number_of(overlap.prompt_tokens)
+        if request is not None:
+            self._next = request + 1
+
+    def _number_of(self, prompt_tokens: int) -> int | None:
+        """Return the next request of this length: those between were rejected."""
+        try:
+            return self._lengths.index(prompt_tokens, self._next)
+        except ValueError:
+            return None

@@ -1,0 +1,21 @@
+"""Checkpoints at fixed distances from the end."""
+
+from __future__ import annotations
+
+from policies.placement.offsets import Offsets
+
+
+class FromEnd(Offsets):
+    """Store checkpoints at given distances from the end of the prompt.
+
+    Where questions follow a document, one distance just beyond the longest question serves them
+    all; the whole gap is lost for a question that is longer.
+
+    Parameters
+    ----------
+    offsets
+        Distances in tokens, joined by "+"; 0 is the end itself.
+    """
+
+    def __init__(self, offsets: str = "256") -> None:
+        super().__init__(end=offsets)

@@ -1,0 +1,78 @@
+"""What a checkpoint has to save to be worth its bytes."""
+
+from __future__ import annotations
+
+from math import exp
+
+from simulator.protocols import Overlap
+from simulator.world import World
+
+SAMPLE_TOKENS = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
+
+
+class Price:
+    """Tokens that a checkpoint must be expected to save: the largest of three prices.
+
+    *Work*: capture and restore, in tokens of prefill; at least one token.
+
+    *Bytes*, in a bounded cache that has been filled. Let W be the bytes written a request and C
+    the capacity: an entry stays for about C / W requests. Let S be the tokens saved a request,
+    and E those lost because their KV had been evicted. S is concave in C for most traffic, so
+    that a byte more earns at most S / C; and it cannot win back more than E, of the order of
+    E / C a byte. A state of b bytes displaces as many for as long as it stays, so it costs
+    about b min(S, E) / W, C cancelling out. Where nothing useful is evicted, bytes are free.
+
+    *Rate*: a multiplier that holds the mean number of checkpoints a request at `rate` (dual
+    ascent: it rises by a few per cent for each checkpoint above it, and falls again).
+
+    Parameters
+    ----------
+    rate
+        New checkpoints a request, on average, at most.
+    """
+
+    FADE = 0.999  # of what is counted, a request
+    STEP = 0.03  # of the multiplier's logarithm
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._work = self._multiplier = 1.0
+        self._capacity_bytes: int | None = None
+        self._kv_bytes = self._state_bytes = 0
+        self._saved_tokens = self._lost_tokens = 0.0
+        self._recent_bytes = 1.0
+        self._total_bytes = 0
+
+    def begin(self, world: World) -> None:
+        """Get to know costs and bytes."""
+        costs, sizes = world.costs, world.sizes
+        seconds = costs.restore_seconds(sizes.state_bytes)
+        seconds += costs.capture_seconds(0, SAMPLE_TOKENS, [SAMPLE_TOKENS // 2])
+        whole = costs.prefill_seconds(0, SAMPLE_TOKENS)
+        self._work = self._multiplier = max(1.0, SAMPLE_TOKENS * seconds / whole) if whole else 1.0
+        self._capacity_bytes = world.capacity_bytes
+        self._kv_bytes, self._state_bytes = sizes.kv_bytes_per_token, sizes.state_bytes
+
+    def observe(self, overlap: Overlap) -> None:
+        """Count what a request has lost and written."""
+        excess = min(overlap.written - self._rate, 1.0)
+        self._multiplier = max(self._multiplier * exp(self.STEP * excess), self._work)
+        if self._capacity_bytes is None:
+            return
+        length = overlap.prompt_tokens
+        lost = min(overlap.depth, length - 1) - overlap.kv_depth
+        written = (length - max(overlap.kv_depth, 0)) * self._kv_bytes
+        written += overlap.written * self._state_bytes
+        self._saved_tokens = self.FADE * self._saved_tokens + overlap.resume
+        self._lost_tokens = self.FADE * self._lost_tokens + max(lost, 0)
+        self._recent_bytes = self.FADE * self._recent_bytes + written
+        self._total_bytes += written
+
+    @property
+    def tokens(self) -> float:
+        """The price of a checkpoint now."""
+        price = self._multiplier
+        if self._capacity_bytes is not None and self._total_bytes >= self._capacity_bytes:
+            earned = min(self._saved_tokens, self._lost_tokens)
+            price = max(price, earned * self._state_bytes / max(self._recent_bytes, 1.0))
+        return price

@@ -1,0 +1,152 @@
+"""`milepost place`: positions for an overlap histogram, and what the theory says of them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reports.commands.options import Block, Format, Json
+from reports.console import print_json, say
+from simulator.errors import DataError, UsageError, printable
+
+if TYPE_CHECKING:
+    from reports.law_file import DepthLaw
+    from reports.placement import Question
+
+DEFAULT_BUDGET = 8
+LONGEST = 2**40
+
+
+def place(
+    depths: Annotated[
+        Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")
+    ] = None,
+    from_trace: Annotated[
+        Path | None, typer.Option(help="A trace, whose overlaps make the histogram.")
+    ] = None,
+    block: Block = None,
+    format: Format = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Checkpoints; 8 where neither this nor --price is given.")
+    ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(help="Of a checkpoint, a request: tokens, or as in '2 ms' with --profile."),
+    ] = None,
+    placer: Annotated[str, typer.Option(help="As in optimal or balanced.")] = "optimal",
+    profile: Annotated[
+        str | None, typer.Option(help="Name or JSON file: seconds as well as tokens.")
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option(help="Of the prompt, in tokens; the deepest overlap by default.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page with the staircase.")] = None,
+    json: Json = False,
+) -> None:
+    """Place checkpoints for a law of overlap depths, and show what each of them saves."""
+    from reports.placement import answer
+
+    law = _law(depths, from_trace, block, format)
+    question = _question(law, length, budget, price, placer, profile)
+    found = answer(question)
+    if page is not None:
+        from reports.place_page import write_place_page
+
+        write_place_page(page, question.law, found)
+    if json:
+        print_json(found)
+    else:
+        from reports.placement_summary import print_placement
+
+        print_placement(found)
+    if page is not None:
+        say(f"page: {page}")
+
+
+def _law(
+    depths: Path | None, trace: Path | None, block: int | None, format: str | None
+) -> DepthLaw:
+    from reports.law_file import law_of_requests, read_law
+
+    if (depths is None) == (trace is None):
+        raise UsageError("give one of --depths FILE and --from-trace FILE")
+    if depths is not None:
+        if block is not None or format is not None:
+            raise UsageError("--block and --format belong to --from-trace")
+        return read_law(depths)
+    from workloads.opening import open_trace
+
+    assert trace is not None
+    opened = open_trace(trace, block=block, format=format)
+    if not len(opened):
+        raise DataError(str(trace), "expected requests, found none")
+    return law_of_requests(opened)
+
+
+def _question(
+    law: DepthLaw,
+    length: int | None,
+    budget: int | None,
+    price: str | None,
+    placer: str,
+    profile: str | None,
+) -> Question:
+    from reports.placement import MOST_BUDGET, Question
+    from reports.placers_alone import own_budget, with_budget
+
+    deepest = int(law.depths[-1]) if len(law.depths) else 1
+    length = deepest if length is None else length
+    if not 1 <= length <= LONGEST:
+        raise UsageError(f"--length: expected 1 to 2**40 tokens, found {length}")
+    if budget is not None and not 0 <= budget <= MOST_BUDGET:
+        raise UsageError(f"--budget: expected 0 to {MOST_BUDGET:,} checkpoints, found {budget}")
+    stated = own_budget(placer)
+    if budget is not None and stated is not None and budget != stated:
+        raise UsageError(f"--budget {budget} contradicts the placer '{printable(placer)}'")
+    budget = stated if budget is None else budget
+    if price is not None and (budget is not None or placer != "optimal"):
+        raise UsageError("--price: expected neither a budget nor a placer beside it")
+    amount, in_seconds = (None, False) if price is None else _price(price)
+    if in_seconds and profile is None:
+        raise UsageError("--price in seconds needs --profile")
+    budget = DEFAULT_BUDGET if budget is None else budget
+    canonical = with_budget(placer, max(budget, 1))
+    return Question(
+        law.cut_at(length),
+        length,
+        budget,
+        placer if placer in {"optimal", "greedy"} else canonical,
+        amount,
+        in_seconds,
+        None if profile is None else _potential(profile, length),
+    )
+
+
+def _price(text: str) -> tuple[float, bool]:
+    """Return a price, and whether it is in seconds."""
+    from simulator.units import parse_seconds
+
+    try:
+        amount = float(text)
+    except ValueError:
+        try:
+            return parse_seconds(text, "--price"), True
+        except UsageError:
+            amount = math.nan
+    if not amount >= 0:
+        raise UsageError(
+            f"--price: expected tokens, 0 or more, or a time such as '2 ms', found "
+            f"'{printable(text, 60)}'"
+        )
+    return amount, False
+
+
+def _potential(profile: str, length: int) -> Any:
+    from calibration.catalogue import open_profile
+    from policies.placement.seconds import saved_seconds
+    from simulator.cost import CostModel
+
+    return saved_seconds(CostModel(open_profile(profile)), length)
