@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from policies.eviction.arc import Arc
+from policies.eviction.base import BaseEviction
+from policies.eviction.belady import Belady
+from policies.eviction.clock import Clock
 from policies.eviction.fifo import Fifo
+from policies.eviction.gdsf import Gdsf
+from policies.eviction.lfu import Lfu
+from policies.eviction.lirs import Lirs
 from policies.eviction.lru import Lru
+from policies.eviction.s3fifo import S3Fifo
+from policies.eviction.sieve import Sieve
+from policies.eviction.slru import Slru
+from policies.eviction.two_q import TwoQ
+from policies.eviction.wtinylfu import WTinyLfu
 from simulator.protocols import EvictionPolicy
+
+__all__ = ["EVICTION", "BaseEviction"]
 
 EVICTION: dict[str, type[EvictionPolicy]] = {
     "fifo": Fifo,
     "lru": Lru,
+    "clock": Clock,
+    "lfu": Lfu,
+    "slru": Slru,
+    "two_q": TwoQ,
+    "arc": Arc,
+    "lirs": Lirs,
+    "s3fifo": S3Fifo,
+    "sieve": Sieve,
+    "wtinylfu": WTinyLfu,
+    "gdsf": Gdsf,
+    "belady": Belady,
 }

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from policies.eviction.ranked import Ranked
+from policies.eviction.base import BaseEviction
+from policies.eviction.queue import Queue
+from simulator.entry import Entry
 
 
-class Fifo(Ranked):
+class Fifo(BaseEviction):
     """Evict what entered first; hits change nothing.
 
     Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
     IBM Systems Journal 5(2), 1966.
     """
+
+    def __init__(self) -> None:
+        self._queue = Queue()
+
+    def on_insert(self, entry: Entry) -> None:
+        """Put it last."""
+        self._queue.order[entry] = None
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._queue.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it."""
+        order = self._queue.order
+        if entry in order:  # the common case, without a call
+            del order[entry]
+        else:
+            self._queue.discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry that entered first."""
+        return self._queue.head()

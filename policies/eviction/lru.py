@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import ClassVar
 
+from policies.eviction.base import BaseEviction
 from simulator.entry import Entry
-from simulator.world import World
 
 
-class Lru:
+class Lru(BaseEviction):
     """Evict what was not used for the longest time.
 
     A request uses the state that it resumes from, and the KV of its whole path. The cache
@@ -21,13 +20,8 @@ class Lru:
     Journal 9(2), 1970.
     """
 
-    clairvoyant: ClassVar[bool] = False
-
     def __init__(self) -> None:
         self._order: OrderedDict[Entry, None] = OrderedDict()  # least recent first
-
-    def begin(self, world: World) -> None:
-        """Need to know nothing."""
 
     def on_insert(self, entry: Entry) -> None:
         """Make it the most recent."""
@@ -36,9 +30,6 @@ class Lru:
     def on_hit(self, entry: Entry) -> None:
         """Make it the most recent."""
         self._order.move_to_end(entry)
-
-    def on_evictable(self, entry: Entry) -> None:
-        """Leave it where it is: its place depends on its use alone."""
 
     def on_evict(self, entry: Entry) -> None:
         """Forget it."""

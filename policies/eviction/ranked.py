@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush, heapreplace
-from typing import ClassVar
+from typing import Any
 
+from policies.eviction.base import BaseEviction
 from simulator.entry import Entry
-from simulator.world import World
 
 
-class Ranked:
+class Ranked(BaseEviction):
     """Keeps the evictable entries in a heap by rank; the least goes first, ties by age.
 
-    A subclass says how a new entry ranks (`first_rank`) and what a hit makes of its rank
-    (`on_hit`); a rank may only grow while its entry is in the cache. So a hit touches no heap: a
-    rank that has grown is noticed when its entry comes to the top, and the entry goes back to
-    where it belongs. Each entry has at most one place in the heap (`entry.queued`), and `victim`
-    costs O(log n) amortised over the hits and evictions that outdated the top.
+    A subclass says how a new entry ranks (`first_rank`: anything with an order) and what a hit
+    makes of its rank (`on_hit`); a rank may only grow while its entry is in the cache. So a hit
+    touches no heap: a rank that has grown is noticed when its entry comes to the top, and the
+    entry goes back to where it belongs. Each entry has at most one place in the heap
+    (`entry.queued`), and `victim` costs O(log n) amortised over the hits and evictions that
+    outdated the top.
     """
 
-    clairvoyant: ClassVar[bool] = False
-
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Entry]] = []
+        self._heap: list[tuple[Any, int, Entry]] = []
         self._clock = 0
 
-    def begin(self, world: World) -> None:
-        """Need to know nothing."""
-
-    def first_rank(self, entry: Entry) -> float:
+    def first_rank(self, entry: Entry) -> Any:
         """Return the rank of an entry that has just come in; by default the time."""
         del entry
         return self._clock
@@ -38,9 +34,6 @@ class Ranked:
         self._clock += 1
         entry.rank = self.first_rank(entry)
         self.on_evictable(entry)
-
-    def on_hit(self, entry: Entry) -> None:
-        """Take note of a hit; by default it changes nothing."""
 
     def on_evictable(self, entry: Entry) -> None:
         """Give the entry a place among the candidates."""

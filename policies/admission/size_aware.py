@@ -1,0 +1,36 @@
+"""Admit what is small."""
+
+from __future__ import annotations
+
+from policies.admission.base import BaseAdmission
+from policies.parameters import require
+from simulator.entry import Entry
+from simulator.world import World
+
+
+class SizeAware(BaseAdmission):
+    """Admit what is at most a share of the cache; all of it while the cache has no limit.
+
+    Parameters
+    ----------
+    share
+        Of the capacity; an addition larger than this is refused.
+
+    Source: M. Abrams et al., "Caching proxies: limitations and potentials", WWW 1995
+    (LRU-THOLD).
+    """
+
+    def __init__(self, share: float = 0.1) -> None:
+        require(0 < share <= 1, "share", "a share above 0, up to 1", share)
+        self._share = share
+        self._most_bytes = float("inf")
+
+    def begin(self, world: World) -> None:
+        """Learn the capacity."""
+        if world.capacity_bytes is not None:
+            self._most_bytes = self._share * world.capacity_bytes
+
+    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+        """Say whether it is small enough."""
+        del candidate, victim
+        return size_bytes <= self._most_bytes

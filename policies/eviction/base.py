@@ -1,0 +1,108 @@
+"""The common ground of eviction policies: what most of them need not do."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+from typing import ClassVar
+
+from policies.parameters import require
+from simulator.entry import Entry
+from simulator.errors import UsageError
+from simulator.world import World
+
+PAPER, LIBCACHESIM = "paper", "libcachesim"
+
+
+class BaseEviction:
+    """An eviction policy that starts from its capacity alone, plus the hooks of flat object mode.
+
+    The prefix cache calls what `simulator.protocols.EvictionPolicy` names. Flat object mode
+    (`policies.objects`) also calls `on_miss`, and looks at three attributes:
+
+    inserts_first
+        A new object enters before room is made, and may itself be evicted.
+    makes_room
+        The policy alone says what leaves, by `condemned`; `victim` is not asked.
+    condemned
+        Entries that exceed a limit of the policy's own and leave at once; None: it has none.
+    """
+
+    clairvoyant: ClassVar[bool] = False
+    inserts_first: bool = False
+    makes_room: bool = False
+    condemned: list[Entry] | None = None
+
+    def begin(self, world: World) -> None:
+        """Learn the capacity, before the first request.
+
+        Raises
+        ------
+        UsageError
+            If the rules are those of flat object mode only.
+        """
+        if self.condemned is not None or self.for_objects() is not self:
+            raise UsageError(f"rules={LIBCACHESIM} of this policy is for `milepost objects` only")
+        self.start(world.capacity_bytes)
+
+    def for_objects(self) -> BaseEviction:
+        """Return the policy that flat object mode is to use: itself, unless its rules differ."""
+        return self
+
+    def start(self, capacity_bytes: Fraction | int | None) -> None:
+        """Learn the capacity in bytes (of a part of a cache: perhaps not whole); None: no limit."""
+
+    def on_miss(self, entry: Entry) -> bool:
+        """Say whether a missing object may enter; called before room is made."""
+        del entry
+        return True
+
+    def on_insert(self, entry: Entry) -> None:
+        """Take in a new entry."""
+
+    def on_hit(self, entry: Entry) -> None:
+        """Take note of a hit; by default it changes nothing."""
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Consider again an entry that could not be evicted for a while."""
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget an entry that has left."""
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry that should go next, or None where there is none."""
+        return None
+
+
+def require_rules(rules: str) -> bool:
+    """Return whether `rules` names the reference ("libcachesim") rather than the paper.
+
+    Raises
+    ------
+    ValueError
+        If it names neither.
+    """
+    require(rules in {PAPER, LIBCACHESIM}, "rules", f"{PAPER} or {LIBCACHESIM}", rules)
+    return rules == LIBCACHESIM
+
+
+def require_share(parameter: str, found: float) -> None:
+    """Raise ValueError unless `found` is a share strictly between 0 and 1."""
+    require(0 < found < 1, parameter, "a share between 0 and 1", found)
+
+
+def share_of(capacity_bytes: Fraction | int | None, share: float | Fraction) -> float:
+    """Return the whole bytes within a share of a capacity; infinity where it is unbounded.
+
+    The share counts as the decimal that was written: 0.29 of 100 is 29, where the product of
+    floats is less. Whole bytes exceed the exact limit just when they exceed this, so that nothing
+    depends on the unit in which sizes are counted.
+    """
+    if capacity_bytes is None:
+        return float("inf")
+    return floor(exact(share) * capacity_bytes)
+
+
+def exact(share: float | Fraction) -> Fraction:
+    """Return a share as the decimal that was written."""
+    return share if isinstance(share, Fraction) else Fraction(repr(share))

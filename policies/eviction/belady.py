@@ -1,0 +1,75 @@
+"""Belady's MIN: farthest next use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from policies.eviction.base import BaseEviction
+from policies.foresight import NEVER, Foresight
+from simulator.entry import Entry
+from simulator.world import World
+
+
+class Belady(BaseEviction):
+    """Evict what is used farthest in the future. Looks ahead.
+
+    It is blind to size, and takes in everything: never beaten by a policy that must take in
+    everything too while all sizes are equal; with unequal sizes, or among prefixes that need each
+    other, it is no bound. In the prefix cache, KV is used next when a prompt passes its run, a
+    state when a prompt passes its position. Among entries that are never used again, the first
+    that came to that state goes first.
+
+    Parameters
+    ----------
+    bypass
+        In flat object mode, let a new object leave at once where its own next use is farthest:
+        then no policy at all does better while sizes are equal.
+
+    Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
+    IBM Systems Journal 5(2), 1966 (MIN).
+    """
+
+    clairvoyant: ClassVar[bool] = True
+
+    def __init__(self, bypass: bool = False) -> None:
+        self.inserts_first = bypass
+        self._heap: list[tuple[int, int, Entry]] = []  # farthest first; outdated ones among them
+        self._clock = 0
+        self.next_use: Callable[[Entry], int] = _never
+
+    def begin(self, world: World) -> None:
+        """Read the trace."""
+        if world.trace is not None:
+            self.next_use = Foresight(world.trace).next_use
+
+    def on_insert(self, entry: Entry) -> None:
+        """Look up when it is used next."""
+        entry.rank = -self.next_use(entry)
+        self.on_evictable(entry)
+
+    def on_hit(self, entry: Entry) -> None:
+        """Look up when it is used next after this."""
+        self.on_insert(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it a place among the candidates."""
+        self._clock += 1
+        heappush(self._heap, (entry.rank, self._clock, entry))
+        entry.policy_data = self._clock
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry whose next use is farthest."""
+        heap = self._heap
+        while heap:
+            _, clock, entry = heap[0]
+            if entry.policy_data == clock and entry.evictable:
+                return entry
+            heappop(heap)
+        return None
+
+
+def _never(entry: Entry) -> int:
+    del entry
+    return NEVER

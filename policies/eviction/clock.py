@@ -1,0 +1,63 @@
+"""Clock: first in, first out, with a second chance."""
+
+from __future__ import annotations
+
+from policies.eviction.base import BaseEviction
+from policies.eviction.queue import Queue
+from policies.parameters import require
+from simulator.entry import Entry
+
+
+class Clock(BaseEviction):
+    """Evict what entered first, but let an entry that was hit go round again.
+
+    The hand moves when the victim is asked for: it lowers the counters of the entries that it
+    passes and stops at the first that stands at 0.
+
+    Parameters
+    ----------
+    bits
+        Width of the counter of hits: with 1 an entry survives once, with b at most 2^b - 1 times.
+
+    Source: F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report
+    MAC-M-384, 1968.
+    """
+
+    def __init__(self, bits: int = 1) -> None:
+        require(1 <= bits <= 8, "bits", "1 to 8", bits)
+        self._most = 2**bits - 1
+        self._queue = Queue()
+
+    def on_insert(self, entry: Entry) -> None:
+        """Put it behind the hand, not yet hit."""
+        entry.rank = 0
+        self._queue.order[entry] = None
+
+    def on_hit(self, entry: Entry) -> None:
+        """Count the hit."""
+        if entry.rank < self._most:
+            entry.rank += 1
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._queue.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it."""
+        order = self._queue.order
+        if entry in order:  # the common case, without a call
+            del order[entry]
+        else:
+            self._queue.discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Move the hand to the first evictable entry without a hit to its credit."""
+        queue = self._queue
+        order = queue.order
+        while (entry := queue.head()) is not None and entry.rank:
+            entry.rank -= 1
+            if entry in order:
+                order.move_to_end(entry)
+            else:
+                queue.touch(entry)
+        return entry

@@ -1,0 +1,26 @@
+"""Least frequently used."""
+
+from __future__ import annotations
+
+from policies.eviction.ranked import Ranked
+from simulator.entry import Entry
+
+
+class Lfu(Ranked):
+    """Evict what was used least often while in the cache; among equals, what was used longest ago.
+
+    Counts start at 1 with each entry's arrival and are lost when it leaves ("in-cache LFU").
+
+    Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
+    IBM Systems Journal 5(2), 1966 (class 3).
+    """
+
+    def first_rank(self, entry: Entry) -> tuple[int, int]:
+        """Return one use, now."""
+        del entry
+        return 1, self._clock
+
+    def on_hit(self, entry: Entry) -> None:
+        """Count the use."""
+        self._clock += 1
+        entry.rank = (entry.rank[0] + 1, self._clock)

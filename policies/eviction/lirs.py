@@ -1,0 +1,149 @@
+"""LIRS: low inter-reference recency set."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from fractions import Fraction
+
+from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
+from policies.eviction.ghosts import Ghosts
+from policies.eviction.queue import ByteQueue
+from policies.parameters import require
+from simulator.entry import Entry
+
+
+class Lirs(BaseEviction):
+    """Keep what was used twice within a short distance, whenever that was.
+
+    Most of the capacity is for LIR entries, whose last two uses lie close together; the rest is a
+    queue of HIR entries, which are evicted first. The stack S orders by recency all that was used
+    since the oldest LIR entry, evicted HIR entries included: one that is used again while in S
+    becomes LIR, and the oldest LIR entry joins the queue in its stead.
+
+    Parameters
+    ----------
+    hir
+        Share of the capacity for resident HIR entries.
+    memory
+        What S remembers, as a multiple of the capacity, in bytes (the paper has no limit).
+    rules
+        "paper", or "libcachesim" (flat object mode only): see `policies.eviction.lirs_reference`.
+        With equal sizes it differs in that a hit in the queue alone lowers a LIR entry too.
+
+    Source: S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement
+    policy to improve buffer cache performance", SIGMETRICS 2002.
+    """
+
+    def __init__(self, hir: float = 0.01, memory: float = 2.0, rules: str = "paper") -> None:
+        require_share("hir", hir)
+        require(memory >= 1, "memory", "1 or more", memory)
+        self._reference = require_rules(rules)
+        self._shares = hir, memory
+        self._lir_limit = self._stack_limit = float("inf")
+        self._stack: OrderedDict[Hashable, int] = OrderedDict()  # bytes; oldest first
+        self._stack_bytes = 0
+        self._lir, self._hir = ByteQueue(), ByteQueue()
+        self._lir_keys: set[Hashable] = set()
+        self._left = Ghosts()  # HIR entries in S that are not resident
+
+    def start(self, capacity_bytes: Fraction | int | None) -> None:
+        """Divide the capacity."""
+        hir, memory = self._shares
+        if capacity_bytes is not None:
+            self._lir_limit = share_of(capacity_bytes, 1 - exact(hir))
+            self._stack_limit = share_of(capacity_bytes, memory)
+
+    def for_objects(self) -> BaseEviction:
+        """Return the reference's version of itself where its rules are wanted."""
+        from policies.eviction.lirs_reference import LirsReference
+
+        return LirsReference(*self._shares) if self._reference else self
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make it LIR if it is in S or there is room, else HIR."""
+        key = entry.key
+        known = self._left.take(key)
+        self._raise(entry)
+        if known or self._lir.bytes + entry.size_bytes <= self._lir_limit:
+            self._lir_keys.add(key)
+            self._lir.push(entry)
+            self._lower_oldest()
+        else:
+            self._hir.push(entry)
+        self._forget_oldest()
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent; LIR, if it is HIR and in S."""
+        key = entry.key
+        in_stack = key in self._stack
+        self._raise(entry)
+        if key in self._lir_keys:
+            self._lir.touch(entry)
+        elif in_stack:
+            self._hir.discard(entry)
+            self._lir_keys.add(key)
+            self._lir.push(entry)
+            self._lower_oldest()
+        else:
+            self._hir.touch(entry)
+        self._prune()
+        self._forget_oldest()
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._lir.on_evictable(entry)
+        self._hir.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Remember it, if it is HIR and in S."""
+        key = entry.key
+        if key in self._lir_keys:
+            self._lir_keys.remove(key)
+            self._lir.discard(entry)
+            self._cut(key)
+            self._prune()
+            return
+        if key in self._stack:
+            self._left.add(key, self._stack[key])
+        self._hir.discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Return the first evictable HIR entry, else the least recent LIR entry."""
+        return self._hir.head() or self._lir.head()
+
+    def _raise(self, entry: Entry) -> None:
+        """Put it on top of S."""
+        key, size_bytes = entry.key, entry.size_bytes
+        self._stack_bytes += size_bytes - self._stack.pop(key, 0)
+        self._stack[key] = size_bytes
+
+    def _cut(self, key: Hashable) -> None:
+        """Take `key` out of S."""
+        self._stack_bytes -= self._stack.pop(key)
+
+    def _lower_oldest(self) -> None:
+        """Let the oldest LIR entries join the queue until the others fit."""
+        while self._lir.bytes > self._lir_limit:
+            oldest = self._lir.first()
+            if oldest is None:
+                return
+            self._lir.discard(oldest)
+            self._lir_keys.remove(oldest.key)
+            self._cut(oldest.key)
+            self._hir.push(oldest)
+            self._prune()
+
+    def _prune(self) -> None:
+        """Cut S at its oldest LIR entry."""
+        while self._stack:
+            key = next(iter(self._stack))
+            if key in self._lir_keys:
+                return
+            self._cut(key)
+            self._left.take(key)
+
+    def _forget_oldest(self) -> None:
+        """Keep S within its limit, by what is not resident."""
+        while self._stack_bytes > self._stack_limit and self._left:
+            self._cut(self._left.drop_oldest())

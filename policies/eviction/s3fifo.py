@@ -1,0 +1,136 @@
+"""S3-FIFO."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
+from policies.eviction.ghosts import Ghosts
+from policies.eviction.queue import ByteQueue
+from policies.parameters import require
+from simulator.entry import Entry
+
+_MOST_USES = 3  # a counter of two bits
+
+
+class S3Fifo(BaseEviction):
+    """Three queues: a small one that filters, a main one with second chances, and ghosts.
+
+    New entries enter the small queue. At its head, those used more than once go to the main
+    queue, the others leave and are remembered; what is remembered when it comes again enters the
+    main queue. At the head of the main queue a use is worth another round.
+
+    Parameters
+    ----------
+    small
+        Share of the capacity for the small queue.
+    memory
+        What the ghost queue remembers, as a share of the capacity, in bytes.
+    promote
+        Uses after its arrival that take an entry from the small queue to the main one.
+    rules
+        "paper": the small queue gives way while it has its share, else the main one. In
+        "libcachesim" the main queue gives way where it exceeds its share, else the small one;
+        until the first eviction what overfills the small queue enters the main one; and an object
+        as large as the small queue does not enter at all, unless it is remembered.
+
+    Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023,
+    algorithm 1; the ghost queue holds as much as the main queue.
+    """
+
+    def __init__(
+        self, small: float = 0.1, memory: float = 0.9, promote: int = 2, rules: str = "paper"
+    ) -> None:
+        require_share("small", small)
+        require(0 < memory <= 100, "memory", "a share above 0, up to 100", memory)
+        require(1 <= promote <= _MOST_USES, "promote", f"1 to {_MOST_USES}", promote)
+        self._reference = require_rules(rules)
+        self._shares = small, memory
+        self._promote = promote
+        self._small, self._main = ByteQueue(), ByteQueue()
+        self._small_limit = self._small_share = self._main_limit = float("inf")
+        self._ghosts = Ghosts()
+        self._returning: Entry | None = None
+        self._chosen: Entry | None = None
+        self._filling = self._reference
+
+    def start(self, capacity_bytes: Fraction | int | None) -> None:
+        """Divide the capacity."""
+        small, memory = self._shares
+        self._small_limit = share_of(capacity_bytes, small)
+        self._ghosts = Ghosts(share_of(capacity_bytes, memory))
+        if capacity_bytes is not None:
+            self._small_share = -share_of(capacity_bytes, -exact(small))  # rounded up
+            self._main_limit = capacity_bytes - self._small_limit
+
+    def on_miss(self, entry: Entry) -> bool:
+        """Look whether it is remembered, before others are."""
+        self._returning = entry if self._ghosts.take(entry.key) else None
+        if not self._reference:
+            return True
+        if self._returning is None:
+            return entry.size_bytes < self._small_limit
+        return entry.size_bytes <= self._small_limit
+
+    def on_insert(self, entry: Entry) -> None:
+        """Put it into the main queue if it is remembered, else into the small one."""
+        entry.rank = 0
+        self._chosen = None
+        returns = entry is self._returning or self._ghosts.take(entry.key)
+        overfills = self._filling and self._small.bytes >= self._small_limit
+        (self._main if returns or overfills else self._small).push(entry)
+        self._returning = None
+
+    def on_hit(self, entry: Entry) -> None:
+        """Count the use."""
+        if entry.rank < _MOST_USES:
+            entry.rank += 1
+        if entry is self._chosen:
+            self._chosen = None
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._small.on_evictable(entry)
+        self._main.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Remember it, if it comes from the small queue."""
+        self._chosen = None
+        if entry in self._small:
+            self._ghosts.add(entry.key, self._small.charged[entry])
+            self._small.discard(entry)
+        else:
+            self._main.discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Return the first entry without the uses that would let it stay."""
+        if self._chosen is None or not self._chosen.evictable:
+            self._filling = False
+            small_first = self._small_gives_way()
+            first, second = self._small_victim, self._main_victim
+            if not small_first:
+                first, second = second, first
+            self._chosen = first() or second() or first()
+        return self._chosen
+
+    def _small_gives_way(self) -> bool:
+        if self._reference:
+            return self._main.bytes <= self._main_limit
+        return self._small.bytes >= self._small_share
+
+    def _small_victim(self) -> Entry | None:
+        while (entry := self._small.head()) is not None:
+            if entry.rank < self._promote:
+                return entry
+            entry.rank = 0
+            self._small.discard(entry)
+            self._main.push(entry)
+        return None
+
+    def _main_victim(self) -> Entry | None:
+        while (entry := self._main.head()) is not None:
+            if not entry.rank:
+                return entry
+            entry.rank -= 1
+            self._main.touch(entry)
+        return None

@@ -1,0 +1,63 @@
+"""Sieve: a hand that leaves survivors where they are."""
+
+from __future__ import annotations
+
+from policies.eviction.base import BaseEviction
+from policies.eviction.queue import Queue
+from simulator.entry import Entry
+
+
+class Sieve(BaseEviction):
+    """Move a hand from the oldest entry to the newest; evict the first that was not hit.
+
+    Survivors lose their mark and keep their place, so new entries are sifted quickly. The queue is
+    held in two parts: what the hand has passed, and what lies ahead of it.
+
+    Source: Y. Zhang et al., "SIEVE is simpler than LRU: an efficient turn-key eviction algorithm
+    for web caches", NSDI 2024, algorithm 1.
+    """
+
+    def __init__(self) -> None:
+        self._ahead = Queue()
+        self._passed = Queue()
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make it the newest, not yet hit."""
+        entry.rank = 0
+        self._ahead.order[entry] = None
+
+    def on_hit(self, entry: Entry) -> None:
+        """Mark it."""
+        entry.rank = 1
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._ahead.on_evictable(entry)
+        self._passed.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it; where it was the newest, the hand starts over."""
+        ahead = self._ahead
+        if not ahead.discard(entry):
+            self._passed.discard(entry)
+        if not ahead.order and not ahead:
+            self._start_over()
+
+    def victim(self) -> Entry | None:
+        """Move the hand to the first evictable entry without a mark."""
+        for _ in range(3):  # the rest of this round, a whole one, and one without marks
+            ahead, passed = self._ahead, self._passed
+            while (entry := ahead.head()) is not None:
+                if not entry.rank:
+                    return entry
+                entry.rank = 0
+                if entry in ahead.order:
+                    del ahead.order[entry]
+                else:
+                    ahead.discard(entry)
+                passed.order[entry] = None
+            self._start_over()
+        return None
+
+    def _start_over(self) -> None:
+        self._ahead, self._passed = self._passed, self._ahead

@@ -1,0 +1,99 @@
+"""2Q."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from policies.eviction.base import BaseEviction, require_rules, require_share, share_of
+from policies.eviction.ghosts import Ghosts
+from policies.eviction.queue import ByteQueue
+from policies.parameters import require
+from simulator.entry import Entry
+
+
+class TwoQ(BaseEviction):
+    """Let entries pass through a queue; those that come back soon after leaving are kept by LRU.
+
+    New entries enter the queue A1in, where hits count for nothing. What leaves it is remembered
+    in A1out; an entry that is remembered when it comes again enters the LRU list Am. A1in gives
+    way while it exceeds its share, Am otherwise.
+
+    Parameters
+    ----------
+    queue
+        Share of the capacity for A1in (Kin).
+    memory
+        What A1out remembers, as a share of the capacity (Kout); in bytes, since sizes differ.
+    rules
+        "paper", or "libcachesim", which differs with unequal sizes only: an object larger than
+        A1in does not enter, and Am gives way where it exceeds its own share.
+
+    Source: T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management
+    replacement algorithm", VLDB 1994, full version.
+    """
+
+    def __init__(self, queue: float = 0.25, memory: float = 0.5, rules: str = "paper") -> None:
+        require_share("queue", queue)
+        require(0 < memory <= 100, "memory", "a share above 0, up to 100", memory)
+        self._reference = require_rules(rules)
+        self._shares = queue, memory
+        self._in, self._main = ByteQueue(), ByteQueue()
+        self._out = Ghosts()
+        self._in_limit = self._main_limit = float("inf")
+        self._returning: Entry | None = None
+        if self._reference:
+            self.condemned = []
+
+    def start(self, capacity_bytes: Fraction | int | None) -> None:
+        """Divide the capacity."""
+        queue, memory = self._shares
+        self._in_limit = share_of(capacity_bytes, queue)
+        self._out = Ghosts(share_of(capacity_bytes, memory))
+        if capacity_bytes is not None:
+            self._main_limit = capacity_bytes - self._in_limit
+
+    def on_miss(self, entry: Entry) -> bool:
+        """Look whether it is remembered, before others are."""
+        self._returning = entry if self._out.take(entry.key) else None
+        return not self._reference or entry.size_bytes <= self._in_limit
+
+    def on_insert(self, entry: Entry) -> None:
+        """Put it into the LRU list if it is remembered, else into the queue."""
+        if entry is not self._returning and not self._out.take(entry.key):
+            self._in.push(entry)
+            return
+        self._returning = None
+        if self.condemned is not None:
+            while self._main and self._main.bytes + entry.size_bytes > self._main_limit:
+                self._condemn_oldest()
+        self._main.push(entry)
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent, if it is in the LRU list."""
+        if entry in self._main:
+            self._main.touch(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._in.on_evictable(entry)
+        self._main.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Remember it, if it comes from the queue."""
+        if entry in self._in:
+            self._out.add(entry.key, self._in.charged[entry])
+            self._in.discard(entry)
+        else:
+            self._main.discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Return the head of the queue while that exceeds its share, else the least recent."""
+        if self._in.bytes > self._in_limit:
+            return self._in.head() or self._main.head()
+        return self._main.head() or self._in.head()
+
+    def _condemn_oldest(self) -> None:
+        entry = self._main.first()
+        if entry is not None and self.condemned is not None:
+            self._main.discard(entry)
+            self.condemned.append(entry)

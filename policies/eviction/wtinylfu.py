@@ -1,0 +1,94 @@
+"""W-TinyLFU."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from policies.eviction.base import BaseEviction, exact, require_share, share_of
+from policies.eviction.queue import ByteQueue
+from policies.eviction.slru import Slru
+from policies.frequency import Frequencies
+from simulator.entry import Entry
+
+
+class WTinyLfu(BaseEviction):
+    """A small LRU window in front of a segmented LRU that is entered by frequency.
+
+    What overflows the window enters the main part while there is room; then the less often used
+    of it and the main part's own victim leaves.
+
+    Parameters
+    ----------
+    window
+        Share of the capacity for the window.
+    protected
+        Share of the main part for its protected segment.
+    sample
+        Uses after which all counts are halved.
+
+    Source: G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission
+    policy", ACM Transactions on Storage 13(4), 2017, section 4. The counts are exact, not a sketch.
+    """
+
+    def __init__(self, window: float = 0.01, protected: float = 0.8, sample: int = 100_000) -> None:
+        require_share("window", window)
+        self._share = window
+        self._main = Slru(protected=protected)
+        self._uses = Frequencies(sample)
+        self._window = ByteQueue()
+        self._window_limit = self._main_limit = float("inf")
+
+    def start(self, capacity_bytes: Fraction | int | None) -> None:
+        """Divide the capacity."""
+        if capacity_bytes is not None:
+            rest = 1 - exact(self._share)
+            self._window_limit = share_of(capacity_bytes, self._share)
+            self._main_limit = share_of(capacity_bytes, rest)
+            self._main.start(rest * capacity_bytes)
+
+    def on_insert(self, entry: Entry) -> None:
+        """Put it into the window, and let what overflows it pass where there is room."""
+        self._uses.add(entry.key)
+        self._window.push(entry)
+        self._pass_on()
+
+    def on_hit(self, entry: Entry) -> None:
+        """Count the use, and make it the most recent where it is."""
+        self._uses.add(entry.key)
+        if entry in self._window:
+            self._window.touch(entry)
+        else:
+            self._main.on_hit(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        if entry in self._window:
+            self._window.on_evictable(entry)
+        else:
+            self._main.on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it, and let the window's overflow have its room."""
+        if entry in self._window:
+            self._window.discard(entry)
+        else:
+            self._main.on_evict(entry)
+            self._pass_on()
+
+    def victim(self) -> Entry | None:
+        """Return the less used of the window's and the main part's victims."""
+        candidate, resident = self._window.head(), self._main.victim()
+        if candidate is None or resident is None:
+            return candidate or resident
+        if self._uses.of(candidate.key) > self._uses.of(resident.key):
+            return resident
+        return candidate
+
+    def _pass_on(self) -> None:
+        """Move what overflows the window to the main part, as long as it fits there."""
+        while self._window.bytes > self._window_limit:
+            entry = self._window.first()
+            if entry is None or self._main.bytes + entry.size_bytes > self._main_limit:
+                return
+            self._window.discard(entry)
+            self._main.on_insert(entry)

@@ -1,0 +1,110 @@
+"""Admission policies, worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from policies.admission.base import identity
+from policies.admission.probabilistic import toss
+from policies.eviction import EVICTION
+from policies.registry import create
+from simulator.entry import Checkpoint, KvRun
+from simulator.errors import UsageError
+from simulator.simulation import Scenario, simulate
+from tests.simulator.placers import Wanted
+from tests.simulator.prompts import toy_profile, trace_of
+
+
+def runs(count):
+    root = KvRun(None, -1, 0)
+    made = []
+    for _ in range(count):
+        made.append(KvRun(root, 0, 5))
+        root.children_seen += 1
+    return made
+
+
+def replay(prompts, spec, capacity=None):
+    scenario = Scenario(
+        profile=toy_profile(),
+        placer=Wanted(end=True),
+        eviction=EVICTION["lru"](),
+        admission=create("admission", spec),
+        capacity_bytes=capacity,
+        server="instant",
+        check_every_request=True,
+    )
+    return simulate(trace_of(prompts), scenario).columns
+
+
+def test_never_saves_nothing_and_says_why():
+    found = replay([(1, 2, 3)] * 3, "never")
+    assert found["saved_tokens"].tolist() == [0, 0, 0]
+    assert found["lost_not_admitted_tokens"].tolist() == [0, 2, 2]
+
+
+def test_a_second_sighting_is_admitted():
+    found = replay([(1, 2, 3), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5)], "second_sighting")
+    # The KV comes in with the second prompt, its state with the third, for which it is new.
+    assert found["saved_tokens"].tolist()[:2] == [0, 0]
+    first, second = runs(2)
+    policy = create("admission", "second_sighting:memory=1")
+    asked = [policy.admit(run, 5, None) for run in (first, second, first, first)]
+    assert asked == [False, False, False, True]
+
+
+def test_size_aware_refuses_more_than_a_share():
+    found = replay([(1,) * 9, (1,) * 9 + (2,)], "size_aware:share=0.2", 100)
+    assert found["saved_tokens"].tolist() == [0, 9]
+    found = replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware:share=0.2", 100)
+    assert found["saved_tokens"].tolist() == [0, 0]
+    assert replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware")["saved_tokens"].tolist() == [0, 21]
+
+
+def test_the_coin_of_an_entry_always_falls_the_same_way():
+    few, many = (create("admission", f"probabilistic:probability={p}") for p in (0.2, 0.7))
+    entries = runs(2000)
+    first = [few.admit(run, 5, None) for run in entries]
+    assert first == [few.admit(run, 9, run) for run in reversed(entries)][::-1]
+    assert sum(first) == pytest.approx(400, abs=60)
+    assert all(
+        many.admit(run, 5, None) for run, admitted in zip(entries, first, strict=True) if admitted
+    )
+    other = create("admission", "probabilistic:probability=0.2,seed=1")
+    assert [other.admit(run, 5, None) for run in entries] != first
+
+
+def test_the_coin_is_fixed_for_ever():
+    root = KvRun(None, -1, 0)
+    assert identity(root) == 0
+    assert toss(0, 0) == toss(0, 0)
+    assert len({identity(entry) for entry in [*runs(100), Checkpoint(runs(1)[0], 3, 1)]}) == 101
+
+
+def test_larger_entries_are_admitted_less_often():
+    policy = create("admission", "probabilistic:probability=1,scale=100")
+    entries = runs(2000)
+    admitted = sum(policy.admit(run, 100, None) for run in entries)
+    assert admitted == pytest.approx(2000 / math.e, abs=90)
+    with pytest.raises(UsageError, match="0 to 1"):
+        create("admission", "probabilistic:probability=2")
+
+
+def test_tinylfu_admits_what_is_wanted_more_than_the_victim():
+    candidate, victim = runs(2)
+    policy = create("admission", "tinylfu")
+    assert policy.admit(victim, 5, None)
+    assert not policy.admit(candidate, 5, victim)
+    assert policy.admit(candidate, 5, victim)
+
+
+def test_tinylfu_forgets_by_halves():
+    candidate, victim = runs(2)
+    policy = create("admission", "tinylfu:sample=4")
+    for _ in range(3):
+        policy.admit(victim, 5, None)
+    assert not policy.admit(candidate, 5, victim)  # 1 against 3, then halved: 0 against 1
+    assert not policy.admit(candidate, 5, victim)
+    assert policy.admit(candidate, 5, victim)

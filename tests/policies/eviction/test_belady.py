@@ -1,0 +1,73 @@
+"""Looking ahead in the prefix cache."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policies.admission import ADMISSION
+from policies.eviction.belady import Belady
+from policies.foresight import NEVER
+from policies.registry import create
+from simulator.entry import KvRun
+from simulator.simulation import Scenario, simulate
+from tests.simulator.placers import Wanted
+from tests.simulator.prompts import toy_profile, trace_of
+
+PROMPTS = st.lists(
+    st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple), min_size=1, max_size=15
+)
+
+
+class Recording(Belady):
+    """Notes what is said of each entry when it is used."""
+
+    def begin(self, world):
+        super().begin(world)
+        foresee = self.next_use
+        self.told = []
+
+        def note(entry):
+            self.told.append((entry, foresee(entry)))
+            return self.told[-1][1]
+
+        self.next_use = note
+
+
+def run(prompts, eviction, capacity, server="instant"):
+    scenario = Scenario(
+        profile=toy_profile(),
+        placer=Wanted(2, end=True),
+        eviction=eviction,
+        admission=ADMISSION["always"](),
+        capacity_bytes=capacity,
+        server=server,
+        check_every_request=True,
+    )
+    return simulate(trace_of(prompts, [float(i // 3) for i in range(len(prompts))]), scenario)
+
+
+@given(PROMPTS, st.sampled_from(["instant", "queue"]))
+def test_the_next_use_is_that_of_the_next_prompt_through_the_entry(prompts, server):
+    policy = Recording()
+    run(prompts, policy, 10**6, server)
+    request, done = -1, True
+    for entry, told in policy.told:
+        if isinstance(entry, KvRun):
+            request += done  # with room for all, each request reports its path, leaf first
+            done = entry.start == 0
+        stop = entry.stop if isinstance(entry, KvRun) else entry.run.stop
+        begins = prompts[request][:stop]
+        later = (n for n in range(request + 1, len(prompts)) if prompts[n][:stop] == begins)
+        assert told == next(later, NEVER)
+    assert request == len(prompts) - 1
+
+
+def test_it_keeps_what_comes_back():
+    # Four tokens of KV and two states of 10: a prompt takes 24 bytes, and there is room for two.
+    prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3), (1, 1, 1, 1, 5)]
+    saved = {}
+    for name in ("lru", "belady"):
+        found = run(prompts, create("eviction", name), 48)
+        saved[name] = int(found.columns["saved_tokens"].sum())
+    assert saved == {"lru": 0, "belady": 4}

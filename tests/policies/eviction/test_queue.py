@@ -1,0 +1,78 @@
+"""Queues with blocked entries agree with a plain list."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policies.eviction.ghosts import Ghosts
+from policies.eviction.queue import ByteQueue
+from simulator.entry import Checkpoint, KvRun
+
+ROOT = KvRun(None, -1, 0)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["push", "touch", "discard", "block", "free", "head"]), st.integers(0, 5)
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_the_head_is_the_first_evictable_entry(steps):
+    entries = [Checkpoint(ROOT, position, position + 1) for position in range(6)]
+    queue, plain = ByteQueue(), []
+    for step, index in steps:
+        entry = entries[index]
+        if step == "push" and entry not in plain:
+            queue.push(entry)
+            plain.append(entry)
+        elif step == "touch" and entry in plain:
+            queue.touch(entry)
+            plain.remove(entry)
+            plain.append(entry)
+        elif step == "discard":
+            assert queue.discard(entry) == (entry in plain)
+            if entry in plain:
+                plain.remove(entry)
+        elif step == "block":
+            entry.pins = 1
+        elif step == "free":
+            entry.pins = 0
+            queue.on_evictable(entry)
+        assert queue.head() is next((kept for kept in plain if kept.evictable), None)
+        assert queue.head() is queue.head()
+        assert len(queue) == len(plain)
+        assert queue.bytes == sum(kept.size_bytes for kept in plain)
+        assert all(kept in queue for kept in plain)
+
+
+def test_an_entry_that_has_grown_is_charged_anew_when_it_moves():
+    queue = ByteQueue()
+    run = KvRun(ROOT, 0, 9)
+    run.kv_end, run.size_bytes = 5, 50
+    queue.push(run)
+    run.size_bytes = 70
+    assert queue.bytes == 50
+    queue.touch(run)
+    assert queue.bytes == 70
+    queue.discard(run)
+    assert queue.bytes == 0
+
+
+def test_ghosts_forget_the_oldest_beyond_their_bytes():
+    ghosts = Ghosts(10)
+    ghosts.add("a", 4)
+    ghosts.add("b", 6)
+    ghosts.add("a", 4)  # keeps its place
+    ghosts.add("c", 3)
+    ghosts.add("d", 11)
+    assert ["a" in ghosts, "b" in ghosts, "c" in ghosts, "d" in ghosts] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert ghosts.take("b")
+    assert not ghosts.take("b")
+    assert (ghosts.bytes, len(ghosts)) == (3, 1)

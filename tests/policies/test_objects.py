@@ -1,0 +1,221 @@
+"""Flat object mode: exact against a reference, and the laws of caches."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.eviction import EVICTION, BaseEviction
+from policies.objects import ObjectStream, replay
+from policies.registry import create
+from simulator.errors import UsageError
+
+# Names in the reference, and the policy that reproduces it exactly.
+REFERENCE = {
+    "LRU": "lru",
+    "FIFO": "fifo",
+    "Clock": "clock",
+    "SLRU": "slru:rules=libcachesim",
+    "TwoQ": "two_q:rules=libcachesim",
+    "ARC": "arc:rules=libcachesim",
+    "LIRS": "lirs:rules=libcachesim",
+    "S3FIFO": "s3fifo:rules=libcachesim",
+    "Sieve": "sieve",
+    "GDSF": "gdsf",
+    "Belady": "belady",
+}
+# Policies of the papers that agree with the reference wherever all sizes are equal.
+REFERENCE_UNIFORM = {"TwoQ": "two_q", "ARC": "arc", "LFU": "lfu"}
+BY_RULES = [spec for spec in REFERENCE.values() if ":" in spec]
+
+STREAMS = st.lists(st.integers(0, 12), min_size=1, max_size=120)
+SIZED = st.tuples(STREAMS, st.lists(st.integers(1, 40), min_size=13, max_size=13))
+CLASSIC = sorted(EVICTION)
+
+
+@cache
+def reference(folder):
+    return json.loads((folder / "fixture_libcachesim.json").read_text())["results"]
+
+
+@cache
+def stream_of(folder, trace):
+    name, _, sizes = trace.rpartition("_")
+    table = pl.read_parquet(folder / f"fixture_{name}.parquet")
+    stream = ObjectStream.of(table["obj_id"].to_numpy(), table["size"].to_numpy())
+    return stream.uniform() if sizes == "uniform" else stream
+
+
+def cells(folder, algorithm, suffix=""):
+    rows = [row for row in reference(folder) if row["algo"] == algorithm and "hits" in row]
+    return [row for row in rows if row["trace"].endswith(suffix)]
+
+
+def agrees(folder, row, spec):
+    found = replay(stream_of(folder, row["trace"]), create("eviction", spec), row["cap_bytes"])
+    digest = hashlib.sha256(np.packbits(found.hit).tobytes()).hexdigest()[:16]
+    assert (found.hits, found.misses, found.hit_bytes, digest) == tuple(
+        row[key] for key in ("hits", "misses", "hit_bytes", "hit_sha256")
+    ), (spec, row["trace"], row["cap_bytes"])
+
+
+@pytest.mark.parametrize("algorithm", REFERENCE)
+def test_exact_against_the_reference(algorithm, shared):
+    folder = shared / "reference" / "object_cache"
+    rows = cells(folder, algorithm)
+    assert len(rows) == 12
+    for row in rows:
+        agrees(folder, row, REFERENCE[algorithm])
+
+
+@pytest.mark.parametrize("algorithm", REFERENCE_UNIFORM)
+def test_the_papers_policies_agree_where_sizes_are_equal(algorithm, shared):
+    folder = shared / "reference" / "object_cache"
+    rows = cells(folder, algorithm, "uniform")
+    assert len(rows) == 6
+    for row in rows:
+        agrees(folder, row, REFERENCE_UNIFORM[algorithm])
+
+
+def hits(spec, ids, capacity, sizes=None):
+    stream = ObjectStream.of(ids, [1 if sizes is None else sizes[i] for i in ids])
+    return replay(stream, create("eviction", spec), capacity)
+
+
+@given(STREAMS, st.integers(0, 14))
+def test_lru_of_more_capacity_hits_wherever_less_did(ids, capacity):
+    small, large = (hits("lru", ids, capacity + more).hit for more in (0, 1))
+    assert not (small & ~large).any()
+
+
+@pytest.mark.parametrize("spec", [*CLASSIC, *BY_RULES])
+def test_no_capacity_is_no_cache(spec):
+    assert hits(spec, [1, 1, 2, 1], 0).hits == 0
+
+
+@pytest.mark.parametrize("spec", [*CLASSIC, *BY_RULES])
+@settings(max_examples=25)
+@given(SIZED, st.integers(1, 300))
+def test_the_cache_is_never_over_full(spec, stream, capacity):
+    ids, sizes = stream
+    found = hits(spec, ids, capacity, sizes)
+    assert found.hits + found.misses == len(ids)
+    if spec != "lirs:rules=libcachesim":  # its phantoms are beyond the capacity, as documented
+        assert found.peak_bytes <= capacity
+
+
+@pytest.mark.parametrize("spec", CLASSIC)
+@settings(max_examples=25)
+@given(SIZED, st.integers(100, 250), st.permutations(range(13)))
+def test_names_and_units_change_nothing(spec, stream, capacity, names):
+    ids, sizes = stream
+    before = hits(spec, ids, capacity, sizes).hit
+    renamed = [names[i] for i in ids]
+    by_name = {names[i]: size for i, size in enumerate(sizes)}
+    assert (hits(spec, renamed, capacity, by_name).hit == before).all()
+    scaled = [64 * size for size in sizes]
+    assert (hits(spec, ids, 64 * capacity, scaled).hit == before).all()
+
+
+@given(STREAMS, st.integers(1, 10))
+def test_belady_is_never_beaten_on_equal_sizes(ids, capacity):
+    best, best_of_all = (
+        hits(spec, ids, capacity).hits for spec in ("belady", "belady:bypass=true")
+    )
+    assert best <= best_of_all
+    for spec in (*CLASSIC, *BY_RULES):
+        if spec == "lirs:rules=libcachesim":  # has phantoms, as documented
+            continue
+        turns_away = spec == "gdsf" or spec in BY_RULES
+        assert hits(spec, ids, capacity).hits <= (best_of_all if turns_away else best), spec
+
+
+@given(st.lists(st.integers(0, 4), max_size=10), st.integers(1, 3))
+def test_belady_is_the_optimum(ids, capacity):
+    @cache
+    def most(index, held):
+        if index == len(ids):
+            return 0
+        if ids[index] in held:
+            return 1 + most(index + 1, held)
+        if len(held) < capacity:
+            return most(index + 1, held | {ids[index]})
+        return max(most(index + 1, held - {gone} | {ids[index]}) for gone in held)
+
+    if ids:
+        assert hits("belady", ids, capacity).hits == most(0, frozenset())
+
+
+@pytest.mark.parametrize("spec", CLASSIC)
+@settings(max_examples=25)
+@given(SIZED)
+def test_ample_capacity_makes_all_equal(spec, stream):
+    ids, sizes = stream
+    assert hits(spec, ids, 13 * 40, sizes).misses == len(set(ids))
+
+
+def test_an_object_larger_than_the_cache_does_not_enter():
+    found = hits("lru", [0, 1, 1, 0], 5, {0: 2, 1: 6})
+    assert found.hit.tolist() == [False, False, False, True]
+
+
+def test_uniform_counts_objects():
+    stream = ObjectStream.of(["x", "y", "x"], [500, 700, 500])
+    assert replay(stream, create("eviction", "lru"), 2, uniform=True).hit_bytes == 1
+    assert replay(stream, create("eviction", "lru"), 1200).hit_bytes == 500
+
+
+@pytest.mark.parametrize(
+    ("ids", "sizes", "problem"),
+    [
+        ([1, 2], [1], "one length"),
+        ([1, 2], [1, 0], "size of request 1: expected 1 or more, found 0"),
+        ([1, 2, 1], [3, 1, 4], "size of request 2: expected 3 as before"),
+    ],
+)
+def test_a_bad_stream_is_refused(ids, sizes, problem):
+    with pytest.raises(ValueError, match=problem):
+        ObjectStream.of(ids, sizes)
+
+
+def test_a_policy_of_ones_own_works_without_the_hooks():
+    class Mru:
+        clairvoyant = False
+
+        def __init__(self):
+            self.order = []
+
+        def on_insert(self, entry):
+            self.order.append(entry)
+
+        def on_hit(self, entry):
+            self.order.remove(entry)
+            self.order.append(entry)
+
+        def on_evict(self, entry):
+            self.order.remove(entry)
+
+        def victim(self):
+            return self.order[-1]
+
+    stream = ObjectStream.of([1, 2, 3, 1], [1] * 4)
+    assert replay(stream, Mru(), 2).hit.tolist() == [False, False, False, True]
+    with pytest.raises(UsageError, match="0 bytes or more"):
+        replay(stream, Mru(), -1)
+    Mru.clairvoyant = True
+    with pytest.raises(UsageError, match="looks ahead"):
+        replay(stream, Mru(), 2)
+
+
+def test_an_empty_stream():
+    stream = ObjectStream.of([], [])
+    for policy in EVICTION.values():
+        assert issubclass(policy, BaseEviction)
+        assert replay(stream, policy(), 10).misses == 0
