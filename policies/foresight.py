@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,62 +16,24 @@ NEVER = 1 << 62
 class Foresight:
     """Tells when an entry is used next: the number of the next request that passes its run.
 
-    Which request is being served is read from the order of the cache's reports: each request
-    reports its KV from the deepest run up to the root, then its states.
-
     Parameters
     ----------
     trace
-        All requests. The cache must make its runs in the order of the trace, which it does
-        unless requests are rejected.
+        All requests.
     """
 
     def __init__(self, trace: Trace) -> None:
-        tree = trace.tree
         nodes, requests = _passes(trace)
         order = np.lexsort((requests, nodes))
-        starts = np.searchsorted(nodes[order], np.arange(tree.nodes + 1))
         self._requests = requests[order].tolist()
-        self._starts: list[int] = starts.tolist()
-        self._stop: list[int] = tree.stop.tolist()
-        # Children in the order in which requests first pass them: a run's `ordinal`.
-        first = [
-            self._requests[start] if start < len(self._requests) else NEVER for start in starts
-        ]
-        self._children: list[list[int]] = [[] for _ in range(tree.nodes)]
-        for node in sorted(range(1, tree.nodes), key=first.__getitem__):
-            self._children[tree.parent[node]].append(node)
-        self._node_of: dict[KvRun, int] = {}
-        self._now = -1
-        self._done = True
+        self._starts = np.searchsorted(nodes[order], np.arange(trace.tree.nodes + 1)).tolist()
 
-    def next_use(self, entry: Entry) -> int:
-        """Return the number of the next request that passes `entry`, which is in use now."""
-        if not isinstance(entry, KvRun):
-            return self._pass(self._node(entry.run), self._now + 1)
-        node = self._node(entry)
-        if self._done:
-            self._now = self._pass(node, self._now + 1)
-        self._done = entry.start == 0
-        return self._pass(node, self._now + 1)
-
-    def _pass(self, node: int, request: int) -> int:
-        """Return the first request from `request` on that passes `node`, or NEVER."""
+    def next_use(self, entry: Entry, request: int) -> int:
+        """Return the number of the next request after `request` that passes `entry`, or NEVER."""
+        node = entry.node if isinstance(entry, KvRun) else entry.run.node
         start, stop = self._starts[node], self._starts[node + 1]
-        index = bisect_left(self._requests, request, start, stop)
+        index = bisect_right(self._requests, request, start, stop)
         return self._requests[index] if index < stop else NEVER
-
-    def _node(self, run: KvRun) -> int:
-        """Return the node of the tree that `run` belongs to."""
-        if run.stop == 0:
-            return 0
-        node = self._node_of.get(run)
-        if node is None:
-            siblings = self._children[self._node(run.parent)]
-            node = self._node_of[run] = siblings[run.ordinal]
-            if self._stop[node] != run.stop:
-                raise AssertionError("the cache has made its runs in another order than the trace")
-        return node
 
 
 def _passes(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

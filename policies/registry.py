@@ -33,7 +33,7 @@ class Kind:
     name: str
     module: str
     table: str
-    members: tuple[str, ...]
+    protocol: type
 
     @property
     def classes(self) -> dict[str, type]:
@@ -41,34 +41,20 @@ class Kind:
         table: dict[str, type] = getattr(importlib.import_module(self.module), self.table)
         return table
 
+    @property
+    def members(self) -> list[str]:
+        """The names that the protocol promises."""
+        methods = [name for name in vars(self.protocol) if not name.startswith("_")]
+        return [*self.protocol.__annotations__, *methods]
+
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind(
-            "placer",
-            "policies.placement",
-            "PLACERS",
-            ("clairvoyant", "implicit", "observes", "begin", "place", "observe"),
-        ),
-        Kind(
-            "estimator",
-            "policies.estimation",
-            "ESTIMATORS",
-            ("scope", "coordinate", "observe", "law"),
-        ),
-        Kind(
-            "eviction",
-            "policies.eviction",
-            "EVICTION",
-            ("clairvoyant", "begin", "on_insert", "on_hit", "on_evictable", "on_evict", "victim"),
-        ),
-        Kind(
-            "admission",
-            "policies.admission",
-            "ADMISSION",
-            ("clairvoyant", "always", "begin", "admit"),
-        ),
+        Kind("placer", "policies.placement", "PLACERS", Placer),
+        Kind("estimator", "policies.estimation", "ESTIMATORS", OverlapEstimator),
+        Kind("eviction", "policies.eviction", "EVICTION", EvictionPolicy),
+        Kind("admission", "policies.admission", "ADMISSION", AdmissionPolicy),
     )
 }
 

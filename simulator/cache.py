@@ -9,10 +9,10 @@ from simulator.entry import Entry, KvRun, with_position
 from simulator.errors import UsageError
 from simulator.grant import Grant
 from simulator.integrity import check_integrity
-from simulator.prefix_tree import PrefixTree
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Overlap, Placer, Prefix
 from simulator.runs import Runs
 from simulator.store import Store
+from simulator.trace import Trace
 from simulator.world import World
 
 
@@ -23,37 +23,48 @@ class PolicyCache:
 
     Parameters
     ----------
-    tree
-        The prompts of the trace.
+    trace
+        The requests.
     world
-        Bytes, costs and capacity; policies that do not look ahead are not shown its trace.
+        Bytes, costs and capacity.
     placer, admission, eviction
         The policies.
     """
 
     def __init__(
         self,
-        tree: PrefixTree,
+        trace: Trace,
         world: World,
         placer: Placer,
         admission: AdmissionPolicy,
         eviction: EvictionPolicy,
     ) -> None:
         self.grid = world.grid
-        self.runs = Runs(tree)
+        self.runs = Runs(trace.tree)
         self.store = Store(world.sizes, world.capacity_bytes, admission, eviction)
+        # Memoryviews give plain ints several times faster than numpy arrays do.
+        self._leaf = trace.leaf.data
+        self._after = None if trace.after is None else trace.after.data
+        self._session = trace.session.data
+        self._label = trace.label.data
         self._placer = placer
+        self._told = [policy for policy in (admission, eviction) if policy.observes]
         self._implicit = placer.implicit
         self._step = world.grid.step
         self._granted: dict[int, Grant] = {}
         for policy in (placer, admission, eviction):
-            policy.begin(world if policy.clairvoyant else replace(world, trace=None))
+            policy.begin(replace(world, trace=trace if policy.clairvoyant else None))
 
-    def admit(self, node: int, session: int = -1, label: int = -1) -> Grant:
-        """Match the prompt that ends at `node`, pin what it uses and plan its checkpoints."""
-        leaf = self.runs.at(node)
+    def admit(self, request: int) -> Grant:
+        """Match the prompt of a request, pin what it uses and plan its checkpoints."""
+        leaf = self.runs.at(self._leaf[request])
         grant = match(leaf, self.grid, implicit=self._implicit)
-        grant.session, grant.label = session, label
+        grant.request = request
+        grant.session = self._session[request]
+        grant.label = self._label[request]
+        grant.end = leaf
+        if self._after is not None and self._after[request] >= 0:
+            grant.end = self.runs.at(self._after[request])
         _mark_seen(leaf)
         grant.kv_run.pins += 1
         if grant.checkpoint is not None:
@@ -62,26 +73,19 @@ class PolicyCache:
         self._granted[id(grant)] = grant
         return grant
 
-    def publish(self, grant: Grant) -> None:
-        """Store what the prefill of `grant` has computed: it is visible from now on."""
-        _mark_done(grant.leaf)
+    def publish(self, grant: Grant, now_seconds: float) -> None:
+        """Store what `grant` has computed, its answer included: it is visible from now on."""
+        if grant.end is not grant.leaf:
+            _mark_seen(grant.end)
+        _mark_done(grant.end)
+        for policy in self._told:
+            policy.observe(_overlap_of(grant, now_seconds))
         self._store(grant)
         for position in grant.floored:
-            run = _run_holding(grant.leaf, position)
+            run = _run_holding(grant.end, position)
             run.wanted = with_position(run.wanted, position)
         if self._placer.observes:
-            self._placer.observe(
-                Overlap(
-                    grant.done_overlap,
-                    grant.leaf.stop,
-                    grant.session,
-                    grant.label,
-                    grant.leaf,
-                    grant.kv_depth,
-                    grant.resume,
-                    len(grant.written),
-                )
-            )
+            self._placer.observe(_overlap_of(grant, now_seconds))
 
     def release(self, grant: Grant) -> None:
         """Unpin what `grant` used."""
@@ -103,13 +107,21 @@ class PolicyCache:
 
     def _plan(self, grant: Grant) -> None:
         """Ask the placer, and floor what it wants."""
-        stop, deepest, grid = grant.leaf.stop, grant.resume, self.grid
+        stop, end, deepest, grid = grant.leaf.stop, grant.end.stop, grant.resume, self.grid
         prefix = Prefix(
-            stop, deepest, grant.done_overlap, self._step, grant.session, grant.label, grant.leaf
+            stop,
+            deepest,
+            grant.done_overlap,
+            self._step,
+            grant.session,
+            grant.label,
+            grant.leaf,
+            end,
+            grant.request,
         )
         wanted = self._placer.place(prefix)
-        if len(wanted) and wanted[-1] > stop:
-            raise UsageError(f"the placer wants position {wanted[-1]} in a prompt of {stop} tokens")
+        if len(wanted) and wanted[-1] > end:
+            raise UsageError(f"the placer wants position {wanted[-1]} in a prompt of {end} tokens")
         for position in wanted:
             floored = grid.floor(position)
             if floored > deepest:
@@ -121,13 +133,13 @@ class PolicyCache:
     def _store(self, grant: Grant) -> None:
         """Bring in the KV of the whole path and the planned checkpoints."""
         store, missing = self.store, []
-        run = grant.leaf
+        run = grant.end
         while run.kv_end == run.start:
             missing.append(run)
             run = run.parent
         missing.reverse()
         run.pins += 1  # with the deepest resident run pinned, all above it stay
-        if store.make_room_for(grant.leaf.stop - run.kv_end, len(grant.positions)):
+        if store.make_room_for(grant.end.stop - run.kv_end, len(grant.positions)):
             store.fill(run, missing)
             self._add_checkpoints(grant)
             fresh = missing
@@ -138,7 +150,7 @@ class PolicyCache:
 
     def _add_checkpoints(self, grant: Grant) -> None:
         """Store the planned checkpoints; the KV of the path is there, and room."""
-        run = grant.leaf
+        run = grant.end
         for position in reversed(grant.positions):
             while run.start >= position:
                 run = run.parent
@@ -188,6 +200,22 @@ class PolicyCache:
         if checkpoint is not None:
             checkpoint.pins += 1
             grant.written.append(checkpoint)
+
+
+def _overlap_of(grant: Grant, now_seconds: float) -> Overlap:
+    """Return what policies are told of a request whose prefill has ended."""
+    return Overlap(
+        grant.done_overlap,
+        grant.leaf.stop,
+        grant.session,
+        grant.label,
+        grant.leaf,
+        grant.kv_depth,
+        grant.resume,
+        len(grant.written),
+        grant.request,
+        now_seconds,
+    )
 
 
 def _mark_seen(run: KvRun) -> None:

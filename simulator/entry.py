@@ -27,7 +27,7 @@ class KvRun:
         "done",
         "kv_admitted_end",
         "kv_end",
-        "ordinal",
+        "node",
         "parent",
         "pins",
         "policy_data",
@@ -41,19 +41,17 @@ class KvRun:
         "wanted",
     )
 
-    def __init__(self, parent: KvRun | None, start: int, stop: int) -> None:
+    def __init__(self, parent: KvRun | None, start: int, stop: int, node: int = 0) -> None:
         self.parent: KvRun = self if parent is None else parent
         self.start = start
         self.stop = stop
-        # Runs are made when a prompt first passes, and that prompt is then marked as seen: so
-        # this counts the siblings that came before, and names the run whatever the policies do.
-        self.ordinal: int = 0 if parent is None else parent.children_seen
+        self.node = node  # its number in the prefix tree: a name that no policy can change
         self.kv_end = start  # resident if beyond `start`
         self.kv_admitted_end = start  # the deepest token whose KV was ever admitted
         self.size_bytes = 0
         self.seen = False  # a request that passes here has been matched
         self.done = False  # the prefill of such a request has ended
-        self.children_seen: int = 0
+        self.children_seen = 0
         self.children_resident = 0
         self.pins = 0
         # Ascending; most runs never hold any, so an empty one is the shared empty tuple.

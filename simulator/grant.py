@@ -17,6 +17,8 @@ class Grant:
     ----------
     leaf
         The run in which the prompt ends.
+    end
+        The run in which prompt and answer end, `leaf` where the answer is unknown.
     overlap, done_overlap
         Shared with the best of all prompts that arrived before, and of those whose prefill
         has ended.
@@ -31,12 +33,12 @@ class Grant:
     losses
         Lost between the steps of the chain of `attribution`, in the order of `records.LOSSES`.
     positions
-        Where states are captured: ascending, in `(resume, prompt_tokens]`.
+        Where states are captured: ascending, in `(resume, end.stop]`.
     floored
         The positions that were wanted, of those that had to be floored.
     written
         The checkpoints that have been stored, ascending.
-    session, label
+    request, session, label
         As in the trace.
     """
 
@@ -51,5 +53,7 @@ class Grant:
     positions: list[int] = field(default_factory=list)
     floored: list[int] = field(default_factory=list)
     written: list[Checkpoint] = field(default_factory=list)
+    end: KvRun = field(init=False)
+    request: int = -1
     session: int = -1
     label: int = -1

@@ -36,6 +36,11 @@ class Prefix:
         Numbers of the session and of the label, -1 where unknown.
     run
         The run in which the prompt ends; `branch_points` reads the tree from it.
+    end_tokens
+        Where prompt and answer end, if the trace tells what was generated: states can be
+        written in decode too, up to there. Otherwise the length of the prompt; 0 means that.
+    request
+        The number of the request in the trace, -1 where there is none.
     """
 
     prompt_tokens: int
@@ -45,6 +50,8 @@ class Prefix:
     session: int
     label: int
     run: KvRun
+    end_tokens: int = 0
+    request: int = -1
 
     def branch_points(self) -> list[int]:
         """Return the positions in `(resume, prompt_tokens)` where prompts were seen to diverge.
@@ -63,7 +70,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """One observation of an overlap, made when the prefill of its request has ended.
+    """A request whose prefill has ended, and how much of it had been seen before.
 
     Parameters
     ----------
@@ -81,6 +88,10 @@ class Overlap:
         resident, -1 where unknown, and the resume point.
     written
         Checkpoints that the request has stored.
+    request
+        The number of the request in the trace, -1 where there is none.
+    now_seconds
+        When its prefill has ended, since the first arrival.
     """
 
     depth: int
@@ -91,6 +102,8 @@ class Overlap:
     kv_depth: int = -1
     resume: int = 0
     written: int = 0
+    request: int = -1
+    now_seconds: float = 0.0
 
 
 class Placer(Protocol):
@@ -160,13 +173,19 @@ class EvictionPolicy(Protocol):
     """Keeps an order over the entries of the cache; never touches bytes.
 
     The cache calls the `on_` methods; `victim` returns the entry that should go next among those
-    that are `evictable`, or None, and leaves the order as it was.
+    that are `evictable`, or None, and leaves the order as it was. One with `observes = True` is
+    told of each request before any of its entries enters or is used.
     """
 
     clairvoyant: ClassVar[bool]
+    observes: ClassVar[bool]
 
     def begin(self, world: World) -> None:
         """Get to know the cache, before the first request."""
+        ...
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn who comes next: all calls until the next one are on behalf of this request."""
         ...
 
     def on_insert(self, entry: Entry) -> None:
@@ -191,13 +210,21 @@ class EvictionPolicy(Protocol):
 
 
 class AdmissionPolicy(Protocol):
-    """Decides what is worth its bytes. One with `always = True` is not asked."""
+    """Decides what is worth its bytes. One with `always = True` is not asked.
+
+    One with `observes = True` is told of each request before it is asked about its entries.
+    """
 
     clairvoyant: ClassVar[bool]
     always: ClassVar[bool]
+    observes: ClassVar[bool]
 
     def begin(self, world: World) -> None:
         """Get to know the cache, before the first request."""
+        ...
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn who comes next: all calls until the next one are on behalf of this request."""
         ...
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:

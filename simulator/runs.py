@@ -42,7 +42,7 @@ class Runs:
             node = self._parent[node]
             run = self._runs[node]
         for below in reversed(missing):
-            run = KvRun(run, run.stop, self._stop[below])
+            run = KvRun(run, run.stop, self._stop[below], below)
             self._runs[below] = run
         return run
 

@@ -61,22 +61,21 @@ class Prefills:
         self._costs = costs
         self._restore_seconds = costs.restore_seconds(cache.store.sizes.state_bytes)
         self._on_finished = on_finished
-        # Memoryviews give plain ints several times faster than numpy arrays do.
         self._leaf = trace.leaf.data
-        self._session = trace.session.data
-        self._label = trace.label.data
         self._stop = trace.tree.stop.data
 
     def admit(self, request: int) -> Grant:
         """Match a request and pin what it uses."""
-        return self._cache.admit(self._leaf[request], self._session[request], self._label[request])
+        return self._cache.admit(request)
 
     def seconds(self, grant: Grant) -> tuple[float, float, float]:
         """Return the seconds of restore, prefill and capture of an admitted request."""
-        costs = self._costs
+        costs, positions = self._costs, grant.positions
         resume, stop = grant.resume, grant.leaf.stop
+        if positions and positions[-1] > stop:  # states of the answer come after the first token
+            positions = [position for position in positions if position <= stop]
         restore = self._restore_seconds if resume else 0.0
-        capture = costs.capture_seconds(resume, stop, grant.positions) if grant.positions else 0.0
+        capture = costs.capture_seconds(resume, stop, positions) if positions else 0.0
         return restore, costs.prefill_seconds(resume, stop), capture
 
     def finish(
@@ -88,7 +87,7 @@ class Prefills:
         seconds: tuple[float, float, float],
     ) -> None:
         """Publish what a request has computed, release what it used, and record it."""
-        self._cache.publish(grant)
+        self._cache.publish(grant, arrival_seconds + wait_seconds + sum(seconds))
         self._cache.release(grant)
         pool = self._cache.store.pool
         self.records.add(

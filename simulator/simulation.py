@@ -108,7 +108,7 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
     env = Environment()
     world = _world(trace, scenario)
     policies = scenario.placer, scenario.admission, scenario.eviction
-    cache = PolicyCache(trace.tree, world, *policies)
+    cache = PolicyCache(trace, world, *policies)
     prefills = Prefills(trace, cache, world.costs, _finished_hook(cache, scenario, on_progress))
     server = _server(env, prefills, scenario)
     Arrivals(env, trace, server).begin()
@@ -173,7 +173,6 @@ def _world(trace: Trace, scenario: Scenario) -> World:
         Grid(trace.granularity, alignment),
         CostModel(profile),
         scenario.capacity_bytes,
-        trace,
     )
 
 

@@ -38,6 +38,9 @@ class Trace:
     granularity
         Tokens a block: overlaps are exact to this, and none ends inside a block except where
         a prompt does.
+    after
+        int32: the node at which each prompt and its answer end, -1 where the answer is unknown;
+        None where no answer is known.
     notes
         What the importer wants a reader to know (lines skipped, rows sorted, ...).
     """
@@ -51,6 +54,7 @@ class Trace:
     label: NDArray[np.int32]
     labels: tuple[str, ...] = ()
     granularity: int = 1
+    after: NDArray[np.int32] | None = None
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -74,7 +78,7 @@ class Trace:
             return "a request ends at a node that the prefix tree does not have"
         if self.granularity < 1:
             return f"granularity {self.granularity} is below 1"
-        return self.tree.problem() or self._time_problem()
+        return self.tree.problem() or self._time_problem() or self._after_problem()
 
     def _time_problem(self) -> str | None:
         times = self.arrival_seconds
@@ -85,3 +89,16 @@ class Trace:
         if not np.isfinite(times).all() or (times < 0).any() or (np.diff(times) < 0).any():
             return "arrival times are not finite, non-negative and ascending"
         return None
+
+    def _after_problem(self) -> str | None:
+        if self.after is None:
+            return None
+        if len(self.after) != len(self.leaf):
+            return "the request columns differ in length"
+        known = self.after >= 0
+        node, leaf = self.after[known], self.leaf[known]
+        if len(node) and node.max() >= self.tree.nodes:
+            return "an answer ends at a node that the prefix tree does not have"
+        while (deeper := self.tree.start[node] >= self.tree.stop[leaf]).any():
+            node = np.where(deeper, self.tree.parent[node], node)
+        return None if (node == leaf).all() else "an answer does not continue its prompt"

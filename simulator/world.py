@@ -33,7 +33,7 @@ class World:
     capacity_bytes
         One budget for KV and states; None is unbounded.
     trace
-        All requests, those to come included: given to clairvoyant policies only.
+        All requests, those to come included: shown to clairvoyant policies only.
     """
 
     sizes: Sizes

@@ -69,8 +69,8 @@ def reason(error: OSError) -> str:
 
 
 def trace_name(path: Path) -> str:
-    """Return the file's name without the suffixes of trace files."""
-    name = path.name
+    """Return the file's name without the suffixes of trace files, as text that UTF-8 can hold."""
+    name = os.fsencode(path.name).decode(errors="replace")
     while (suffix := Path(name).suffix) in SUFFIXES:
         name = name.removesuffix(suffix)
     return name

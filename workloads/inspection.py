@@ -108,18 +108,23 @@ def inspect(trace: Trace) -> Inspection:
 def overlaps(trace: Trace) -> Int64:
     """Return the tokens that each prompt shares with the best match before it in the trace.
 
-    Walks from each leaf up to the first node seen before, so that each node is passed once.
+    Known answers of earlier requests count too. Walks from each leaf up to the first node seen
+    before, so that each node is passed once.
     """
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     seen = bytearray(trace.tree.nodes)
     seen[ROOT] = 1
     found = np.empty(len(trace), dtype=np.int64)
-    for request, leaf in enumerate(trace.leaf.tolist()):
+    after = trace.leaf if trace.after is None else np.maximum(trace.after, 0)
+    for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), after.tolist(), strict=True)):
         node = leaf
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
         found[request] = stop[node]
+        while not seen[end]:  # the answer, which exists once the request has been served
+            seen[end] = 1
+            end = parent[end]
     return found
 
 

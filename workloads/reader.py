@@ -34,19 +34,21 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         Where the file cannot be read, is binary or truncated, or exceeds a limit.
     """
     with open_file(path) as file:
-        number = 0
-        for number, line in enumerate(_split(path, _chunks(path, file)), start=1):
+        for number, line in _split(path, _chunks(path, file)):
             kept = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if kept:
                 yield number, kept
 
 
-def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Cut chunks into lines."""
+def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Cut chunks into numbered lines; long stretches of blank ones are passed over."""
     parts: list[bytes] = []
     held = 0
     number = 1
     for chunk in chunks:
+        if not held and chunk.isspace():
+            number += chunk.count(b"\n")
+            continue
         first, *others = chunk.split(b"\n")
         parts.append(first)
         held += len(first)
@@ -54,12 +56,12 @@ def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
             limit = MAX_LINE_BYTES >> 20
             raise DataError(str(path), f"the line is over the limit of {limit} MiB", line=number)
         if others:
-            yield b"".join(parts)
-            yield from others[:-1]
+            yield number, b"".join(parts)
+            yield from enumerate(others[:-1], start=number + 1)
             number += len(others)
             parts = [others[-1]]
             held = len(others[-1])
-    yield b"".join(parts)
+    yield number, b"".join(parts)
 
 
 def _chunks(path: Path, file: BufferedReader) -> Iterator[bytes]:

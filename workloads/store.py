@@ -1,12 +1,13 @@
 """Traces saved as one Parquet file.
 
 Two tables stand side by side, the shorter one padded with nulls: nodes (`parent`, `stop`) and
-requests (`leaf`, `output_tokens`, `session`, `label` and, where times are known,
-`arrival_seconds`). What is not a column stands as JSON in the file's metadata.
+requests (`leaf`, `output_tokens`, `session`, `label` and, where they are known,
+`arrival_seconds` and `after`). What is not a column stands as JSON in the file's metadata.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,7 @@ _KEY = "milepost"
 _NODES = {"parent": "int32", "stop": "int64"}
 _REQUESTS = {"leaf": "int32", "output_tokens": "int64", "session": "int32", "label": "int32"}
 _TIMES = {"arrival_seconds": "float64"}
+_ANSWERS = {"after": "int32"}
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
 
@@ -41,6 +43,7 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True):
     nodes: Count
     requests: Count
     has_arrivals: bool
+    has_answers: bool
     labels: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -68,7 +71,8 @@ def save(trace: Trace, path: str | Path) -> None:
             with temporary.open("wb") as file:
                 frame.write_parquet(file, metadata=header)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise OSError(str(error)) from None
+            said = re.search(r"IO error: (.*) \(os error", str(error))
+            raise OSError(said[1].lower() if said else str(error)) from None
 
 
 def _columns(trace: Trace) -> dict[str, Any]:
@@ -82,6 +86,8 @@ def _columns(trace: Trace) -> dict[str, Any]:
     }
     if trace.arrival_seconds is not None:
         columns["arrival_seconds"] = trace.arrival_seconds
+    if trace.after is not None:
+        columns["after"] = trace.after
     return columns
 
 
@@ -94,6 +100,7 @@ def _header(trace: Trace) -> _Header:
         nodes=trace.tree.nodes,
         requests=len(trace),
         has_arrivals=trace.arrival_seconds is not None,
+        has_answers=trace.after is not None,
         labels=trace.labels,
         notes=trace.notes,
     )
@@ -147,6 +154,7 @@ def _read(path: Path, header: _Header) -> dict[str, Any]:
     import polars as pl
 
     requests = _REQUESTS | (_TIMES if header.has_arrivals else {})
+    requests |= _ANSWERS if header.has_answers else {}
     columns: dict[str, Any] = {}
     for wanted, rows in ((_NODES, header.nodes), (requests, header.requests)):
         frame = pl.read_parquet(
@@ -183,6 +191,7 @@ def _assemble(header: _Header, columns: dict[str, Any]) -> Trace:
         label=columns["label"],
         labels=header.labels,
         granularity=header.granularity,
+        after=columns.get("after"),
         notes=header.notes,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
 from simulator.world import World
 
 
@@ -13,9 +14,13 @@ class BaseAdmission:
 
     always: ClassVar[bool] = False
     clairvoyant: ClassVar[bool] = False
+    observes: ClassVar[bool] = False
 
     def begin(self, world: World) -> None:
         """Learn about the cache, before the first request; by default nothing is needed."""
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn which request comes next; by default it does not matter."""
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache; by default they do."""
@@ -30,14 +35,10 @@ def identity(entry: Entry) -> int:
     """Return 64 bits that name an entry by its place in the prefix tree, and by nothing else.
 
     They are the same in every run over one trace, whatever the policies do and in which order
-    they are asked. Runs are named by which child of which child ... they are, in order of
-    arrival.
+    they are asked.
     """
-    run, mixed = (entry, 0) if isinstance(entry, KvRun) else (entry.run, entry.position)
-    while run.stop > 0:
-        mixed = _mix(mixed ^ _mix(run.ordinal + 1) ^ run.start)
-        run = run.parent
-    return mixed
+    run, position = (entry, 0) if isinstance(entry, KvRun) else (entry.run, entry.position)
+    return _mix(_mix(run.node) ^ position)
 
 
 def _mix(value: int) -> int:

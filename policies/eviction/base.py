@@ -9,6 +9,7 @@ from typing import ClassVar
 from policies.parameters import require
 from simulator.entry import Entry
 from simulator.errors import UsageError
+from simulator.protocols import Overlap
 from simulator.world import World
 
 PAPER, LIBCACHESIM = "paper", "libcachesim"
@@ -29,6 +30,7 @@ class BaseEviction:
     """
 
     clairvoyant: ClassVar[bool] = False
+    observes: ClassVar[bool] = False
     inserts_first: bool = False
     makes_room: bool = False
     condemned: list[Entry] | None = None
@@ -44,6 +46,9 @@ class BaseEviction:
         if self.condemned is not None or self.for_objects() is not self:
             raise UsageError(f"rules={LIBCACHESIM} of this policy is for `milepost objects` only")
         self.start(world.capacity_bytes)
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn which request comes next; by default it does not matter."""
 
     def for_objects(self) -> BaseEviction:
         """Return the policy that flat object mode is to use: itself, unless its rules differ."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 from policies.eviction.base import BaseEviction
 from policies.foresight import NEVER, Foresight
 from simulator.entry import Entry
+from simulator.protocols import Overlap
 from simulator.world import World
 
 
@@ -32,17 +33,24 @@ class Belady(BaseEviction):
     """
 
     clairvoyant: ClassVar[bool] = True
+    observes: ClassVar[bool] = True
 
     def __init__(self, bypass: bool = False) -> None:
         self.inserts_first = bypass
         self._heap: list[tuple[int, int, Entry]] = []  # farthest first; outdated ones among them
         self._clock = 0
+        self._request = -1
         self.next_use: Callable[[Entry], int] = _never
 
     def begin(self, world: World) -> None:
         """Read the trace."""
         if world.trace is not None:
-            self.next_use = Foresight(world.trace).next_use
+            foresight = Foresight(world.trace)
+            self.next_use = lambda entry: foresight.next_use(entry, self._request)
+
+    def observe(self, overlap: Overlap) -> None:
+        """Know which request comes next."""
+        self._request = overlap.request
 
     def on_insert(self, entry: Entry) -> None:
         """Look up when it is used next."""

@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from policies.estimation.divergence import DivergenceLaw
-from policies.estimation.reuse import ReuseRates
+from policies.estimation.reuse import ReuseRate, ReuseRates
 from policies.parameters import require
 from policies.placement.base import BasePlacer
 from policies.placement.chain import priced_chain
 from policies.placement.price import Price
-from policies.placement.sightings import CONTINUED, Meeting, Sightings
+from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
+from simulator.entry import KvRun
 from simulator.protocols import Overlap, Prefix
 from simulator.world import World
 
 MOST = 8  # landings at one point that are told apart
 REFRESH = 32  # requests between two looks at how often points are used again
 LABEL_SAMPLES = 8  # divergences before a label has a law of its own
+
+Point = tuple[int, float]  # a candidate, and the uses to expect of it
 
 
 class Adaptive(BasePlacer):
@@ -43,12 +46,20 @@ class Adaptive(BasePlacer):
     def __init__(self, rate: float = 1.0) -> None:
         require(0 < rate <= 1e6, "rate", "above 0 and at most 1000000", rate)
         self._sightings = Sightings()
-        self._rates = ReuseRates()
         self._price = Price(rate)
         self._law = DivergenceLaw()
         self._laws: defaultdict[int, DivergenceLaw] = defaultdict(DivergenceLaw)
         self._requests = 0
-        self._further = {"end": [1.0] * (MOST + 1), "branch": [1.0] * (MOST + 1)}
+        self._met: tuple[KvRun, int, Meeting] | None = None  # who was met last, until it is served
+        self._rates = ReuseRates()
+        # By kind: how often a segment is continued behind its end, and first left inside.
+        self._ends = [self._rates.add() for _ in KINDS]
+        self._firsts = [self._rates.add() for _ in KINDS]
+        # By the number of landings: how often one more follows, and how many in all.
+        self._end_returns = [self._rates.add() for _ in range(MOST + 1)]
+        self._branch_returns = [self._rates.add() for _ in range(MOST + 1)]
+        self._end_further = [1.0] * (MOST + 1)
+        self._branch_further = [1.0] * (MOST + 1)
 
     def begin(self, world: World) -> None:
         """Get to know costs, bytes and where checkpoints may lie."""
@@ -65,128 +76,132 @@ class Adaptive(BasePlacer):
         """Count how the request met earlier ones, and what it has added."""
         self._rates.tick()
         self._price.observe(overlap)
-        if overlap.run is not None:
+        run = overlap.run
+        if run is not None:
             depth, label = overlap.depth, overlap.label
-            meeting = self._sightings.meet(overlap.run, depth)
-            useful = overlap.kv_depth < 0 or overlap.kv_depth >= min(
-                depth, overlap.prompt_tokens - 1
-            )
-            self._count_use(meeting, depth, useful)
+            meeting = self._meet(run, depth)
+            self._met = None  # what is known changes now
+            if meeting.segment is not None:
+                self._count_use(meeting, overlap)
             if overlap.prompt_tokens > depth:
-                self._sightings.add(overlap.run, depth, meeting.kind, label)
-                self._rates.trial(("end", meeting.kind), label)
-                self._rates.trial(("first", meeting.kind), label)
+                self._sightings.add(run, depth, meeting.kind, label)
+                self._ends[meeting.kind].trial(label)
+                self._firsts[meeting.kind].trial(label)
         self._requests += 1
         if self._requests % REFRESH == 0:
-            self._further = {point: self._chain(point) for point in self._further}
+            self._end_further = _further(self._end_returns)
+            self._branch_further = _further(self._branch_returns)
 
-    def _count_use(self, meeting: Meeting, depth: int, useful: bool) -> None:
+    def _count_use(self, meeting: Meeting, overlap: Overlap) -> None:
         """Count the use of the point where a prompt left what was known."""
         segment = meeting.segment
-        if segment is None:
-            return
+        assert segment is not None
+        depth, resident = overlap.depth, overlap.kv_depth
+        useful = resident < 0 or resident >= min(depth, overlap.prompt_tokens - 1)
         if meeting.kind == CONTINUED:
-            if segment.returns:
-                self._count_return("end", segment.returns, useful)
+            if useful and segment.returns:
+                self._end_returns[min(segment.returns, MOST)].use()
             elif useful:
-                self._rates.use(("end", segment.kind), segment.label)
+                self._ends[segment.kind].use(segment.label)
             segment.returns += 1
-            self._rates.trial(("end at", min(segment.returns, MOST)))
+            self._end_returns[min(segment.returns, MOST)].trial()
             return
         before = self._sightings.note_divergence(meeting.run)
-        if before:
-            self._count_return("branch", before, useful)
-        self._rates.trial(("branch at", min(before + 1, MOST)))
+        if useful and before:
+            self._branch_returns[min(before, MOST)].use()
+        self._branch_returns[min(before + 1, MOST)].trial()
         if not segment.left:
             segment.left = True
             if useful:
-                self._rates.use(("first", segment.kind), segment.label)
+                self._firsts[segment.kind].use(segment.label)
                 self._law.observe(segment.start, segment.stop, depth)
                 if segment.label >= 0:
                     self._laws[segment.label].observe(segment.start, segment.stop, depth)
 
-    def _count_return(self, point: str, landings: int, useful: bool) -> None:
-        if useful:
-            self._rates.use((f"{point} at", min(landings, MOST)))
-
-    def _chain(self, point: str) -> list[float]:
-        """Return the uses to expect of a point after each number of landings, 1 to MOST.
-
-        With q_j the chance that landing j is followed by another: q_j (1 + q_{j+1} (1 + ...)).
-        """
-        rates = [min(self._rates.rate((f"{point} at", j)), 0.995) for j in range(MOST + 1)]
-        further = [0.0] * MOST + [rates[MOST] / (1 - rates[MOST])]
-        for j in range(MOST - 1, 0, -1):
-            further[j] = rates[j] * (1 + further[j + 1])
-        return further
+    def _meet(self, run: KvRun, overlap: int) -> Meeting:
+        """Find where a prompt leaves what is known; it is asked for twice, and found once."""
+        met = self._met
+        if met is None or met[0] is not run or met[1] != overlap:
+            met = self._met = run, overlap, self._sightings.meet(run, overlap)
+        return met[2]
 
     # --- placing ----------------------------------------------------------------------------
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the candidates that are worth their price."""
-        meeting = self._sightings.meet(prefix.run, prefix.overlap)
+        overlap, resume, price = prefix.overlap, prefix.resume, self._price.tokens
+        meeting = self._meet(prefix.run, overlap)
+        points: list[Point] = []
+        if prefix.prompt_tokens > overlap:
+            self._add_first_seen(points, prefix, meeting, price)
+        if overlap > resume:
+            self._add_known(points, resume, meeting)
         floor = self._sightings.grid.floor
-        price = self._price.tokens
-        candidates = self._known(prefix, meeting)
-        if prefix.prompt_tokens > prefix.overlap:
-            candidates += self._first_seen(prefix, meeting, price)
         wanted: list[int] = []
-        positions: list[int] = []
-        uses: list[float] = []
-        deepest = prefix.resume
-        for position, expected in candidates:
-            floored = floor(position)
-            if floored > deepest:
-                wanted.append(position)
-                positions.append(floored)
-                uses.append(expected)
-                deepest = floored
-            elif positions:
-                uses[-1] += expected  # one position of the grid serves both
-        chosen = priced_chain(prefix.resume, positions, uses, price)
-        return [wanted[i] for i in chosen]
+        gains: list[int] = []
+        survival: list[float] = []
+        total, last = 0.0, 0
+        for position, uses in points:
+            gain = floor(position) - resume
+            if gain <= 0:
+                break
+            total += uses
+            if gain == last:  # one position of the grid serves both
+                wanted[-1], survival[-1] = position, total
+                continue
+            last = gain
+            wanted.append(position)
+            gains.append(gain)
+            survival.append(total)
+        return [wanted[i] for i in priced_chain(gains, survival, price)]
 
-    def _known(self, prefix: Prefix, meeting: Meeting) -> list[tuple[int, float]]:
-        """Return the known points without a state up to the overlap, with their uses."""
-        points: list[tuple[int, float]] = []
-        sightings, resume = self._sightings, prefix.resume
-        run, below = meeting.run, None
-        while run.stop > resume:
-            own = run is meeting.run
-            segment = sightings.segment(run)
-            left = sightings.divergences(run) + (own and meeting.kind != CONTINUED)
-            uses = self._further["branch"][min(left, MOST)] if left else 0.0
-            # A partial last block may be split, and is one point all the same.
-            if segment is not None and run.stop >= segment.end and segment is not below:
-                returns = segment.returns + (own and meeting.kind == CONTINUED)
-                uses += self._end_uses(segment.kind, returns, segment.label)
-            if uses:
-                points.append((run.stop, uses))
-            run, below = run.parent, segment
-        points.reverse()
-        return points
-
-    def _first_seen(
-        self, prefix: Prefix, meeting: Meeting, price: float
-    ) -> list[tuple[int, float]]:
-        """Return the points that this prompt adds, with their uses."""
-        start, stop, label = prefix.overlap, prefix.prompt_tokens, prefix.label
-        points: list[tuple[int, float]] = []
-        first = self._rates.rate(("first", meeting.kind), label)
+    def _add_first_seen(
+        self, points: list[Point], prefix: Prefix, meeting: Meeting, price: float
+    ) -> None:
+        """Add the points that this prompt brings, the deepest first."""
+        start, stop, label, kind = prefix.overlap, prefix.prompt_tokens, prefix.label, meeting.kind
+        points.append((stop, self._end_uses(kind, 0, label)))
+        first = self._firsts[kind].rate(label)
         if first * (stop - prefix.resume) > price:
             position, share = self._law_of(label).best(start, stop)
             if position > start:
                 points.append((position, first * share))
-        points.append((stop, self._end_uses(meeting.kind, 0, label)))
-        return points
+
+    def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
+        """Add the known points without a state up to the overlap, the deepest first."""
+        segments, left_at = self._sightings.segments, self._sightings.left
+        run, below = meeting.run, None
+        continued = meeting.kind == CONTINUED
+        left, returned = (0, 1) if continued else (1, 0)  # by this prompt
+        while run.stop > resume:
+            segment = segments.get(run)
+            left += left_at.get(run, 0)
+            uses = self._branch_further[min(left, MOST)] if left else 0.0
+            # A partial last block may be split, and is one point all the same.
+            if segment is not None and segment is not below and run.stop >= segment.end:
+                uses += self._end_uses(segment.kind, segment.returns + returned, segment.label)
+            if uses:
+                points.append((run.stop, uses))
+            run, below, left, returned = run.parent, segment, 0, 0
 
     def _end_uses(self, kind: int, returns: int, label: int) -> float:
-        further = self._further["end"]
         if returns:
-            return further[min(returns, MOST)]
-        return min(self._rates.rate(("end", kind), label), 1.0) * (1 + further[1])
+            return self._end_further[min(returns, MOST)]
+        return min(self._ends[kind].rate(label), 1.0) * (1 + self._end_further[1])
 
     def _law_of(self, label: int) -> DivergenceLaw:
         """Return the law of a label, or that of all while the label has shown too little."""
         own = self._laws.get(label)
         return self._law if own is None or len(own) < LABEL_SAMPLES else own
+
+
+def _further(returns: list[ReuseRate]) -> list[float]:
+    """Return the uses to expect of a point after each number of landings, 1 to MOST.
+
+    With q_j the chance that landing j is followed by another: q_j (1 + q_{j+1} (1 + ...)).
+    """
+    rates = [min(rate.rate(), 0.995) for rate in returns]
+    further = [0.0] * MOST + [rates[MOST] / (1 - rates[MOST])]
+    for j in range(MOST - 1, 0, -1):
+        further[j] = rates[j] * (1 + further[j + 1])
+    return further

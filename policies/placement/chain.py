@@ -1,50 +1,92 @@
-"""The best few checkpoints on one prompt at a price."""
+"""The best checkpoints on one prompt at a price."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+Line = tuple[float, float, int]  # its value at 0, by how much it falls, and whose it is
 
-def priced_chain(
-    base: int, positions: Sequence[int], uses: Sequence[float], price: float
-) -> list[int]:
-    """Return the indices of the checkpoints that save most, less `price` for each.
 
-    `uses[i]` later prompts are expected to leave between position i and the next one, so a
-    checkpoint at c_k serves T(c_k) = the sum of uses from there on, and the set saves
-    sum_k (c_k - c_{k-1}) T(c_k) - price |C|, with c_0 = `base`. The staircase of staircase.py for
-    a handful of candidates: O(n^2) in plain Python beats any array.
+def priced_chain(gains: Sequence[float], survival: Sequence[float], price: float) -> list[int]:
+    """Return the indices of the checkpoints that save most, less `price` for each; descending.
+
+    Candidates come from the deepest up. By summation by parts a set c_1 < ... < c_M saves
+
+        sum_k (G(c_k) - G(c_{k-1})) T(c_k) = sum_k G(c_k) (T(c_k) - T(c_{k+1})),    G(c_0) = 0,
+
+    so that the best value A(i) of a set whose shallowest member is i follows from those below it:
+
+        A(i) = G(i) T(i) - price + max(0, max over deeper j of A(j) - G(i) T(j)).
+
+    These are lines in G, each steeper than those before it, looked at where G falls: a line once
+    passed by a later one is passed for good. So the best is kept at the front of their upper
+    envelope, and the whole is O(n). (tree_priced.py solves the same for prompts that branch.)
+
+    Where choosing gains exactly nothing it is not chosen.
 
     Parameters
     ----------
-    base
-        The resume point.
-    positions
-        Candidates, ascending, unique, beyond `base`.
-    uses
-        Of one length with `positions`; non-negative.
+    gains
+        G of the candidates less that of the resume point: positive, strictly falling.
+    survival
+        T of each: the uses to expect of it where nothing deeper serves them; positive, strictly
+        rising.
     price
-        Tokens that a checkpoint has to save.
+        What a checkpoint has to save: 0 or more, infinity included.
+
+    Examples
+    --------
+    >>> priced_chain([20, 10], [0.5, 1.5], 8)
+    [1]
+    >>> priced_chain([20, 10], [0.5, 1.5], 4)
+    [1, 0]
     """
-    count = len(positions)
-    survival = [0.0] * (count + 1)
-    for i in range(count - 1, -1, -1):
-        survival[i] = survival[i + 1] + uses[i]
-    value: list[float] = []
-    previous: list[int] = []
-    for i in range(count):
-        position, weight = positions[i], survival[i]
-        best, before = (position - base) * weight, -1
-        for a in range(i):
-            candidate = value[a] + (position - positions[a]) * weight
-            if candidate > best:
-                best, before = candidate, a
-        value.append(best - price)
-        previous.append(before)
-    last = max(range(count), key=value.__getitem__) if count else -1
-    chosen: list[int] = []
-    if last >= 0 and value[last] > 0.0:
-        while last >= 0:
-            chosen.append(last)
-            last = previous[last]
-    return chosen[::-1]
+    worth: list[int] = []
+    for i, gain in enumerate(gains):
+        # What does not pay for itself alone is in no best set: others only take from it.
+        if gain * survival[i] > price:
+            worth.append(i)
+    if len(worth) < 2:
+        return worth
+    envelope: list[Line] = []
+    first = top = 0
+    most = 0.0
+    deeper: dict[int, int] = {}
+    for i in worth:
+        gain = gains[i]
+        value = gain * survival[i] - price
+        if envelope:
+            first = _best_at(gain, envelope, first)
+            start, fall, j = envelope[first]
+            if start - gain * fall > 0.0:
+                value += start - gain * fall
+                deeper[i] = j
+        if value > most:
+            most, top = value, i
+        _extend(envelope, first, (value, survival[i], i))
+    chosen = [top]
+    while top in deeper:
+        top = deeper[top]
+        chosen.append(top)
+    return chosen
+
+
+def _best_at(gain: float, envelope: list[Line], first: int) -> int:
+    """Return the place of the highest line at `gain`, from `first` on."""
+    while first + 1 < len(envelope):
+        (start, fall, _), (next_start, next_fall, _) = envelope[first : first + 2]
+        if next_start - gain * next_fall <= start - gain * fall:
+            break
+        first += 1
+    return first
+
+
+def _extend(envelope: list[Line], first: int, line: Line) -> None:
+    """Add the steepest line so far, and drop those that are nowhere the highest any more."""
+    while len(envelope) - first > 1:
+        (one, fall_one, _), (two, fall_two, _) = envelope[-2:]
+        # The new line passes the last one no later than that has passed the one before.
+        if (line[0] - two) * (fall_two - fall_one) < (two - one) * (line[1] - fall_two):
+            break
+        envelope.pop()
+    envelope.append(line)

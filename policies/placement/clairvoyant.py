@@ -11,7 +11,7 @@ from policies.placement.holding import best_holding
 from policies.placement.schedule import Schedule, fixed_schedule, held_schedule
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
-from simulator.protocols import Overlap, Prefix
+from simulator.protocols import Prefix
 from simulator.world import World
 
 
@@ -31,8 +31,7 @@ class Clairvoyant(BasePlacer):
     the best possible, while an eviction policy that throws its states away early may let another
     placer save more. What no policy can exceed is `best_holding(...).bound_tokens`.
 
-    Requests are told apart by their order: it must be the order in which prefills start, as it is
-    on one server that takes them as they come. The seconds of a profile are not looked at.
+    The seconds of a profile are not looked at.
 
     Parameters
     ----------
@@ -43,7 +42,6 @@ class Clairvoyant(BasePlacer):
     """
 
     clairvoyant: ClassVar[bool] = True
-    observes: ClassVar[bool] = True
     source = "see policies/placement/tree_solver.py and holding.py"
 
     def __init__(self, checkpoints: int | None = None, budget_bytes: int | None = None) -> None:
@@ -55,16 +53,12 @@ class Clairvoyant(BasePlacer):
         self._checkpoints = checkpoints
         self._budget_bytes = budget_bytes
         self._schedule: Schedule | None = None
-        self._lengths: list[int] = []
-        self._next = 0
 
     def begin(self, world: World) -> None:
         """Plan for all requests."""
         trace = world.trace
         if trace is None:  # nothing is known of what will come
             return
-        self._next = 0
-        self._lengths = trace.prompt_tokens.tolist()
         checkpoints = self._checkpoints
         if self._budget_bytes is not None:
             checkpoints = self._budget_bytes // max(world.sizes.state_bytes, 1)
@@ -77,20 +71,6 @@ class Clairvoyant(BasePlacer):
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the planned positions behind the resume point."""
-        request = self._number_of(prefix.prompt_tokens)
-        if self._schedule is None or request is None:
+        if self._schedule is None or prefix.request < 0:
             return ()
-        return self._schedule.positions(request, prefix.resume)
-
-    def observe(self, overlap: Overlap) -> None:
-        """Go on to the next request."""
-        request = self._number_of(overlap.prompt_tokens)
-        if request is not None:
-            self._next = request + 1
-
-    def _number_of(self, prompt_tokens: int) -> int | None:
-        """Return the next request of this length: those between were rejected."""
-        try:
-            return self._lengths.index(prompt_tokens, self._next)
-        except ValueError:
-            return None
+        return self._schedule.positions(prefix.request, prefix.resume)

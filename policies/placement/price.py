@@ -8,6 +8,8 @@ from simulator.protocols import Overlap
 from simulator.world import World
 
 SAMPLE_TOKENS = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
+FADE = 0.999  # of what is counted, a request
+STEP = 0.03  # of the multiplier's logarithm
 
 
 class Price:
@@ -31,11 +33,9 @@ class Price:
         New checkpoints a request, on average, at most.
     """
 
-    FADE = 0.999  # of what is counted, a request
-    STEP = 0.03  # of the multiplier's logarithm
-
     def __init__(self, rate: float) -> None:
         self._rate = rate
+        self._steps: dict[int, float] = {}  # of the multiplier, by the checkpoints written
         self._work = self._multiplier = 1.0
         self._capacity_bytes: int | None = None
         self._kv_bytes = self._state_bytes = 0
@@ -55,17 +55,24 @@ class Price:
 
     def observe(self, overlap: Overlap) -> None:
         """Count what a request has lost and written."""
-        excess = min(overlap.written - self._rate, 1.0)
-        self._multiplier = max(self._multiplier * exp(self.STEP * excess), self._work)
-        if self._capacity_bytes is None:
-            return
+        written = overlap.written
+        step = self._steps.get(written)
+        if step is None:
+            step = self._steps[written] = exp(STEP * min(written - self._rate, 1.0))
+        multiplier = self._multiplier * step
+        self._multiplier = multiplier if multiplier > self._work else self._work
+        if self._capacity_bytes is not None:
+            self._count_bytes(overlap)
+
+    def _count_bytes(self, overlap: Overlap) -> None:
         length = overlap.prompt_tokens
-        lost = min(overlap.depth, length - 1) - overlap.kv_depth
-        written = (length - max(overlap.kv_depth, 0)) * self._kv_bytes
+        resident = overlap.kv_depth
+        lost = min(overlap.depth, length - 1) - resident
+        written = (length - resident if resident > 0 else length) * self._kv_bytes
         written += overlap.written * self._state_bytes
-        self._saved_tokens = self.FADE * self._saved_tokens + overlap.resume
-        self._lost_tokens = self.FADE * self._lost_tokens + max(lost, 0)
-        self._recent_bytes = self.FADE * self._recent_bytes + written
+        self._saved_tokens = FADE * self._saved_tokens + overlap.resume
+        self._lost_tokens = FADE * self._lost_tokens + (lost if lost > 0 else 0)
+        self._recent_bytes = FADE * self._recent_bytes + written
         self._total_bytes += written
 
     @property

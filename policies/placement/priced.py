@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from policies.parameters import require
+from policies.placement.chain import priced_chain
 from policies.placement.support import Potential, support_of
-from policies.placement.tree_law import chain_law
-from policies.placement.tree_priced import priced_tree
 
 
 def priced_positions(
     depths: ArrayLike, weights: ArrayLike, price: float, potential: Potential | None = None
 ) -> list[int]:
-    """Return the positions C that maximise S(C) - price |C|, exactly, in O(S log S).
+    """Return the positions C that maximise S(C) - price |C|, exactly, in O(S).
 
     The greatest saving S(M) is concave in M (staircase.py, 5), so this is an optimal set of the
     budget at which the marginal gain falls to the price: every checkpoint that is worth more
@@ -43,8 +43,10 @@ def priced_positions(
     [4]
     """
     support = support_of(depths, weights, potential)
-    chosen = priced_tree(chain_law(support), price)
-    positions: list[int] = support.depths[chosen].tolist()
+    require(price >= 0, "price", "0 or more", price)
+    gains, survival = support.potentials[::-1].tolist(), support.survival[::-1].tolist()
+    chosen = priced_chain(gains, survival, price)
+    positions: list[int] = support.depths[::-1][chosen].tolist()
     return positions
 
 
@@ -63,7 +65,6 @@ def budget_at_price(savings_by_budget: ArrayLike, price: float) -> int:
     ValueError
         Where the price is negative or NaN.
     """
-    if not price >= 0:
-        raise ValueError(f"price: expected 0 or more, found {price!r}")
+    require(price >= 0, "price", "0 or more", price)
     gains = np.diff(np.asarray(savings_by_budget, np.float64))
     return int((np.minimum.accumulate(gains) > price).sum()) if len(gains) else 0

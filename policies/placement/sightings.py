@@ -7,7 +7,7 @@ from typing import NamedTuple
 from simulator.entry import KvRun
 from simulator.grid import Grid
 
-NEW, CONTINUED, DIVERGED = 0, 1, 2  # how a prompt meets what is known
+KINDS = NEW, CONTINUED, DIVERGED = 0, 1, 2  # how a prompt meets what is known
 
 
 class Segment:
@@ -61,43 +61,44 @@ class Sightings:
 
     All of it is known from requests already served, except for the run in which a new prompt
     ends; runs below the overlap are not looked at, since where those split is still to come.
+
+    Attributes
+    ----------
+    grid
+        Where checkpoints may lie.
+    segments
+        The segment in which each run lies.
+    left
+        How often prompts have diverged at the end of a run, inside its segment.
     """
 
     def __init__(self) -> None:
         self.grid = Grid()
-        self._segments: dict[KvRun, Segment] = {}
-        self._left: dict[KvRun, int] = {}  # how often prompts have diverged at the end of a run
+        self.segments: dict[KvRun, Segment] = {}
+        self.left: dict[KvRun, int] = {}
 
     def meet(self, leaf: KvRun, overlap: int) -> Meeting:
         """Find where the prompt that ends with `leaf` leaves what is known."""
         run = leaf
         while run.stop > overlap:
             run = run.parent
-        segment = self._segments.get(run)
+        segment = self.segments.get(run)
         if segment is None:
             return Meeting(run, None, NEW)
         if run.stop >= segment.end:
             return Meeting(run, segment, CONTINUED)
         return Meeting(run, segment, NEW if 2 * run.stop < leaf.stop else DIVERGED)
 
-    def segment(self, run: KvRun) -> Segment | None:
-        """Return the segment in which a run lies."""
-        return self._segments.get(run)
-
-    def divergences(self, run: KvRun) -> int:
-        """Return how often prompts have diverged at the end of a run, inside its segment."""
-        return self._left.get(run, 0)
-
     def note_divergence(self, run: KvRun) -> int:
         """Count one more prompt that diverged at the end of a run; return how many did before."""
-        before = self._left.get(run, 0)
-        self._left[run] = before + 1
+        before = self.left.get(run, 0)
+        self.left[run] = before + 1
         return before
 
     def add(self, leaf: KvRun, overlap: int, kind: int, label: int) -> None:
         """Note that the request that ends with `leaf` has added what lies beyond its overlap."""
         segment = Segment(overlap, leaf.stop, self.grid.floor(leaf.stop), kind, label)
-        run = leaf
+        segments, run = self.segments, leaf
         while run.stop > overlap:
-            self._segments[run] = segment
+            segments[run] = segment
             run = run.parent

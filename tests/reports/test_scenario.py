@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -106,9 +107,24 @@ def test_files_that_are_no_study(content: bytes, tmp_path: Path) -> None:
 
 
 def test_missing_file_and_directory(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.toml", tmp_path):
-        with pytest.raises(UsageError, match="cannot be read"):
-            read_settings(path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_settings(tmp_path / "none.toml")
+    with pytest.raises(UsageError, match="expected a study file"):
+        read_settings(tmp_path)
+
+
+def test_a_pipe_is_no_study_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(UsageError, match="expected a study file"):
+        read_settings(tmp_path / "pipe.toml")
+
+
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    digits = "9" * 5000
+    with pytest.raises(UsageError, match="thousands of digits"):
+        study_of(f"[study]\nseed = {digits}\n", tmp_path)
+    with pytest.raises(UsageError, match="expected a valid integer"):
+        study_of("", tmp_path, f"study.seed={digits}")
 
 
 def test_paths_are_relative_to_the_file_and_flags_to_the_folder(tmp_path: Path) -> None:

@@ -43,3 +43,10 @@ class AtBranches(Wanted):
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         return prefix.branch_points()
+
+
+class AtTheEnd(Wanted):
+    """Wants the end of the answer."""
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        return [prefix.end_tokens]

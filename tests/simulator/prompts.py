@@ -30,9 +30,11 @@ def trace_of(
     prompts: Sequence[Prompt],
     arrivals: Sequence[float] | None = None,
     granularity: int = 1,
+    answers: Sequence[Prompt] | None = None,
 ) -> Trace:
-    """Return the trace of `prompts`, in this order."""
-    ends = node_ends(prompts)
+    """Return the trace of `prompts`, in this order; `answers` are what each generates."""
+    whole = [(*p, *a) for p, a in zip(prompts, answers, strict=True)] if answers else []
+    ends = node_ends([*prompts, *whole])
     number = {(): 0} | {end: index for index, end in enumerate(ends, 1)}
     parents = [max((e for e in number if e == end[: len(e)] and e != end), key=len) for end in ends]
     count = len(prompts)
@@ -49,6 +51,7 @@ def trace_of(
         session=np.full(count, -1, dtype=np.int32),
         label=np.full(count, -1, dtype=np.int32),
         granularity=granularity,
+        after=np.array([number[end] for end in whole], dtype=np.int32) if answers else None,
     )
 
 

@@ -20,16 +20,16 @@ PROMPTS = [(1, 2, 3, 4), (1, 2, 5, 6, 7)]
 def filled_cache():
     trace = trace_of(PROMPTS)
     cache = PolicyCache(
-        trace.tree,
+        trace,
         World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 100),
         Wanted(2, 4),
         ADMISSION["always"](),
         EVICTION["lru"](),
     )
-    for leaf in trace.leaf.tolist():
-        grant = cache.admit(leaf)
+    for request in range(len(trace)):
+        grant = cache.admit(request)
         cache.check()
-        cache.publish(grant)
+        cache.publish(grant, 0.0)
         cache.release(grant)
     cache.check()
     return cache, {(run.start, run.stop): run for run in cache.runs}

@@ -11,14 +11,16 @@ from simulator.clock import ClockError, after
 from simulator.errors import UsageError
 from simulator.records import FINISHED, LOSSES, REJECTED, UNFINISHED
 from simulator.simulation import Scenario, simulate
-from tests.simulator.placers import AtBranches, Everywhere, Wanted
+from tests.simulator.placers import AtBranches, AtTheEnd, Everywhere, Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
 DOCUMENT = (1, 2, 3, 4)
 
 
 def run(prompts, arrivals, placer=None, **scenario):
-    trace = trace_of(prompts, arrivals, scenario.pop("granularity", 1))
+    trace = trace_of(
+        prompts, arrivals, scenario.pop("granularity", 1), scenario.pop("answers", None)
+    )
     alignment = scenario.pop("model_alignment", 1)
     return simulate(
         trace,
@@ -144,6 +146,37 @@ def test_placers_learn_from_requests_that_have_been_served():
     run([(*DOCUMENT, 5), (*DOCUMENT, 6), (*DOCUMENT, 6, 7)], [0.0, 0.0, 99.0], placer)
     seen = [(overlap.depth, overlap.prompt_tokens) for overlap in placer.overlaps]
     assert seen == [(0, 5), (0, 5), (5, 6)]
+
+
+def test_a_known_answer_is_stored_and_serves_the_next_turn():
+    turns = [(1, 2, 3), (1, 2, 3, 4, 5, 6)]
+    result = run(turns, [0.0, 9.0], AtTheEnd(), answers=[(4, 5), (7,)])
+    assert result.columns["saved_tokens"].tolist() == [0, 5]
+    assert result.columns["kv_bytes"].tolist() == [5, 7]
+    # The answer costs no time before the first token, and an unknown one leaves nothing.
+    assert result.columns["ttft_seconds"].tolist() == pytest.approx([3.0, 1.0])
+    unknown = run(turns, [0.0, 9.0], AtTheEnd())
+    assert unknown.columns["saved_tokens"].tolist() == [0, 3]
+
+
+def test_policies_are_told_of_a_request_before_its_entries():
+    told = []
+
+    class Told(type(EVICTION["lru"]())):
+        observes = True
+
+        def observe(self, overlap):
+            told.append((overlap.request, overlap.now_seconds, overlap.depth))
+
+        def on_insert(self, entry):
+            told.append(type(entry).__name__)
+            super().on_insert(entry)
+
+    trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
+    scenario = Scenario(toy_profile(), Wanted(4), Told(), ADMISSION["always"](), capacity_bytes=99)
+    simulate(trace, scenario)
+    first = [(0, 5.0, 0), "KvRun", "KvRun", "Checkpoint"]
+    assert told == [*first, (1, 10.0, 4), "KvRun"]
 
 
 def test_rejected_and_unfinished_requests_stay_in_the_denominator():

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from simulator.prefix_tree import PrefixTree
+from simulator.trace import Trace
 from workloads.inspection import end_only_savings, inspect, overlaps
 from workloads.opening import open_trace
 
@@ -126,3 +129,17 @@ def test_a_trace_without_times_has_no_span(tmp_path):
     assert found["span_seconds"] is None
     assert found["distinct_arrivals"] is None
     assert found["ideal_saved_tokens"] == 0
+
+
+def test_an_answer_counts_for_the_prompts_after_it():
+    # (1) answers (1, 2), which the second prompt continues.
+    tree = PrefixTree(
+        np.array([-1, 0, 1, 2], dtype=np.int32), np.array([0, 0, 1, 2]), np.array([0, 1, 2, 3])
+    )
+    empty = np.full(2, -1, dtype=np.int32)
+    leaf, after = np.array([1, 3], dtype=np.int32), np.array([2, -1], dtype=np.int32)
+    trace = Trace("t", tree, leaf, None, np.zeros(2, dtype=np.int64), empty, empty, after=after)
+    assert trace.problem() is None
+    assert overlaps(trace).tolist() == [0, 2]
+    other = replace(trace, after=after[::-1].copy())
+    assert other.problem() == "an answer does not continue its prompt"

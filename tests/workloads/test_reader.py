@@ -52,6 +52,12 @@ def test_lines_across_pieces_are_joined(file, monkeypatch):
     assert lines_of(file) == wanted
 
 
+def test_blank_stretches_count_as_lines(file, monkeypatch):
+    monkeypatch.setattr(reader, "_CHUNK_BYTES", 100)
+    file.write_bytes(b"a\n" + b"\n" * 998 + b"b\n" + b" \n" * 1000 + b"c")
+    assert lines_of(file) == [(1, b"a"), (1000, b"b"), (2001, b"c")]
+
+
 def test_gzip_members_follow_each_other(file):
     file.write_bytes(gzip.compress(b"a\nb") + gzip.compress(b"c\n"))
     assert lines_of(file) == [(1, b"a"), (2, b"bc")]

@@ -57,6 +57,9 @@ def test_a_trace_without_times_and_with_fewer_nodes_than_requests_comes_back(tra
     )
     save(same, path)
     assert_equal(load(path), same)
+    answered = replace(same, after=same.leaf)
+    save(answered, path)
+    assert_equal(load(path), answered)
 
 
 def test_the_same_trace_gives_the_same_bytes(trace, tmp_path):

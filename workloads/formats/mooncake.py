@@ -13,13 +13,15 @@ from typing import Annotated
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.errors import DataError, printable
 from workloads.reader import read_lines
 from workloads.rows import MAX_KEYS, OnBadLine, Rows
 
 BLOCK_TOKENS = 512
 MAX_TOKENS = 10**9  # of one prompt or output
 MAX_TIME_MS = 1e16  # beyond any epoch in milliseconds, or even in microseconds
+
+_WORDS = {"object": "one JSON object", "float | null": "a number", "int": "a whole number"}
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 Problem = tuple[str | None, str]  # the field at fault, what was expected and found
@@ -63,7 +65,7 @@ def _take(rows: Rows, decode: Callable[[bytes], _Line], number: int, text: bytes
     try:
         line = decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _explain(str(error))
+        return _not_finite(text) or _explain(str(error))
     except RecursionError:
         return None, "expected a JSON object, found one nested too deeply"
     problem = _length_problem(line, rows.block) or _time_problem(line, rows)
@@ -95,9 +97,10 @@ def _add(rows: Rows, line: _Line, number: int) -> None:
 def _length_problem(line: _Line, block: int) -> Problem | None:
     length = line.input_length
     if not 1 <= length <= MAX_TOKENS:
-        return "input_length", f"expected 1 to {MAX_TOKENS:,} tokens, found {length}"
+        return "input_length", f"expected 1 to {MAX_TOKENS:,} tokens, found {_short(length)}"
     if not 0 <= line.output_length <= MAX_TOKENS:
-        return "output_length", f"expected 0 to {MAX_TOKENS:,} tokens, found {line.output_length}"
+        found = _short(line.output_length)
+        return "output_length", f"expected 0 to {MAX_TOKENS:,} tokens, found {found}"
     blocks = -(-length // block)
     if len(line.hash_ids) > blocks:
         fit = f"at most {blocks} for {length} tokens in blocks of {block}"
@@ -117,7 +120,20 @@ def _time_problem(line: _Line, rows: Rows) -> Problem | None:
 
 def _id_problem(ids: list[int]) -> Problem:
     at, found = next((at, key) for at, key in enumerate(ids) if not 0 <= key < 1 << 64)
-    return f"hash_ids[{at}]", f"expected an integer from 0 to 2**64 - 1, found {found}"
+    return f"hash_ids[{at}]", f"expected an integer from 0 to 2**64 - 1, found {_short(found)}"
+
+
+def _short(number: int) -> str:
+    """Return a number for a message, however many digits it has."""
+    return printable(str(number), 40)
+
+
+def _not_finite(text: bytes) -> Problem | None:
+    """Say which field of a line that is no JSON holds NaN or an infinity, which Python writes."""
+    named = re.search(rb'"(\w{1,60})"\s*:\s*\[?[^"\]}]{0,1000}?(-?Infinity|NaN)\b', text)
+    if named is None:
+        return None
+    return named[1].decode(), f"expected a finite number, found {named[2].decode()}"
 
 
 def _explain(said: str) -> Problem:
@@ -128,7 +144,9 @@ def _explain(said: str) -> Problem:
         return missing[1], "expected this field, found none"
     typed = re.fullmatch(r"Expected `(.+)`, got `(.+)`", what)
     if typed:
-        what = f"expected {typed[1]}, found {typed[2]}"
+        what = f"expected {_WORDS.get(typed[1], typed[1])}, found {typed[2]}"
+    elif "out of range" in what:
+        what = f"expected a number within range, found another ({what.lower()})"
     elif not place:
-        what = f"expected one JSON object, found something else: {what}"
+        what = f"expected one JSON object, found a broken line: {what}"
     return place.strip("`.") or None, what

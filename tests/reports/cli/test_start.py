@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +105,29 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
         )
     assert ended.returncode == 2
     assert ended.stderr == b"error: No space left on device\n"
+
+
+def test_closed_streams_are_no_error() -> None:
+    ended = subprocess.run(
+        ["sh", "-c", '"$@" >&- 2>&-', "sh", *COMMAND, "policies"], check=False, capture_output=True
+    )
+    assert ended.returncode == 0
+
+
+def test_a_name_that_is_no_text_is_one_line(milepost: Milepost, tmp_path: Path) -> None:
+    trace = tmp_path / os.fsdecode(b"\xff\x1b[31m.jsonl")
+    trace.write_text('{"input_length": 9, "output_length": 1, "hash_ids": [1]}\n')
+    copy = tmp_path / os.fsdecode(b"\xfe\x1b[31m\n.parquet")
+    ended = milepost("trace", "convert", trace, "--out", copy)
+    assert (ended.code, ended.out.count("\n"), "\x1b" in ended.out) == (0, 1, False)
+    assert milepost("trace", "inspect", copy, "--json").json["requests"] == 1
+    ended = milepost("run", "--trace", trace)
+    assert (ended.code, "--trace: 'workload.trace': expected UTF-8" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", [["run", "--seed", "x"], ["sweep", "x", "--jobs", "0"]])
+def test_flags_are_refused_in_plain_words(command: list[str], milepost: Milepost) -> None:
+    ended = milepost(*command)
+    assert ended.code == 2
+    assert ": expected " in ended.err
+    assert "Input" not in ended.err
