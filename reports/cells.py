@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reports.scenario import canonical_policies, profile_named
+from reports.scenario import PolicyError, canonical_policies, profile_named
 from reports.settings import Settings
 from reports.study_file import Study, parse_study
 from reports.traces import refuse_rate, trace_key
@@ -130,7 +130,16 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
         )
         for key, value in choice.items():
             variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
-        yield choice, canonical_policies(parse_study(variant))
+        yield choice, _canonical(variant)
+
+
+def _canonical(settings: Settings) -> Study:
+    """Return the study with every policy in its one spelling; an error names file or flag."""
+    study = parse_study(settings)
+    try:
+        return canonical_policies(study)
+    except PolicyError as error:
+        raise UsageError(f"{settings.origin(f'policy.{error.kind}')}: {error}") from error
 
 
 def _cell(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 
-from reports.commands import doctor, policies, profiles, report, run, sweep, trace
+from reports.commands import doctor, objects, place, policies, profiles, report, run, sweep, trace
 from reports.console import say
 from reports.version import version
 from simulator.errors import MilepostError
@@ -29,13 +30,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run.run)
-app.command("sweep")(sweep.sweep)
-app.command("report")(report.report)
-app.command("policies")(policies.policies)
-app.command("profiles")(profiles.profiles)
+app.command("run", short_help="Replay a workload through one cache.")(run.run)
+app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
+app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
+app.command("place", short_help="Place checkpoints for a law of overlap depths.")(place.place)
+app.command("objects", short_help="Replay a flat stream of sized objects.")(objects.objects)
+app.command("policies", short_help="List policies, or show one.")(policies.policies)
+app.command("profiles", short_help="List cost profiles, or show one.")(profiles.profiles)
 app.add_typer(trace.app, name="trace")
-app.command("doctor")(doctor.doctor)
+app.command("doctor", short_help="Say what is installed and what is missing.")(doctor.doctor)
 
 
 @app.callback(invoke_without_command=True)
@@ -52,6 +55,7 @@ def _milepost(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
+    _prepare_streams()
     code = exit_code(lambda: _invoke(sys.argv[1:] if arguments is None else list(arguments)))
     sys.exit(_flush(code))
 
@@ -80,6 +84,16 @@ def exit_code(action: Callable[[], Any]) -> int:
     return code
 
 
+def _prepare_streams() -> None:
+    """Make stdout and stderr take whatever is printed, also where the caller closed them."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115  (stays open)
+        elif isinstance(stream, TextIOWrapper):  # a name that it cannot show is no bug
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _invoke(arguments: list[str]) -> None:
     command = typer.main.get_command(app)
     with command.make_context("milepost", arguments) as context:
@@ -90,7 +104,7 @@ def _report_unexpected(error: Exception) -> int:
     """Tell a wrong flag, which typer raises in its own classes, from a bug."""
     message = getattr(error, "format_message", None)
     if message is not None:
-        say(f"error: {message()} (see --help)")
+        say(f"error: {_in_our_words(message())} (see --help)")
         return USAGE
     if os.environ.get("MILEPOST_DEBUG"):
         raise error
@@ -99,6 +113,12 @@ def _report_unexpected(error: Exception) -> int:
         "(MILEPOST_DEBUG=1 shows where)"
     )
     return BUG
+
+
+def _in_our_words(message: str) -> str:
+    """Return a message of typer's validation in the words of all others."""
+    message = message.replace("Value error, ", "").replace("Input should be", "expected")
+    return message.partition(", unable to parse")[0].rstrip(".")
 
 
 def _flush(code: int) -> int:

@@ -46,6 +46,14 @@ _PLACERS = {
     "block": Look(ORANGE, SOLID, SHAPES[1]),
     "dyadic": Look(PURPLE, DASHES[3], SHAPES[2]),
     "last": Look(GREEN, DASHES[4], SHAPES[5]),
+    "offsets": Look(GREEN, DASHES[2], SHAPES[0]),
+    "from_end": Look(GREEN, SOLID, SHAPES[2]),
+    "interval": Look(ORANGE, DASHES[1], SHAPES[4]),
+    "robust": Look(VERMILLION, DASHES[3], SHAPES[1]),
+    "thinned": Look(VERMILLION, DASHES[2], SHAPES[4]),
+    "published": Look(PURPLE, SOLID, SHAPES[0]),
+    "adaptive": Look(BLUE, DASHES[1], SHAPES[3]),
+    "clairvoyant": Look(GREY, SOLID, SHAPES[1]),
 }
 
 # The look of every fate of a prompt token: what cannot be saved is pale, what a policy lost is not.

@@ -6,10 +6,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reports.study_file import Study
+from simulator.errors import UsageError
 
 if TYPE_CHECKING:
     from simulator.profile import Profile
     from simulator.simulation import Scenario
+
+
+class PolicyError(UsageError):
+    """A policy string of which no policy can be made, and of which kind it is."""
+
+    def __init__(self, kind: str, problem: str) -> None:
+        super().__init__(problem)
+        self.kind = kind
 
 
 def build_scenario(study: Study, *, check: bool = False) -> Scenario:
@@ -56,13 +65,15 @@ def canonical_policies(study: Study) -> Study:
 
     Raises
     ------
-    UsageError
+    PolicyError
         For a policy that cannot be made.
     """
     from policies.registry import canonical
 
-    specs = study.policy.model_dump()
-    policy = study.policy.model_copy(
-        update={kind: canonical(kind, spec) for kind, spec in specs.items()}
-    )
-    return study.model_copy(update={"policy": policy})
+    spelled = {}
+    for kind, spec in study.policy.model_dump().items():
+        try:
+            spelled[kind] = canonical(kind, spec)
+        except UsageError as error:
+            raise PolicyError(kind, str(error)) from error
+    return study.model_copy(update={"policy": study.policy.model_copy(update=spelled)})

@@ -89,6 +89,8 @@ def to_toml(tables: Mapping[str, Any]) -> str:
 def _read_toml(path: Path) -> dict[str, Any]:
     name = printable(str(path))
     try:
+        if path.exists() and not path.is_file():  # a pipe would never end
+            raise UsageError(f"{name}: expected a study file, found no regular file")
         with path.open("rb") as file:
             raw = file.read(FILE_LIMIT_BYTES + 1)
     except OSError as error:
@@ -101,6 +103,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{name}: not a study file: not UTF-8 text") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{name}: not TOML: {printable(str(error))}") from error
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise UsageError(f"{name}: not a study file: a number has thousands of digits") from error
 
 
 def _flatten(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -126,7 +130,7 @@ def _parse_value(text: str) -> Any:
         return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no TOML, or thousands of digits
         return text
 
 

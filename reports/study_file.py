@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,14 +18,14 @@ DEFAULT_RATE = 1.0
 _NOT_IN_GRID = ("workload.trace", "workload.builtin", "workload.block", "workload.format")
 
 
-def _reading(parse: Callable[[str], Any], kinds: tuple[type, ...]) -> BeforeValidator:
-    """Return a validator that parses strings, and whose errors pydantic gives a place."""
+def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
+    """Return a validator that parses, and whose errors pydantic gives a place."""
 
     def read(value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, kinds):
+        if value is None or not isinstance(value, kinds):
             return value
         try:
-            return parse(str(value))
+            return parse(value)
         except MilepostError as error:
             raise ValueError(str(error)) from error
 
@@ -32,7 +33,7 @@ def _reading(parse: Callable[[str], Any], kinds: tuple[type, ...]) -> BeforeVali
 
 
 Seconds = Annotated[float, _reading(parse_seconds, (str,)), Field(gt=0, le=1e9)]
-Capacity = Annotated[int | None, _reading(parse_capacity, (str, int, float))]
+Capacity = Annotated[int | None, _reading(parse_capacity, (object,))]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -158,6 +159,7 @@ def parse_study(settings: Settings) -> Study:
     except ValidationError as error:
         raise _first_problem(settings, error) from error
     _refuse_contradictions(settings, study)
+    _refuse_bad_knobs(settings, study.workload.generator)
     return study
 
 
@@ -210,10 +212,20 @@ def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
     known = [key for key in settings.values if key.split(".") == parts[: len(key.split("."))]]
     grid = f"grid.{parts[1]}" if parts[0] == "grid" and len(parts) > 1 else ""
     key = grid or next(iter(known), ".".join(parts[:2]))
-    expected = problem["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    found = _shown(problem["input"])
-    tail = "" if found in expected else f", found {found}"
-    return UsageError(f"{settings.origin(key)}: '{printable(key)}': {expected}{tail}")
+    told = problem["type"] == "value_error"  # by a parser of ours, which names what it found
+    tail = "" if told else f", found {_shown(problem['input'])}"
+    place = f"{settings.origin(key)}: '{printable(key)}'"
+    return UsageError(f"{place}: {_expected(problem['msg'])}{tail}")
+
+
+def _expected(message: str) -> str:
+    """Return what was expected, in our words."""
+    message = message.removeprefix("Value error, ").replace("Input should be", "expected")
+    message = re.sub(r" after validation, not \d+$", "", message)
+    if "unable to parse raw data as a unicode string" in message:
+        return "expected UTF-8 text"
+    counted = re.fullmatch(r"(String|List) should have (.+)", message)
+    return f"expected a {counted[1].lower()} of {counted[2]}" if counted else message
 
 
 def _refuse_contradictions(settings: Settings, study: Study) -> None:
@@ -238,6 +250,20 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
         for name in ("queue_limit", "horizon"):
             if getattr(study.server, name) is not None:
                 raise _contradiction(settings, f"server.{name}", "server.kind = 'instant'")
+
+
+def _refuse_bad_knobs(settings: Settings, knobs: Mapping[str, Any]) -> None:
+    """Refuse knobs of the built-in workload that are out of range, each by its place."""
+    from workloads.synthetic import SyntheticSpec
+
+    try:
+        SyntheticSpec(**knobs)
+    except UsageError as error:
+        name, colon, problem = str(error).removeprefix("synthetic.").partition(": ")
+        key = f"workload.{name}"
+        if not colon or key not in settings.values:
+            raise UsageError(f"{settings.origin('workload')}: built-in workload: {error}") from None
+        raise UsageError(f"{settings.origin(key)}: '{key}': {problem}") from None
 
 
 def _contradiction(settings: Settings, key: str, other: str) -> UsageError:

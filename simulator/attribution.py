@@ -61,9 +61,9 @@ def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Grant:
         a4 = resume = a3 - a3 % grid.alignment
         checkpoint, alignment = None, a3 - a4
     else:
-        a4, wanted = _deepest_stored(run, a3)
-        checkpoint = _deepest_checkpoint(run, a3)
+        checkpoint, dropped, wanted = _deepest_checkpoint(run, a3)
         resume, run = checkpoint.position, checkpoint.run
+        a4 = dropped if dropped > resume else resume
         alignment = wanted - a4 if wanted > a4 >= grid.floor(wanted) else 0
     losses = (
         length - overlap,
@@ -78,23 +78,19 @@ def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Grant:
     return Grant(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, run, losses)
 
 
-def _deepest_stored(run: KvRun, limit: int) -> tuple[int, int]:
-    """Return the deepest position up to `limit` ever stored, and wanted, from `run` upwards."""
-    wanted = 0
+def _deepest_checkpoint(run: KvRun, limit: int) -> tuple[Checkpoint, int, int]:
+    """Return the deepest resident checkpoint up to `limit`, from `run` upwards.
+
+    On the way, find the deepest positions up to `limit` of one that was evicted, and of one that
+    was wanted and had to be floored; 0 where there is none behind the checkpoint.
+    """
+    dropped = wanted = 0
     while True:
-        wanted = wanted or deepest_position(run.wanted, limit)
-        # The root's 0 was always stored: a run that has stored anything ends the walk.
-        if run.stored:
-            stored = deepest_position(run.stored, limit)
-            if stored or run.stop == 0:
-                return stored, wanted
-        run = run.parent
-
-
-def _deepest_checkpoint(run: KvRun, limit: int) -> Checkpoint:
-    """Return the deepest resident checkpoint up to `limit`, from `run` upwards."""
-    checkpoint = run.deepest_checkpoint(limit)
-    while checkpoint is None:
-        run = run.parent
+        if run.dropped and not dropped:
+            dropped = deepest_position(run.dropped, limit)
+        if run.wanted and not wanted:
+            wanted = deepest_position(run.wanted, limit)
         checkpoint = run.deepest_checkpoint(limit)
-    return checkpoint
+        if checkpoint is not None:
+            return checkpoint, dropped, wanted
+        run = run.parent

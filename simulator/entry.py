@@ -25,6 +25,7 @@ class KvRun:
         "children_resident",
         "children_seen",
         "done",
+        "dropped",
         "kv_admitted_end",
         "kv_end",
         "node",
@@ -37,7 +38,6 @@ class KvRun:
         "size_bytes",
         "start",
         "stop",
-        "stored",
         "wanted",
     )
 
@@ -56,7 +56,7 @@ class KvRun:
         self.pins = 0
         # Ascending; most runs never hold any, so an empty one is the shared empty tuple.
         self.checkpoints: list[Checkpoint] | tuple[()] = ()  # resident
-        self.stored: list[int] | tuple[()] = ()  # positions where one was ever stored
+        self.dropped: list[int] | tuple[()] = ()  # positions of those that were evicted
         self.wanted: list[int] | tuple[()] = ()  # positions wanted, before they were floored
         self.rank: Any = 0
         self.queued = False
@@ -86,19 +86,19 @@ class KvRun:
         return checkpoints[index - 1] if index else None
 
     def add(self, checkpoint: Checkpoint) -> None:
-        """Note that `checkpoint` is resident here, and that it was stored once."""
+        """Note that `checkpoint` is resident here."""
         if self.checkpoints:
             insort(self.checkpoints, checkpoint, key=_position)
         else:
             self.checkpoints = [checkpoint]
-        self.stored = with_position(self.stored, checkpoint.position)
 
     def remove(self, checkpoint: Checkpoint) -> None:
-        """Note that `checkpoint` is resident here no more."""
+        """Note that `checkpoint` was resident here, and is no more."""
         if len(self.checkpoints) > 1:
             self.checkpoints.remove(checkpoint)
         else:
             self.checkpoints = ()
+        self.dropped = with_position(self.dropped, checkpoint.position)
 
 
 class Checkpoint:

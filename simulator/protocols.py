@@ -68,7 +68,7 @@ class Prefix:
         return points[::-1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Overlap:
     """A request whose prefill has ended, and how much of it had been seen before.
 

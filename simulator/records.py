@@ -7,7 +7,7 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-FINISHED, REJECTED, UNFINISHED = 0, 1, 2
+ABSENT, FINISHED, REJECTED, UNFINISHED = 0, 1, 2, 3  # absent: did not arrive in time
 
 # Loss attribution: why a prompt token was not saved, in the order of the chain (attribution.py).
 LOSSES = (
@@ -53,24 +53,31 @@ _ROW_TYPE = np.dtype(
 
 
 class Records:
-    """Collects one row a request, in the order in which they end."""
+    """A row a request, written when the request ends.
 
-    def __init__(self) -> None:
-        self._rows = bytearray()
+    Parameters
+    ----------
+    requests
+        How many there can be.
+    """
 
-    def add(self, *values: float) -> None:
-        """Add a row: whole numbers for COUNT_COLUMNS, then seconds for TIME_COLUMNS."""
-        self._rows += _ROW.pack(*values)
+    def __init__(self, requests: int) -> None:
+        self._rows = bytearray(requests * _ROW.size)
+
+    def add(self, request: int, *values: float) -> None:
+        """Write the row of `request`: whole numbers for the rest of COUNT_COLUMNS, then seconds."""
+        _ROW.pack_into(self._rows, request * _ROW.size, request, *values)
 
     def columns(self) -> dict[str, NDArray[np.int64] | NDArray[np.float64]]:
-        """Return the columns by name, rows in the order of the trace.
+        """Return the columns by name, rows in the order of the trace, absent requests left out.
 
-        `ttft_seconds` is added: the sum of the times, NaN where the request did not finish.
+        `ttft_seconds` is added: the sum of the times, NaN where the request did not finish. All
+        others are views of the rows.
         """
         rows = np.frombuffer(self._rows, dtype=_ROW_TYPE)
-        if (np.diff(rows["request"]) < 0).any():
-            rows = rows[np.argsort(rows["request"], kind="stable")]
-        columns = {name: np.ascontiguousarray(rows[name]) for name in (_ROW_TYPE.names or ())}
+        if not rows["status"].all():
+            rows = rows[rows["status"] != ABSENT]
+        columns = {name: rows[name] for name in _ROW_TYPE.names or ()}
         parts = sum(columns[name] for name in TIME_COLUMNS[1:])
         columns["ttft_seconds"] = np.where(columns["status"] == FINISHED, parts, np.nan)
         return columns

@@ -56,7 +56,7 @@ class Prefills:
         costs: CostModel,
         on_finished: Callable[[], None] | None,
     ) -> None:
-        self.records = Records()
+        self.records = Records(len(trace))
         self._cache = cache
         self._costs = costs
         self._restore_seconds = costs.restore_seconds(cache.store.sizes.state_bytes)

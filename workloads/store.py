@@ -7,6 +7,7 @@ requests (`leaf`, `output_tokens`, `session`, `label` and, where they are known,
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -118,6 +119,8 @@ def load(path: str | Path) -> Trace:
 
     path = Path(path)
     open_file(path).close()
+    if os.fsencode(path).decode(errors="replace") != str(path):
+        raise DataError(str(path), "expected a file name in UTF-8, which Parquet needs")
     try:
         header = _checked_header(path, pl.read_parquet_metadata(path))
         columns = _read(path, header)

@@ -21,10 +21,11 @@ Sets = Annotated[
         "--set", metavar="KEY=VALUE", help="Override a setting, as in cache.capacity=8GiB."
     ),
 ]
-Block = Annotated[int | None, typer.Option("--block", help="Tokens a block of the trace's ids.")]
-Format = Annotated[str | None, typer.Option("--format", help="Format of the trace file.")]
+Block = Annotated[int | None, typer.Option("--block", help="Tokens a block of ids; default: 512.")]
+Format = Annotated[str | None, typer.Option("--format", help="Of the trace; default: mooncake.")]
 OnBadLine = Annotated[
-    str | None, typer.Option("--on-bad-line", metavar="fail|skip", help="What a bad line does.")
+    str | None,
+    typer.Option("--on-bad-line", metavar="fail|skip", help="Default: fail."),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from reports.commands.options import Json
-from reports.console import print_json
+from reports.console import print_json, print_line
 
 Images = Annotated[
     Literal["png", "svg", "pdf"] | None, typer.Option(help="Write each chart as an image too.")
@@ -38,4 +38,4 @@ def report(
         print_json({"files": [str(path) for path in written]})
         return
     for path in written:
-        print(path)
+        print_line(str(path))

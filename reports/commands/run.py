@@ -19,7 +19,7 @@ from reports.commands.options import (
     Sets,
     settings_from,
 )
-from reports.console import Progress, print_json, say
+from reports.console import Progress, print_json, print_line, say
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,18 +33,22 @@ File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A stu
 
 def run(
     study: File = None,
-    trace: Annotated[str | None, typer.Option(help="A trace file.")] = None,
+    trace: Annotated[str | None, typer.Option(help="A trace file; without it: built-in.")] = None,
     block: Block = None,
     format: Format = None,
-    placer: Annotated[str | None, typer.Option(help="As in block:size=1024.")] = None,
-    eviction: Annotated[str | None, typer.Option(help="As in lru.")] = None,
-    admission: Annotated[str | None, typer.Option(help="As in always.")] = None,
-    capacity: Annotated[str | None, typer.Option(help="As in '8 GiB', or unbounded.")] = None,
-    server: Annotated[str | None, typer.Option(metavar="queue|instant")] = None,
-    profile: Annotated[str | None, typer.Option(help="Name or JSON file.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests/s, without times.")] = None,
+    placer: Annotated[
+        str | None, typer.Option(help="As in block:size=64; default: branch.")
+    ] = None,
+    eviction: Annotated[str | None, typer.Option(help="As in fifo; default: lru.")] = None,
+    admission: Annotated[str | None, typer.Option(help="Default: always.")] = None,
+    capacity: Annotated[str | None, typer.Option(help="As in '8 GiB'; default: unbounded.")] = None,
+    server: Annotated[
+        str | None, typer.Option(metavar="queue|instant", help="Default: queue.")
+    ] = None,
+    profile: Annotated[str | None, typer.Option(help="Cost profile, or its JSON file.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests/s, where none are told.")] = None,
     seed: Seed = None,
-    warmup: Annotated[float | None, typer.Option(help="Share that does not count.")] = None,
+    warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
     on_bad_line: OnBadLine = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
@@ -55,7 +59,8 @@ def run(
 ) -> None:
     """Replay a workload through one cache and say what was saved, and why not more.
 
-    Without a study file and without --trace, the built-in workload is replayed.
+    Without a study file and without --trace, the built-in workload is replayed. `milepost
+    policies` and `milepost profiles` list what the flags take.
     """
     flags: dict[str, tuple[str, Any]] = {
         "--trace": ("workload.trace", trace),
@@ -93,8 +98,10 @@ def single_cell(settings: Settings) -> Cell:
     UsageError
         When the grid has several.
     """
-    from reports.cells import expand
+    from reports.cells import expand, pin_overrides
+    from reports.study_file import parse_study
 
+    parse_study(pin_overrides(settings))  # also what `run` replaces must be sound
     _, cells = expand(settings.with_value("study.replications", 1, "milepost run"))
     if len(cells) > 1:
         varied = ", ".join(key for key in cells[0].choice)
@@ -171,7 +178,7 @@ def _print_plan(replay: Replay, as_json: bool) -> None:
         return
     trace = plan["trace"]
     policy = replay.cell.study.policy
-    print(
+    print_line(
         f"1 cell: {trace['requests']:,} requests of {trace['name']} ({trace['prompt_tokens']:,} "
         f"prompt tokens), {policy.placer}, {policy.eviction}, {policy.admission}"
     )

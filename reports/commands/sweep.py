@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reports.commands.options import DryRun, Json, Quiet, Seed, Sets, StudyFile, settings_from
-from reports.console import Progress, print_json, say
+from reports.console import Progress, print_json, print_line, say
 
 if TYPE_CHECKING:
     from reports.study import SweepReport
@@ -80,7 +80,8 @@ def _print_report(report: SweepReport, as_json: bool) -> None:
         print_json(describe(report))
         return
     done = len(report.outcomes) - len(report.failed)
-    print(f"{done} of {len(report.outcomes)} cells done; the page: {report.folder / 'report.html'}")
+    page = report.folder / "report.html"
+    print_line(f"{done} of {len(report.outcomes)} cells done; the page: {page}")
 
 
 def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from reports.commands.options import Block, Format, Json, OnBadLine
-from reports.console import print_json, print_table
+from reports.console import print_json, print_line, print_table
 from reports.summary import share
 from simulator.errors import DataError, UsageError, printable
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from workloads.validation import Anomaly
 
 app = typer.Typer(help="Everything about traces.", rich_markup_mode=None, no_args_is_help=False)
+
+_IN_TOKENS = ("prompt length", "output length", "overlap", "granularity")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A trace file.")]
 Out = Annotated[Path, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")]
@@ -41,7 +43,7 @@ def inspect(
         print_table(("", ""), list(_lines(found)))
 
 
-@app.command()
+@app.command(short_help="Look for what is wrong or odd in a file.")
 def validate(file: File, block: Block = None, format: Format = None, json: Json = False) -> None:
     """Look for what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
     from workloads.validation import validate as validate_trace
@@ -78,7 +80,7 @@ def generate(
     _write(generate_trace(SyntheticSpec(seed=seed, **given)), out, block, json)
 
 
-@app.command()
+@app.command(short_help="Write a trace as .parquet or .jsonl(.gz).")
 def convert(
     file: File,
     out: Out,
@@ -129,7 +131,7 @@ def _write(trace: Trace, out: Path, block: int, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(out), "requests": len(trace), "prompt_tokens": tokens})
     else:
-        print(f"{out}: {len(trace):,} requests, {tokens:,} prompt tokens")
+        print_line(f"{out}: {len(trace):,} requests, {tokens:,} prompt tokens")
 
 
 def _lines(found: dict[str, Any], above: str = "") -> Any:
@@ -144,12 +146,13 @@ def _lines(found: dict[str, Any], above: str = "") -> Any:
         elif isinstance(value, list | tuple):
             yield label, "; ".join(map(str, value)) or "none"
         else:
-            yield label, _figure(value)
+            unit = " tokens" if label.startswith(_IN_TOKENS) and value is not None else ""
+            yield label, f"{_figure(value)}{unit}"
 
 
 def _figure(value: Any) -> str:
     if value is None:
         return "unknown"
     if isinstance(value, float):
-        return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+        return f"{value:,.1f}".removesuffix(".0") if abs(value) >= 100 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

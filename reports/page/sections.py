@@ -124,7 +124,7 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
     theirs = world.baseline.get(best, best)
     paired = (
         f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals; "
-        "grey and “tied” where one covers zero."
+        "“tied” where one covers zero."
     )
     held = "At the end of each block of consecutive requests, first replication, after the warm-up."
     return {

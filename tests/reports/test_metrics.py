@@ -10,7 +10,7 @@ from policies.eviction.lru import Lru
 from policies.registry import create
 from reports.metrics import BLOCK_COLUMNS, BLOCKS, blocks, flat_metrics
 from reports.scenario import profile_named
-from simulator.records import LOSSES
+from simulator.records import FINISHED, LOSSES, REJECTED
 from simulator.result import Result
 from simulator.simulation import Scenario, simulate
 from workloads.synthetic import SyntheticSpec, generate
@@ -44,7 +44,7 @@ def test_blocks_add_up_to_the_metrics(result: Result, warmup: float) -> None:
 
 def test_blocks_by_hand() -> None:
     columns = {
-        "status": np.array([0, 1, 0]),
+        "status": np.array([FINISHED, REJECTED, FINISHED]),
         "prompt_tokens": np.array([10, 20, 30]),
         "saved_tokens": np.array([0, 0, 9]),
         "ttft_seconds": np.array([0.5, np.nan, 1.5]),

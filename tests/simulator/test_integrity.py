@@ -42,9 +42,7 @@ def shorten_inner_run(cache, runs):
 
 
 def move_beyond_the_kv(cache, runs):
-    run = runs[2, 4]
-    run.checkpoints[0].position = 9
-    run.stored.append(9)
+    runs[2, 4].checkpoints[0].position = 9
 
 
 FAULTS = {
@@ -59,7 +57,6 @@ FAULTS = {
     "pins of a run": lambda cache, runs: setattr(runs[0, 2], "pins", 1),
     "checkpoint pins": lambda cache, runs: setattr(runs[0, 2].checkpoints[0], "pins", 1),
     "lacks its KV": move_beyond_the_kv,
-    "never stored": lambda cache, runs: runs[2, 4].stored.clear(),
     "elsewhere": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "run", runs[0, 2]),
     "ascending": lambda cache, runs: runs[0, 2].checkpoints.append(runs[0, 2].checkpoints[0]),
 }

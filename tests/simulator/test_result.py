@@ -14,7 +14,7 @@ COUNTERS = Counters(1, 3, 30, 500, 7, 520, 2, 0)
 
 
 def result_of(rows):
-    records = Records()
+    records = Records(len(rows))
     for request, status, prompt, saved, ttft in rows:
         counts = dict.fromkeys(COUNT_COLUMNS, 0)
         counts |= {"request": request, "status": status, "prompt_tokens": prompt}
