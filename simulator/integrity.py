@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 
 from simulator.entry import Entry, KvRun
 from simulator.errors import MilepostError
 from simulator.runs import Runs
 from simulator.store import Store
+
+_CHILDREN, _KV_END, _PARENT, _PINS, _START = map(
+    attrgetter, ("children_resident", "kv_end", "parent", "pins", "start")
+)
 
 
 class IntegrityError(MilepostError):
@@ -32,31 +37,43 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
     IntegrityError
         Naming the first thing that does not agree.
     """
-    pins = Counter(map(id, (runs.root, *pinned)))  # the root stays
-    kv_bytes_per_token = store.sizes.kv_bytes_per_token
-    children: dict[KvRun, int] = {}
-    kv_tokens = checkpoints = 0
-    for run in (existing := list(runs)):
-        start, kv_end = run.start, run.kv_end
-        if not start <= kv_end <= run.kv_admitted_end <= run.stop:
+    existing = list(runs)
+    for run in existing:
+        if not run.start <= run.kv_end <= run.kv_admitted_end <= run.stop:
             raise _fault("KV lies outside its run")
-        if run.size_bytes != (kv_end - start) * kv_bytes_per_token:
+        if run.size_bytes != (run.kv_end - run.start) * store.sizes.kv_bytes_per_token:
             raise _fault("the bytes of a run are miscounted")
+    resident = [run for run in existing if run.kv_end > run.start]
+    _check_children(runs.root, existing, resident)
+    pins = Counter(map(id, (runs.root, *pinned)))  # the root stays
+    _check_counts("pins of a run", _PINS, [runs.root, *existing], pins)
+    checkpoints = 0
+    for run in existing:
         if run.checkpoints:
             _check_checkpoints(run, pins)
             checkpoints += len(run.checkpoints)
-        if kv_end > start:
-            parent = run.parent
-            if parent.kv_end != parent.stop:
-                raise _fault("KV has a hole above it")
-            children[parent] = children.get(parent, 0) + 1
-            kv_tokens += kv_end - start
-    for run in (runs.root, *existing):
-        if run.children_resident != children.get(run, 0):
-            raise _fault("resident children are miscounted")
-        if run.pins != pins.get(id(run), 0):
-            raise _fault("the pins of a run are miscounted")
+    kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
     _check_pool(store, kv_tokens, checkpoints)
+
+
+def _check_children(root: KvRun, existing: list[KvRun], resident: list[KvRun]) -> None:
+    parents = Counter(map(_PARENT, resident))
+    for parent in parents:
+        if parent.kv_end != parent.stop:
+            raise _fault("KV has a hole above it")
+    children = Counter({id(parent): count for parent, count in parents.items()})
+    _check_counts("resident children", _CHILDREN, [root, *existing], children)
+
+
+def _check_counts(
+    what: str, count_of: attrgetter[int], runs: list[KvRun], expected: Counter[int]
+) -> None:
+    """Compare a count of each run with what is expected by identity, 0 where nothing is."""
+    counted = {
+        id(run): count for run, count in zip(runs, map(count_of, runs), strict=True) if count
+    }
+    here = {key: expected[key] for key in expected.keys() & set(map(id, runs))}
+    _require(counted == here, f"the {what} are miscounted")
 
 
 def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:

@@ -102,12 +102,16 @@ class Store:
 
     def fill(self, top: KvRun, below: list[KvRun]) -> None:
         """Bring in the rest of `top` and all of the runs `below` it, for which there is room."""
-        tokens = 0
-        if top.kv_end < top.stop:
-            tokens = self._grow(top, top.stop)
-        for run in below:
-            tokens += self._grow(run, run.stop)
-        self.pool.take_kv(tokens * self._kv_bytes)
+        kv_bytes = self._kv_bytes
+        tokens = self._grow(top, top.stop) if top.kv_end < top.stop else 0
+        for run in below:  # nothing of these is resident
+            stop, start = run.stop, run.start
+            run.kv_end = run.kv_admitted_end = stop
+            run.size_bytes = (stop - start) * kv_bytes
+            run.parent.children_resident += 1
+            tokens += stop - start
+        if tokens:
+            self.pool.take_kv(tokens * kv_bytes)
 
     def extend(self, run: KvRun, end: int) -> bool:
         """Bring in the KV of `run` up to token `end`, or as far as it fits; say if all is there.

@@ -53,7 +53,7 @@ FAULTS = {
     "hole": shorten_inner_run,
     "outside": lambda cache, runs: setattr(runs[2, 4], "kv_end", 5),
     "bytes of a run": lambda cache, runs: setattr(runs[2, 4], "size_bytes", 5),
-    "children": lambda cache, runs: setattr(runs[0, 2], "children_resident", 1),
+    "resident children": lambda cache, runs: setattr(runs[0, 2], "children_resident", 1),
     "pins of a run": lambda cache, runs: setattr(runs[0, 2], "pins", 1),
     "checkpoint pins": lambda cache, runs: setattr(runs[0, 2].checkpoints[0], "pins", 1),
     "lacks its KV": move_beyond_the_kv,
