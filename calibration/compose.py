@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from calibration.files import write_text
 from calibration.gpus import GPUS, Gpu
 from calibration.parts import H200_DEVICE_GBPS, copy_parts, model_parts
 from simulator.decode import Within, decode
 from simulator.errors import DataError, MilepostError
+from simulator.files import write_text
 from simulator.json_file import read_json
 from simulator.model import find_model
 from simulator.profile import Profile, parse_profile, profile_to_json
@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         profile = compose(read_reference(options.reference), GPUS[options.gpu])
-        write_text(options.out, profile_to_json(profile))
+        write_text(Path(options.out), profile_to_json(profile))
     except MilepostError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.cells import Cell
-from reports.files import write_json, write_parquet, write_text
+from reports.files import write_json, write_parquet
 from reports.journal import Outcome
 from reports.metrics import BLOCK_COLUMNS
 from reports.scenario import profile_named
@@ -21,6 +21,7 @@ from reports.study_file import Study
 from reports.traces import TraceFacts, rate_note
 from reports.version import version
 from simulator.errors import DataError, UsageError, printable
+from simulator.files import write_text
 
 if TYPE_CHECKING:
     import polars as pl

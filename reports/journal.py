@@ -19,8 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from reports.files import make_folder, remove_leftovers, unwritable, write_json
+from reports.files import make_folder, remove_leftovers, write_json
 from simulator.errors import UsageError, printable
+from simulator.files import unwritable
 
 SCHEMA_VERSION = 1
 

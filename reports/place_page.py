@@ -11,11 +11,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from reports.charts.lint import checked
 from reports.charts.staircase import MOST_STEPS, savings_curve, staircase
 from reports.charts.theme import CONFIG
-from reports.files import write_text
 from reports.page.document import content_security_policy, data_block, javascript, read_template
 from reports.palette import GREY, VERMILLION
 from reports.placement_summary import listed, theory, tokens
 from reports.version import version
+from simulator.files import write_text
 
 if TYPE_CHECKING:
     from reports.law_file import DepthLaw

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from reports.files import (
     make_folder,
     remove_leftovers,
-    unwritable,
     write_json,
     write_parquet,
-    write_text,
 )
 from reports.settings import to_toml
 from reports.study_file import Study
 from simulator.errors import UsageError, printable
+from simulator.files import unwritable, write_text
 
 if TYPE_CHECKING:
     from simulator.result import Result

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from simulator.errors import UsageError
+from simulator.files import whole_file
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
-from workloads.files import written_atomically
 
 DEFAULT_BLOCK_TOKENS = 16  # for traces that are exact to the token
 
@@ -42,7 +42,7 @@ def export_mooncake(trace: Trace, path: str | Path, *, block: int | None = None)
         raise UsageError(f"block: expected at least 1 token, found {block}")
     path = Path(path)
     encode = msgspec.json.Encoder().encode
-    with written_atomically(path) as temporary, _opened(temporary, path.suffix == ".gz") as file:
+    with whole_file(path) as temporary, _opened(temporary, path.suffix == ".gz") as file:
         for row in _rows(trace, block):
             file.write(encode(row) + b"\n")
 

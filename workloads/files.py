@@ -1,15 +1,13 @@
-"""Files opened and written so that whatever goes wrong becomes one clear line."""
+"""Files opened so that whatever goes wrong becomes one clear line."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, printable
 
 SUFFIXES = (".gz", ".jsonl", ".json", ".parquet")
 
@@ -33,32 +31,6 @@ def open_file(path: Path) -> BufferedReader:
         raise DataError(str(path), f"cannot be read: {reason(error)}") from None
     except ValueError:  # a NUL byte in the name
         raise DataError(str(path), "is not a file name") from None
-
-
-@contextmanager
-def written_atomically(path: Path) -> Iterator[Path]:
-    """Give a temporary name in the folder of `path`, which becomes `path` when all went well.
-
-    Raises
-    ------
-    UsageError
-        Where the file cannot be written; then nothing is left behind, and an older file stays.
-    """
-    if "\0" in str(path) or not path.name:
-        raise UsageError(f"cannot write {printable(str(path))!r}: it is not a file name")
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
-    try:
-        if path.is_dir():
-            raise UsageError(f"cannot write {printable(str(path))}: it is a directory")
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write {printable(str(path))}: {reason(error)}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
 
 
 def reason(error: OSError) -> str:

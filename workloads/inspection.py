@@ -122,9 +122,10 @@ def overlaps(trace: Trace) -> Int64:
             seen[node] = 1
             node = parent[node]
         found[request] = stop[node]
-        while not seen[end]:  # the answer, which exists once the request has been served
-            seen[end] = 1
-            end = parent[end]
+        node = end  # of the answer, which exists once the request has been served
+        while not seen[node]:
+            seen[node] = 1
+            node = parent[node]
     return found
 
 

@@ -16,9 +16,10 @@ import msgspec
 import numpy as np
 
 from simulator.errors import DataError
+from simulator.files import whole_file
 from simulator.prefix_tree import PrefixTree
 from simulator.trace import Trace
-from workloads.files import open_file, written_atomically
+from workloads.files import open_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +68,7 @@ def save(trace: Trace, path: str | Path) -> None:
         ]
     )
     header = {_KEY: msgspec.json.encode(_header(trace)).decode()}
-    with written_atomically(Path(path)) as temporary:
+    with whole_file(Path(path)) as temporary:
         try:
             with temporary.open("wb") as file:
                 frame.write_parquet(file, metadata=header)

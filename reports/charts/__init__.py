@@ -15,8 +15,8 @@ from reports.charts.lint import checked
 from reports.charts.occupancy import most_held, occupancy
 from reports.charts.theme import CONFIG
 from reports.comparison import compare
-from reports.files import whole_file
 from reports.points import World
+from simulator.files import whole_file
 
 if TYPE_CHECKING:
     import polars as pl

@@ -55,6 +55,6 @@ def test_what_cannot_be_written_is_a_usage_error(tmp_path):
     trace = generate(SyntheticSpec(requests=2))
     with pytest.raises(UsageError, match="block"):
         export_mooncake(trace, tmp_path / "t", block=0)
-    with pytest.raises(UsageError, match="cannot write"):
+    with pytest.raises(UsageError, match="cannot be written"):
         export_mooncake(trace, tmp_path / "absent" / "t")
     assert list(tmp_path.iterdir()) == []

@@ -148,7 +148,7 @@ def test_a_missing_column_is_refused(trace, path):
 
 def test_what_cannot_be_written_is_a_usage_error_and_leaves_nothing(trace, tmp_path):
     for target in (tmp_path, tmp_path / "absent" / "t.parquet", tmp_path / ("x" * 300)):
-        with pytest.raises(UsageError, match="cannot write"):
+        with pytest.raises(UsageError, match="cannot be written"):
             save(trace, target)
     assert list(tmp_path.iterdir()) == []
 
@@ -158,7 +158,7 @@ def test_a_full_disk_leaves_the_older_file(trace, path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        with pytest.raises(UsageError, match="cannot write"):
+        with pytest.raises(UsageError, match="cannot be written"):
             save(trace, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
