@@ -120,14 +120,15 @@ class PolicyCache:
             grant.request,
         )
         wanted = self._placer.place(prefix)
-        if len(wanted) and wanted[-1] > end:
-            raise UsageError(f"the placer wants position {wanted[-1]} in a prompt of {end} tokens")
+        if len(wanted) and (wanted[-1] > end or wanted[0] < 1):
+            wrong = wanted[-1] if wanted[-1] > end else wanted[0]
+            raise UsageError(f"the placer wants position {wrong} in a prompt of {end} tokens")
         for position in wanted:
             floored = grid.floor(position)
             if floored > deepest:
                 grant.positions.append(floored)
                 deepest = floored
-            if floored != position:
+            if floored != position and position > grant.resume:
                 grant.floored.append(position)
 
     def _store(self, grant: Grant) -> None:
@@ -138,6 +139,8 @@ class PolicyCache:
             missing.append(run)
             run = run.parent
         missing.reverse()
+        if grant.positions and grant.positions[0] <= run.kv_end:
+            grant.positions = _absent(run, grant.positions)
         run.pins += 1  # with the deepest resident run pinned, all above it stay
         if store.make_room_for(grant.end.stop - run.kv_end, len(grant.positions)):
             store.fill(run, missing)
@@ -188,12 +191,13 @@ class PolicyCache:
 
     def _extend(self, grant: Grant, run: KvRun, pending: list[int]) -> bool:
         """Bring in the rest of `run` with its checkpoints; say whether it is whole."""
-        while pending and pending[-1] <= run.stop:
+        end = run.stop if self.store.admits_rest(run) else run.kv_end
+        while pending and pending[-1] <= end:
             position = pending.pop()
             if not self.store.extend(run, position):
                 return False
             self._add_pinned(grant, run, position)
-        return self.store.extend(run, run.stop)
+        return self.store.extend(run, end) and end == run.stop
 
     def _add_pinned(self, grant: Grant, run: KvRun, position: int) -> None:
         checkpoint = self.store.add_checkpoint(run, position)
@@ -229,6 +233,22 @@ def _mark_done(run: KvRun) -> None:
     while not run.done:
         run.done = True
         run = run.parent
+
+
+def _absent(run: KvRun, positions: list[int]) -> list[int]:
+    """Return the `positions` without a state; `run` is the deepest resident run of their path.
+
+    Another request may have stored one since this one was matched, and a prompt that is repeated
+    has its own at the end: no room is to be made for those.
+    """
+    absent: list[int] = []
+    for position in reversed(positions):
+        while run.start >= position:
+            run = run.parent
+        checkpoint = run.deepest_checkpoint(position)
+        if checkpoint is None or checkpoint.position != position:
+            absent.append(position)
+    return absent[::-1]
 
 
 def _run_holding(run: KvRun, position: int) -> KvRun:

@@ -94,10 +94,14 @@ class KvRun:
 
     def remove(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` was resident here, and is no more."""
-        if len(self.checkpoints) > 1:
-            self.checkpoints.remove(checkpoint)
-        else:
+        if len(self.checkpoints) <= 1:
             self.checkpoints = ()
+        elif self.checkpoints[-1] is checkpoint:
+            self.checkpoints.pop()
+        else:  # there may be thousands: never a search from one end to the other
+            del self.checkpoints[
+                bisect_right(self.checkpoints, checkpoint.position, key=_position) - 1
+            ]
         self.dropped = with_position(self.dropped, checkpoint.position)
 
 

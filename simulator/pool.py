@@ -16,7 +16,6 @@ class Pool:
 
     __slots__ = (
         "_least_free_bytes",
-        "_total_bytes",
         "capacity_bytes",
         "checkpoint_bytes",
         "checkpoint_peak_bytes",
@@ -26,12 +25,13 @@ class Pool:
         "kv_bytes",
         "kv_peak_bytes",
         "kv_taken_bytes",
+        "total_bytes",
     )
 
     def __init__(self, capacity_bytes: int | None) -> None:
         self.capacity_bytes = capacity_bytes
-        self._total_bytes = _UNBOUNDED_BYTES if capacity_bytes is None else capacity_bytes
-        self.free_bytes = self._least_free_bytes = self._total_bytes
+        self.total_bytes = _UNBOUNDED_BYTES if capacity_bytes is None else capacity_bytes
+        self.free_bytes = self._least_free_bytes = self.total_bytes
         self.kv_bytes = 0
         self.checkpoint_bytes = 0
         self.checkpoints = 0
@@ -43,7 +43,7 @@ class Pool:
     @property
     def peak_bytes(self) -> int:
         """The most bytes that were ever in use at once."""
-        return self._total_bytes - self._least_free_bytes
+        return self.total_bytes - self._least_free_bytes
 
     def take_kv(self, size_bytes: int) -> None:
         """Count KV that has entered."""

@@ -73,8 +73,8 @@ class Result:
         Parameters
         ----------
         warmup_share
-            Share of the requests, from the first on, that is left out of everything but the
-            peaks.
+            Share of the requests, from the first on, that is left out of everything but what
+            `counters` holds: peaks, evictions, requests beyond the measured range.
         """
         rows = self.rows_after(warmup_share)
         prompt, saved = int(rows["prompt_tokens"].sum()), int(rows["saved_tokens"].sum())

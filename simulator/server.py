@@ -149,7 +149,8 @@ class QueueServer:
     prefills
         What it runs.
     queue_limit
-        Requests that may wait; one that finds so many waiting is rejected. None: no limit.
+        Requests that may wait; one that would have to wait behind so many is rejected. None: no
+        limit.
     """
 
     def __init__(self, env: Environment, prefills: Prefills, queue_limit: int | None) -> None:
@@ -163,7 +164,7 @@ class QueueServer:
     def arrive(self, first: int, last: int, arrival_seconds: float) -> None:
         """Let the requests wait, and start the first of them if nothing runs."""
         for request in range(first, last):
-            if self._queue_limit is not None and self._queue_length() >= self._queue_limit:
+            if self._queue_limit is not None and self._must_wait_behind() >= self._queue_limit:
                 self._prefills.record_unserved(request, REJECTED, arrival_seconds)
             else:
                 self._waiting.append((request, arrival_seconds))
@@ -179,8 +180,9 @@ class QueueServer:
         for request, arrival_seconds in self._waiting:
             self._prefills.record_unserved(request, UNFINISHED, arrival_seconds)
 
-    def _queue_length(self) -> int:
-        return len(self._waiting) + len(self._matched)
+    def _must_wait_behind(self) -> int:
+        """Return how many wait; the first that an idle server has taken does not, so -1 is idle."""
+        return len(self._waiting) + len(self._matched) - (self._running is None)
 
     def _start_next(self) -> None:
         if not self._matched:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,7 +76,8 @@ def simulate(
     """Replay `trace` and return one record a request.
 
     The same trace and scenario give the same result, to the bit. Requests that arrive at one
-    instant are taken in the order of the trace.
+    instant are taken in the order of the trace, behind a prefill that ends at that instant; what
+    would happen at the horizon itself does not happen any more.
 
     Parameters
     ----------
@@ -100,7 +102,12 @@ def simulate(
         raise UsageError(f"the horizon must be a positive number of seconds, not {horizon}")
     started = time.perf_counter()
     with _garbage_collector_paused():
-        result = _run(trace, scenario, on_progress)
+        try:
+            result = _run(trace, scenario, on_progress)
+        except struct.error:
+            raise UsageError(
+                f"profile '{scenario.profile.profile_id}' makes the cache hold 2**63 bytes or more"
+            ) from None
     return replace(result, wall_seconds=time.perf_counter() - started)
 
 
@@ -153,6 +160,9 @@ class Arrivals:
 
     def _arrive(self, event: Event) -> None:
         del event
+        if self._env.peek() <= self._env.now:  # a prefill ends now too, and goes first
+            after(self._env, 0.0, self._arrive)
+            return
         times, first = self._times, self._next
         now = times[first]
         last = first + 1

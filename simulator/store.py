@@ -98,7 +98,15 @@ class Store:
         if self._asks:
             return False
         size_bytes = tokens * self._kv_bytes + states * self.sizes.state_bytes
-        return size_bytes <= self.pool.free_bytes or self._make_room(size_bytes)
+        return size_bytes <= self.pool.free_bytes or self._make_whole_room(size_bytes)
+
+    def admits_rest(self, run: KvRun) -> bool:
+        """Ask whether the KV that `run` lacks may enter: once, in how many pieces ever it comes."""
+        return (
+            not self._asks
+            or run.kv_end == run.stop
+            or self._admits(run, (run.stop - run.kv_end) * self._kv_bytes)
+        )
 
     def fill(self, top: KvRun, below: list[KvRun]) -> None:
         """Bring in the rest of `top` and all of the runs `below` it, for which there is room."""
@@ -116,13 +124,11 @@ class Store:
     def extend(self, run: KvRun, end: int) -> bool:
         """Bring in the KV of `run` up to token `end`, or as far as it fits; say if all is there.
 
-        `run` must be pinned, and what lies above it whole.
+        `run` must be pinned and admitted, and what lies above it whole.
         """
         if end <= run.kv_end:
             return True
         size_bytes = (end - run.kv_end) * self._kv_bytes
-        if self._asks and not self._admits(run, size_bytes):
-            return False
         fits = size_bytes <= self.pool.free_bytes or self._make_room(size_bytes)
         if not fits:
             end = self._fitting_end(run)
@@ -131,15 +137,12 @@ class Store:
         return fits
 
     def add_checkpoint(self, run: KvRun, position: int) -> Checkpoint | None:
-        """Store a state at `position` of `run`, whose KV is there; None if there is one."""
-        present = run.deepest_checkpoint(position)
-        if present is not None and present.position == position:
-            return None
+        """Store a state at `position` of `run`, where KV is and no state; None if it cannot be."""
         size_bytes = self.sizes.state_bytes
         checkpoint = Checkpoint(run, position, size_bytes)
         if self._asks and not self._admits(checkpoint, size_bytes):
             return None
-        if size_bytes > self.pool.free_bytes and not self._make_room(size_bytes):
+        if size_bytes > self.pool.free_bytes and not self._make_whole_room(size_bytes):
             return None
         run.add(checkpoint)
         self.pool.take_checkpoint(size_bytes)
@@ -170,8 +173,12 @@ class Store:
 
     # --- out --------------------------------------------------------------------------------
 
+    def _make_whole_room(self, size_bytes: int) -> bool:
+        """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
+        return size_bytes <= self.pool.total_bytes and self._make_room(size_bytes)
+
     def _make_room(self, size_bytes: int) -> bool:
-        """Evict until `size_bytes` fit; say whether they do."""
+        """Evict until `size_bytes` fit, or nothing more can go; say whether they do."""
         pool, next_victim = self.pool, self._eviction.victim
         if not pool.capacity_bytes:
             return False

@@ -12,9 +12,9 @@ LARGEST_SECONDS = 1e10  # some three centuries
 
 _BYTE_UNITS: dict[str, int] = {
     "": 1,
-    "b": 1,
-    **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgtp", 1)},
-    **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgtp", 1)},
+    "B": 1,
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGTPE", 1)},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGTPE", 1)},
 }
 _SECOND_UNITS = {
     "": 1.0,
@@ -32,7 +32,7 @@ _LONGEST_TEXT = 64
 def parse_bytes(value: str | float, what: str = "size") -> int:
     """Return whole bytes from "8 GiB", "512MB", "1.5 kB" or a bare number of bytes.
 
-    KiB, MiB, GiB, TiB and PiB are powers of 1024; kB to PB powers of 1000; case is ignored.
+    KiB, MiB, GiB, TiB, PiB and EiB are powers of 1024; kB to EB powers of 1000; case is ignored.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def parse_bytes(value: str | float, what: str = "size") -> int:
     Raises
     ------
     UsageError
-        If it is not a size between 0 and 2**60 bytes.
+        If it is not a size between 0 and 1 EiB, 2**60 bytes.
     """
     expected = "a size such as '8 GiB', '512 MB' or a number of bytes"
     amount, unit = _split(value, what, expected, _BYTE_UNITS)
@@ -52,7 +52,7 @@ def parse_bytes(value: str | float, what: str = "size") -> int:
     number = int(amount) if amount.isdigit() else float(amount)
     size = number * _BYTE_UNITS[unit]
     if not size <= LARGEST_BYTES:
-        raise UsageError(f"{what} {_shown(value)} is beyond the largest, 2**60 bytes (1 EiB)")
+        raise UsageError(f"{what} {_shown(value)} is beyond the largest, 1 EiB (1024 PiB)")
     return round(size)
 
 
@@ -114,18 +114,18 @@ def format_count(count: float) -> str:
 def _split(
     value: str | float, what: str, expected: str, units: dict[str, int] | dict[str, float]
 ) -> tuple[str, str]:
-    """Return the digits and the known unit (lower case) of a quantity."""
+    """Return the digits and the unit of a quantity, the latter as `units` spells it."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UsageError(f"{what}: expected {expected}, found {_shown(value)}")
     text = value if isinstance(value, str) else _shown(value)
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
     if match is None:
         raise UsageError(f"{what}: expected {expected}, found {_shown(value)}")
-    unit = match[2].lower()
-    if unit not in units:
+    spelled = {unit.lower(): unit for unit in units}
+    if match[2].lower() not in spelled:
         known = ", ".join(filter(None, units))
         raise UsageError(f"{what}: unknown unit '{match[2]}' in {_shown(value)}; expected {known}")
-    return match[1], unit
+    return match[1], spelled[match[2].lower()]
 
 
 def _shown(value: object) -> str:

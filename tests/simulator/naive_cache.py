@@ -7,8 +7,22 @@ whenever it is needed, and the least recent entry is found by looking at all of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from tests.simulator.prompts import Prompt, node_ends
+
+
+@dataclass(eq=False)
+class NaiveGrant:
+    prompt: Prompt
+    resume: int
+    overlap: int
+    kv_depth: int
+    losses: list[int]
+    wanted: list[int]
+    positions: list[int]
+    pinned: Prompt  # the run in which the resume point lies
+    written: list[Prompt] = field(default_factory=list)
 
 
 class NaiveCache:
@@ -28,7 +42,8 @@ class NaiveCache:
         self.capacity = capacity
         self.kv_bytes, self.state_bytes, self.page, self.grid = kv_bytes, state_bytes, page, grid
         self.hits_count = hits_count
-        self.seen: set[Prompt] = set()
+        self.seen: set[Prompt] = set()  # matched
+        self.done: set[Prompt] = set()  # published
         self.admitted: set[Prompt] = set()
         self.kv: set[Prompt] = set()
         self.checkpoints: set[Prompt] = set()
@@ -36,28 +51,40 @@ class NaiveCache:
         self.floored: set[Prompt] = set()  # wanted, and not on the grid
         self.rank: dict[tuple[str, Prompt], int] = {}
         self.clock = 0
-        self.resume = 0  # of the request that runs
-        self.own: list[Prompt] = []  # states that it has stored
+        self.granted: list[NaiveGrant] = []  # those that run
+        self.own: list[Prompt] = []  # states stored by the one that is published
 
     # --- the chain ---
 
-    def serve(self, prompt: Prompt) -> tuple[int, int, list[int]]:
-        """Serve a request completely; return resume, KV depth and the losses."""
+    def serve(self, prompt: Prompt) -> NaiveGrant:
+        """Serve a request completely."""
+        grant = self.admit(prompt)
+        self.publish(grant)
+        return grant
+
+    def admit(self, prompt: Prompt) -> NaiveGrant:
+        """Match a request and pin what it uses."""
         length, limit = len(prompt), len(prompt) - 1
         overlap = self.depth(prompt, self.seen)
         kv_depth = self.depth(prompt, self.kv)
         a0 = min(overlap, limit)
+        a1 = min(self.depth(prompt, self.done), limit)
         a2 = min(self.depth(prompt, self.admitted), limit)
         a3 = min(kv_depth, limit)
         a4 = self.deepest(prompt, self.stored, a3)
-        resume = self.resume = self.deepest(prompt, self.checkpoints, a3)
+        resume = self.deepest(prompt, self.checkpoints, a3)
         want = self.deepest(prompt, self.floored, a3)
         alignment = want - a4 if want > a4 >= self.floor(want) else 0
-        losses = [length - overlap, overlap - a0, 0, a0 - a2, a2 - a3]
+        losses = [length - overlap, overlap - a0, a0 - a1, a1 - a2, a2 - a3]
         losses += [a3 - a4 - alignment, alignment, a4 - resume]
         self.seen |= {prompt[:depth] for depth in range(1, length + 1)}
-        self.publish(prompt, resume, list(self.wanted(prompt, resume)))
-        return resume, kv_depth, losses
+        wanted = list(self.wanted(prompt, resume))
+        positions = sorted({self.floor(p) for p in wanted if self.floor(p) > resume})
+        path = [end for end in self.ends if end == prompt[: len(end)] and len(end) >= resume > 0]
+        pinned = min(path, key=len, default=())
+        grant = NaiveGrant(prompt, resume, overlap, kv_depth, losses, wanted, positions, pinned)
+        self.granted.append(grant)
+        return grant
 
     def depth(self, prompt: Prompt, tokens: set[Prompt]) -> int:
         depth = 0
@@ -74,19 +101,21 @@ class NaiveCache:
 
     # --- what enters ---
 
-    def publish(self, prompt: Prompt, resume: int, wanted: list[int]) -> None:
-        self.own = []
-        positions = sorted({self.floor(p) for p in wanted if self.floor(p) > resume})
+    def publish(self, grant: NaiveGrant) -> None:
+        """Store what a request has computed, and release what it used."""
+        prompt, self.own = grant.prompt, grant.written
+        self.done |= {prompt[:depth] for depth in range(1, len(prompt) + 1)}
+        positions = [p for p in grant.positions if prompt[:p] not in self.checkpoints]
         path = [end for end in self.ends if end == prompt[: len(end)]]
         depth = self.depth(prompt, self.kv)
         held = [end for end in path if self.start(end) < depth]
         top = self.start(held[-1]) if held else 0
+        size = (len(prompt) - depth) * self.kv_bytes + len(positions) * self.state_bytes
+        if self.capacity is None or size <= self.capacity:
+            self.make_room(size, prompt)
         for position in [p for p in positions if p <= top]:
             self.add_checkpoint(prompt, position)
         pending = [p for p in positions if p > top]
-        self.make_room(
-            (len(prompt) - depth) * self.kv_bytes + len(pending) * self.state_bytes, prompt
-        )
         for end in [*held[-1:], *path[len(held) :]]:
             start = self.start(end)
             if not self.fill(prompt, end, [p for p in pending if start < p <= len(end)]):
@@ -94,13 +123,15 @@ class NaiveCache:
         now = [end for end in path if self.start(end) < self.depth(prompt, self.kv)]
         for end in reversed(now):
             self.touch(("kv", end), fresh=end not in held)
-        if resume:
-            self.touch(("state", prompt[:resume]))
+        if grant.resume:
+            self.touch(("state", prompt[: grant.resume]))
         for mark in self.own:
             self.touch(("state", mark), fresh=True)
-        for position in wanted:
+        for position in grant.wanted:
             if self.floor(position) != position:
                 self.floored.add(prompt[:position])
+        self.granted.remove(grant)
+        self.own = []
 
     def fill(self, prompt: Prompt, end: Prompt, positions: list[int]) -> bool:
         for position in positions:
@@ -126,7 +157,8 @@ class NaiveCache:
 
     def add_checkpoint(self, prompt: Prompt, position: int) -> None:
         mark = prompt[:position]
-        if mark not in self.checkpoints and self.make_room(self.state_bytes, prompt):
+        fits = self.capacity is None or self.state_bytes <= self.capacity
+        if fits and self.make_room(self.state_bytes, prompt):
             self.checkpoints.add(mark)
             self.stored.add(mark)
             self.own.append(mark)
@@ -159,17 +191,17 @@ class NaiveCache:
         return max((len(e) for e in self.ends if e != end and e == end[: len(e)]), default=0)
 
     def candidates(self, protected: Prompt) -> list[tuple[str, Prompt]]:
-        """States but those in use, and runs with no KV below them that are not on the path."""
+        """States and runs with no KV below them, but those in use and those on the path."""
+        marks = {grant.prompt[: grant.resume] for grant in self.granted} | set(self.own)
+        runs = {grant.pinned for grant in self.granted}
         found: list[tuple[str, Prompt]] = [
-            ("state", mark)
-            for mark in self.checkpoints
-            if mark != protected[: self.resume] and mark not in self.own
+            ("state", mark) for mark in self.checkpoints if mark not in marks
         ]
         for end in self.ends:
             start = self.start(end)
             resident = end[: start + 1] in self.kv
             below = any(len(t) > len(end) and t[: len(end)] == end for t in self.kv)
-            if resident and not below and end != protected[: len(end)]:
+            if resident and not below and end not in runs and end != protected[: len(end)]:
                 found.append(("kv", end))
         return found
 

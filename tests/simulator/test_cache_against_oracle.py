@@ -58,10 +58,12 @@ def test_every_request_agrees(
     )
     rows = result.columns
     for request, prompt in enumerate(prompts):
-        resume, kv_depth, losses = oracle.serve(prompt)
-        assert rows["saved_tokens"][request] == resume
-        assert rows["kv_tokens"][request] == kv_depth
-        assert [int(rows[f"lost_{loss}_tokens"][request]) for loss in LOSSES[:8]] == losses
-        assert resume + sum(losses) == len(prompt)
+        grant = oracle.serve(prompt)
+        assert rows["saved_tokens"][request] == grant.resume
+        assert rows["kv_tokens"][request] == grant.kv_depth
+        assert rows["checkpoints_written"][request] == len(grant.written)
+        losses = [int(rows[f"lost_{loss}_tokens"][request]) for loss in LOSSES[:8]]
+        assert losses == grant.losses
+        assert grant.resume + sum(losses) == len(prompt)
         assert rows["kv_bytes"][request] == len(oracle.kv) * kv_bytes
         assert rows["checkpoints_resident"][request] == len(oracle.checkpoints)

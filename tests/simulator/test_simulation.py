@@ -215,6 +215,52 @@ def test_an_unbounded_cache_reports_what_it_would_have_needed():
     assert result.counters.peak_bytes == 16
 
 
+def test_one_that_an_idle_server_takes_does_not_wait():
+    result = run([(1,), (2, 2), (3,), (4,)], [0.0, 3.0, 3.0, 4.0], queue_limit=0)
+    assert result.columns["status"].tolist() == [FINISHED, FINISHED, REJECTED, REJECTED]
+
+
+def test_a_prefill_that_ends_makes_room_in_the_queue_for_those_that_arrive_then():
+    prompts = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]
+    result = run(prompts, [0.0, 1.0, 1.0, 4.0, 4.0], queue_limit=2)
+    assert result.columns["status"].tolist() == [FINISHED] * 5
+    assert result.columns["wait_seconds"].tolist() == pytest.approx([0, 1, 3, 2, 4])
+
+
+def test_no_room_is_made_for_a_state_that_is_there():
+    prompts = [DOCUMENT, (9, 9, 9), (9, 9, 9), (*DOCUMENT, 5)]
+    result = run(prompts, [0, 9, 18, 27], Wanted(end=True), capacity_bytes=27)
+    assert result.columns["saved_tokens"].tolist() == [0, 0, 0, 4]
+    simultaneous = run(prompts, [0, 9, 9, 27], Wanted(end=True), capacity_bytes=27)
+    assert simultaneous.columns["saved_tokens"].tolist() == [0, 0, 0, 4]
+
+
+def test_nothing_makes_room_for_a_state_that_can_never_fit():
+    result = run([DOCUMENT, (9, 9), (8, 8, 8)], [0, 9, 18], Wanted(end=True), capacity_bytes=8)
+    assert result.columns["kv_bytes"].tolist() == [4, 6, 8]
+    assert result.columns["checkpoints_written"].tolist() == [0, 0, 0]
+
+
+def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_it():
+    asked = []
+
+    class Asked(type(ADMISSION["always"]())):
+        always = False
+
+        def admit(self, candidate, size_bytes, victim):
+            asked.append((type(candidate).__name__, size_bytes))
+            return True
+
+    trace = trace_of([DOCUMENT], [0.0])
+    simulate(trace, Scenario(toy_profile(), Wanted(1, 2, 4), EVICTION["lru"](), Asked()))
+    assert asked == [("KvRun", 4), *[("Checkpoint", 10)] * 3]
+
+
+def test_more_bytes_than_a_record_can_hold_are_refused():
+    with pytest.raises(UsageError, match=r"'toy' makes the cache hold 2\*\*63 bytes"):
+        run([(1,) * 9], [0.0], profile=toy_profile(kv_bytes=2**60))
+
+
 def test_a_queue_needs_times():
     with pytest.raises(UsageError, match="no arrival times"):
         run([DOCUMENT], None)
@@ -230,13 +276,15 @@ def test_what_cannot_be_run_is_refused():
             run([DOCUMENT], [0.0], horizon_seconds=horizon)
 
 
-def test_a_placer_that_leaves_the_prompt_is_refused():
+@pytest.mark.parametrize("positions", [[5], [2, 5], [-3], [-3, 2], [0, 2]])
+def test_a_placer_that_leaves_the_prompt_is_refused(positions):
     class Beyond(Wanted):
         def place(self, prefix):
-            return [prefix.prompt_tokens + 1]
+            return positions
 
-    with pytest.raises(UsageError, match="position 5 in a prompt of 4"):
-        run([DOCUMENT], [0.0], Beyond())
+    wrong = next(p for p in positions if not 1 <= p <= 4)
+    with pytest.raises(UsageError, match=f"position {wrong} in a prompt of 4"):
+        run([DOCUMENT], [0.0], Beyond(), model_alignment=2)
 
 
 @pytest.mark.parametrize("delay", [float("nan"), float("inf"), -1.0])

@@ -26,6 +26,8 @@ from simulator.units import (
         ("0", 0),
         (4096, 4096),
         (1e6, 10**6),
+        ("1 EiB", 2**60),
+        ("1024 PiB", 2**60),
         ("1152921504606846976", 2**60),
         ("1152921504606846975", 2**60 - 1),
     ],
@@ -40,6 +42,7 @@ def test_sizes(text: str | float, size: int) -> None:
         *("", "GiB", "-1", "-1 GiB", "nan", "inf", "8 GiBB", "8 GiB 3", "1e400", "9" * 5000),
         *(
             "1025 PiB",
+            "1.01 EiB",
             "2000000 TiB",
             "\uff11 GiB",
             True,
@@ -63,6 +66,13 @@ def test_sizes_refused_in_one_line(text: str) -> None:
 def test_a_number_too_long_to_print_is_refused() -> None:
     with pytest.raises(UsageError, match="an absurd number"):
         parse_bytes(10**5000)
+
+
+def test_units_are_told_in_their_usual_spelling() -> None:
+    with pytest.raises(UsageError, match=r"unknown unit 'GiBB' .* expected B, kB, MB, .* KiB, "):
+        parse_bytes("8 GiBB")
+    with pytest.raises(UsageError, match=r"beyond the largest, 1 EiB \(1024 PiB\)"):
+        parse_bytes("2 EiB")
 
 
 def test_capacity() -> None:
