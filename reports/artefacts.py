@@ -195,7 +195,7 @@ def _dtype(name: str, values: list[Any]) -> pl.DataType | type[pl.DataType] | No
         return pl.List(number)
     if name in {"error", "profile", "placer"}:
         return pl.String
-    if name == "capacity_bytes":
+    if name in {"capacity_bytes", "bound_saved_tokens"}:
         return pl.Int64
     if name.endswith(("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request")):
         return pl.Float64

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from policies.registry import KINDS
 from reports.evidence import Row, estimate, finished
-from reports.points import UNBOUNDED, Point, Series, World
+from reports.points import LOOKS_AHEAD, UNBOUNDED, UPPER_BOUND, Point, Series, World
 from simulator.units import format_bytes
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def _series(row: Row, policies: Sequence[str]) -> Series:
     others = tuple(str(row[key]) for key in policies)
     marks = []
     if _flag("placer", row["placer"], "implicit"):
-        marks.append("upper bound")
+        marks.append(UPPER_BOUND)
     if any(_flag(kind, row.get(kind), "clairvoyant") for kind in _POLICIES):
-        marks.append("clairvoyant")
+        marks.append(LOOKS_AHEAD)
     return Series(" · ".join((row["placer"], *others)), row["placer"], others, tuple(marks))
 
 

@@ -15,6 +15,8 @@ from reports.evidence import Metric, Row, difference
 from reports.statistics import Estimate
 
 UNBOUNDED = "unbounded"
+UPPER_BOUND = "upper bound"
+LOOKS_AHEAD = "looks ahead"
 MOST_SERIES = 24
 
 
@@ -31,13 +33,18 @@ class Series:
     others
         Values of the other policy keys, in the order of the study.
     marks
-        Why it is no fair competitor: "upper bound", "clairvoyant"; empty for most.
+        Why it is no fair competitor: UPPER_BOUND, LOOKS_AHEAD; empty for most.
     """
 
     name: str
     placer: str
     others: tuple[str, ...]
     marks: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name with its marks."""
+        return f"{self.name} ({', '.join(self.marks)})" if self.marks else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,20 @@ class Point:
     def share(self, metric: str) -> float:
         """Return the sum of a token count as a share of all prompt tokens."""
         return self.total(metric) / max(self.total("prompt_tokens"), 1)
+
+    @property
+    def bound_tokens(self) -> int | None:
+        """The tokens that no policy can exceed at this capacity; None where that is not known."""
+        bounds = [row.get("bound_saved_tokens") for row in self.rows]
+        known = [int(bound) for bound in bounds if bound is not None]
+        return sum(known) if known and len(known) == len(bounds) else None
+
+    @property
+    def share_of_bound(self) -> float | None:
+        """The saved tokens as a share of that; None too for a placer whose states are free."""
+        bound = self.bound_tokens
+        free = UPPER_BOUND in self.series.marks
+        return None if free or not bound else self.total("saved_tokens") / bound
 
     def less(self, other: Point, metric: Metric) -> Estimate | None:
         """Return this less `other`, paired by replication or by block of time."""

@@ -92,6 +92,7 @@ def sweep(
 
 def simulate_cell(task: CellTask) -> Outcome:
     """Simulate one cell."""
+    from reports.bound import all_served, stored_bound
     from reports.metrics import blocks, flat_metrics
     from reports.scenario import build_scenario
     from simulator.simulation import simulate
@@ -100,11 +101,14 @@ def simulate_cell(task: CellTask) -> Outcome:
     trace = with_times(open_stored(task.trace), study, task.cell.seed)
     scenario = build_scenario(study)
     result = simulate(trace, scenario)
+    warmup = study.study.warmup
+    bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
     metrics = {
-        **flat_metrics(result, study.study.warmup),
+        **flat_metrics(result, warmup),
         "ideal_saved_tokens": facts.ideal_saved_tokens,
+        "bound_saved_tokens": bound,
         "unbounded_kv_bytes": facts.tree_tokens * scenario.profile.kv_bytes_per_token,
-        **blocks(result, study.study.warmup),
+        **blocks(result, warmup),
     }
     return Outcome(task.identity, metrics)
 

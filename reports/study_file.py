@@ -82,7 +82,7 @@ class Server(_Section):
 class Policy(_Section):
     """One policy string of each kind."""
 
-    placer: Spec = "branch"
+    placer: Spec = "adaptive"
     eviction: Spec = "lru"
     admission: Spec = "always"
 

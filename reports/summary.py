@@ -52,6 +52,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
         ("model", f"{study.model.profile}, {study.server.kind} server"),
         ("requests", f"{requests['total']:,} counted: {counts}"),
         ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
+        *_of_the_best(summary),
         ("time to first token", _ttft(summary["ttft_seconds"])),
         (
             "cache",
@@ -74,6 +75,14 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
         beyond = share(summary["extrapolated_requests"], trace["requests"])
         rows.append(("extrapolated", f"{beyond} requests are beyond the profile's measured range"))
     return rows
+
+
+def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how far from the best possible it is; nothing where that is not known."""
+    bound = summary["bound_saved_tokens"]
+    if not bound:
+        return []
+    return [("of the best possible", share(summary["saved_tokens"], bound))]
 
 
 def _ttft(ttft: dict[str, Any]) -> str:

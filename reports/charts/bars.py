@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, log10
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from reports.statistics import Estimate
 
 STEP = 40
+DWARFED = 30  # times the usual difference: on a linear axis the others would look alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +68,37 @@ def differences(
     colours = dict(zip((s.name for s in world.series), looks(_placers(world)), strict=True))
     rows = [row | {"colour": colours[row["series"]].colour} for row in rows]
     base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=_rows())
-    x = alt.X("value:Q", title=title, axis=alt.Axis(tickCount=5, domain=False))
+    x = _across(rows, title)
     paint = alt.condition("datum.tied", alt.value(GREY), alt.Color("colour:N", scale=None))
     opacity = alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
-    tooltip = [alt.Tooltip("series:N", title="policy"), alt.Tooltip("text:N", title="difference")]
+    tooltip = [alt.Tooltip("label:N", title="policy"), alt.Tooltip("text:N", title="difference")]
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(x="zero:Q")
     bars = base.mark_rule(strokeWidth=3, yOffset=9).encode(
-        x=alt.X("low:Q", title=title), x2="high:Q", color=paint, opacity=opacity
+        x=alt.X("low:Q", title=x["title"]), x2="high:Q", color=paint, opacity=opacity
     )
     points = base.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
         x=x, color=paint, opacity=opacity, tooltip=tooltip
     )
     return _layered(len(rows), zero, bars, points, *_names(base, "text:N", 175))
+
+
+def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
+    """Return the horizontal channel, symmetrically logarithmic where one difference dwarfs most."""
+    sizes = sorted(abs(row["value"]) for row in rows if row["value"])
+    usual = sizes[len(sizes) // 2] if sizes else 0.0
+    if len(sizes) < 3 or sizes[-1] < DWARFED * usual:
+        return alt.X("value:Q", title=title, axis=alt.Axis(tickCount=5, domain=False))
+    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
+    powers = [10.0**k for k in range(ceil(log10(usual)), ceil(log10(sizes[-1])) + 1)]
+    ticks = [0.0, *powers, *(-power for power in powers)]
+    axis = alt.Axis(
+        values=sorted(tick for tick in ticks if low <= tick <= high),
+        format=",~r",
+        labelOverlap="greedy",
+        domain=False,
+    )
+    symlog = alt.Scale(type="symlog", constant=usual)
+    return alt.X("value:Q", title=f"{title} (symmetric log scale)", axis=axis, scale=symlog)
 
 
 def losses(world: World) -> alt.LayerChart | None:
@@ -98,7 +119,7 @@ def losses(world: World) -> alt.LayerChart | None:
         order="rank:Q",
         opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
         tooltip=[
-            alt.Tooltip("series:N", title="policy"),
+            alt.Tooltip("label:N", title="policy"),
             alt.Tooltip("fate:N", title="tokens"),
             alt.Tooltip("meaning:N", title="meaning"),
             alt.Tooltip("tokens:N", title="share"),
@@ -142,6 +163,7 @@ def _difference_row(
     return {
         "row": index,
         "series": point.series.name,
+        "label": point.series.label,
         "value": estimate.value / size,
         "low": low / size,
         "high": high / size,
@@ -160,6 +182,7 @@ def _fate_rows(index: int, point: Point) -> list[dict[str, Any]]:
             {
                 "row": index,
                 "series": point.series.name,
+                "label": point.series.label,
                 "rank": rank,
                 "fate": fate.name,
                 "meaning": fate.meaning,
@@ -181,8 +204,8 @@ def _names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
     """Return the name of each row at its left, and a text at its right that needs `reserved`."""
     room = alt.ExprRef(f"max(60, width - {reserved})")
     return [
-        base.mark_text(align="left", dy=-8, limit=room).encode(x=alt.value(0), text="series:N"),
-        base.mark_text(align="right", dy=-8, fontSize=11, opacity=0.75).encode(
+        base.mark_text(align="left", dy=-8, limit=room).encode(x=alt.value(0), text="label:N"),
+        base.mark_text(align="right", dy=-8, fontSize=11, fillOpacity=0.75).encode(
             x=alt.value("width"), text=right
         ),
     ]

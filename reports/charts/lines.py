@@ -18,6 +18,7 @@ from reports.charts.theme import (
     second_unit,
     series_encodings,
 )
+from reports.palette import GREY
 from simulator.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -60,15 +61,36 @@ def capacity_curve(world: World) -> alt.LayerChart | None:
     x = alt.X("capacity:O", sort=list(world.capacities), title="Capacity", axis=axis)
     frame = pl.DataFrame(rows).with_columns(pl.col("height").alias("value"))
     chart = _lines(frame.drop("width", "height"), world, x, y)
+    chart.layer = [*_ideal_line(world), *_bound_line(world, x), *chart.layer]
+    return chart
+
+
+def _ideal_line(world: World) -> list[alt.Chart]:
+    """Return a rule at what an unbounded cache with a state everywhere would save."""
     ideal = _ideal(world)
     if ideal is None:
-        return chart
+        return []
     line = pl.DataFrame({"ideal": [ideal], "note": ["ideal: unbounded, a state everywhere"]})
-    rule = alt.Chart(line).mark_rule(color="#868b92", strokeDash=[2, 3]).encode(y="ideal:Q")
-    text = alt.Chart(line).mark_text(align="left", dy=-7, fontSize=11, color="#868b92")
-    note = text.encode(y=alt.Y("ideal:Q"), x=alt.value(4), text="note:N")
-    chart.layer = [rule, note, *chart.layer]
-    return chart
+    rule = alt.Chart(line).mark_rule(color=GREY).encode(y="ideal:Q")
+    text = alt.Chart(line).mark_text(align="right", dy=-11, fontSize=11, color=GREY)
+    return [rule, text.encode(y=alt.Y("ideal:Q"), x=alt.value("width"), text="note:N")]
+
+
+def _bound_line(world: World, x: alt.X) -> list[alt.Chart]:
+    """Return a dotted line at what no policy can exceed, where that is known of each capacity."""
+    points = [max(world.at(c), key=lambda p: len(p.rows)) for c in world.capacities]
+    rows = [
+        {"capacity": point.capacity, "bound": bound / point.total("prompt_tokens")}
+        for point in points
+        if (bound := point.bound_tokens) is not None and point.total("prompt_tokens")
+    ]
+    if len(rows) < len(world.capacities):
+        return []
+    base = alt.Chart(pl.DataFrame(rows)).encode(x=x, y="bound:Q")
+    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=2.5, strokeCap="round")
+    name = pl.DataFrame([rows[0] | {"note": "best possible"}])
+    text = alt.Chart(name).mark_text(dy=-13, fontSize=11, color=GREY)
+    return [line.encode(order="bound:Q"), text.encode(x=x, y="bound:Q", text="note:N")]
 
 
 def _in_order(world: World) -> list[Point]:
@@ -86,6 +108,7 @@ def _row(
     ttft = point.ttft_seconds
     return {
         "series": point.series.name,
+        "label": point.series.label,
         "capacity": point.capacity,
         "order": world.capacities.index(point.capacity),
         "width": width,
@@ -113,7 +136,7 @@ def _vertical(height: Height, values: Sequence[float]) -> tuple[alt.Y, float]:
 def _lines(frame: Any, world: World, x: alt.X, y: alt.Y) -> alt.LayerChart:
     look = series_encodings(world.series)
     tooltip = [
-        alt.Tooltip("series:N", title="policy"),
+        alt.Tooltip("label:N", title="policy"),
         alt.Tooltip("capacity:N", title="capacity"),
         alt.Tooltip("saved:N", title="saved tokens"),
         alt.Tooltip("ttft:N", title="mean TTFT"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +75,17 @@ def series_encodings(series: Sequence[Series]) -> dict[str, Any]:
     names = [item.name for item in series]
     look = looks([item.placer for item in series])
     colour = alt.Scale(domain=names, range=[item.colour for item in look])
-    legend = alt.Legend(title=None, columns=3, symbolStrokeWidth=0)
+    legend = alt.Legend(title=None, columns=3, symbolStrokeWidth=0, labelExpr=_labels(series))
     return {
         "color": alt.Color("series:N", scale=colour, legend=legend),
         "opacity": alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
     } | _marks(names, look)
+
+
+def _labels(series: Sequence[Series]) -> str:
+    """Return the Vega expression of a legend's label: the name with its marks."""
+    marked = {item.name: item.label for item in series if item.marks}
+    return f"{json.dumps(marked)}[datum.label] || datum.label"
 
 
 def lit() -> alt.VariableParameter:

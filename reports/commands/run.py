@@ -37,7 +37,7 @@ def run(
     block: Block = None,
     format: Format = None,
     placer: Annotated[
-        str | None, typer.Option(help="As in block:size=64; default: branch.")
+        str | None, typer.Option(help="As in block:size=64; default: adaptive.")
     ] = None,
     eviction: Annotated[str | None, typer.Option(help="As in fifo; default: lru.")] = None,
     admission: Annotated[str | None, typer.Option(help="Default: always.")] = None,
@@ -85,9 +85,10 @@ def run(
         _print_plan(replay, json)
         return
     result = replay.simulate(check=check, quiet=quiet or json)
+    summary = replay.summary(result)
     if out is not None:
-        replay.write(result, out)
-    _print_result(replay, result, json)
+        replay.write(result, summary, out)
+    _print_result(replay, summary, json)
 
 
 def single_cell(settings: Settings) -> Cell:
@@ -149,9 +150,20 @@ class Replay:
         """Return the figures, with the scenario that they belong to."""
         return {
             **result.summary(self.cell.study.study.warmup),
+            "bound_saved_tokens": self.bound(result),
             "scenario": self.cell.study.resolved(),
             "trace": self.plan()["trace"],
         }
+
+    def bound(self, result: Result) -> int | None:
+        """Return the most that any policy could have saved; None where that is not known."""
+        from reports.bound import all_served, bound_saved_tokens
+        from reports.scenario import build_scenario
+
+        if not all_served(result):
+            return None
+        study = self.cell.study
+        return bound_saved_tokens(self.trace, build_scenario(study), study.study.warmup)
 
     def plan(self) -> dict[str, Any]:
         """Return what will be replayed."""
@@ -164,11 +176,11 @@ class Replay:
         }
         return {"cells": 1, "scenario": self.cell.study.resolved(), "trace": trace}
 
-    def write(self, result: Result, out: Path) -> None:
+    def write(self, result: Result, summary: dict[str, Any], out: Path) -> None:
         """Write records, summary and resolved study."""
         from reports.records_folder import write_records
 
-        write_records(out, self.cell.study, result, self.summary(result))
+        write_records(out, self.cell.study, result, summary)
 
 
 def _print_plan(replay: Replay, as_json: bool) -> None:
@@ -184,8 +196,7 @@ def _print_plan(replay: Replay, as_json: bool) -> None:
     )
 
 
-def _print_result(replay: Replay, result: Result, as_json: bool) -> None:
-    summary = replay.summary(result)
+def _print_result(replay: Replay, summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return

@@ -37,7 +37,7 @@ def answer(world: World) -> tuple[list[Part], str]:
     sentence = [
         Part(f"{_where(world)} "),
         Part(best.series.name, "policy"),
-        Part(" saves "),
+        Part(f" ({', '.join(best.series.marks)}) saves " if best.series.marks else " saves "),
         Part(f"{_percent(best)} of prompt tokens", "figure"),
         Part(f" ({_fraction(best)})"),
         *_compared(world, best),
@@ -56,7 +56,7 @@ def four_numbers(world: World) -> list[Number]:
     written, states = best.mean("checkpoints_mean_per_request"), best.mean("checkpoints_peak_bytes")
     tail = f"P99 {format_seconds(p99)}" if p99 is not None else "P99 n/a (n < 368)"
     return [
-        Number("Token hit rate", _percent(best), f"{_fraction(best)} prompt tokens"),
+        Number("Token hit rate", _percent(best), _of_what(best)),
         Number("Mean time to first token", format_seconds(ttft.value) if ttft else "n/a", tail),
         Number("Realised bytes, mean", _bytes(held), f"peak {_bytes(peak)}"),
         Number(
@@ -132,7 +132,7 @@ def _signed_seconds(value: float) -> str:
 
 def _tied(world: World, best: Point) -> str:
     rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
-    gaps = {rival.series.name: best.less(rival, "token_hit_rate") for rival in rivals}
+    gaps = {rival.series.label: best.less(rival, "token_hit_rate") for rival in rivals}
     names = [name for name, gap in gaps.items() if gap and gap.tied]
     more = len(names) - MOST_TIED
     return ", ".join(names[:MOST_TIED]) + (f" and {more} more" if more > 0 else "")
@@ -153,6 +153,12 @@ def _percent(point: Point) -> str:
 def _fraction(point: Point) -> str:
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     return f"{format_count(saved)} of {format_count(prompts)}"
+
+
+def _of_what(point: Point) -> str:
+    share = point.share_of_bound
+    best = f"; {100 * share:.1f} % of the best possible" if share is not None else ""
+    return f"{_fraction(point)} prompt tokens{best}"
 
 
 def _bytes(size: float | None) -> str:

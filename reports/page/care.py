@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.points import Point, World
+from reports.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
 from simulator.units import format_count
 
 _PROFILES = {
@@ -13,6 +13,7 @@ _PROFILES = {
     "analytic": "is a roofline estimate from datasheet figures; nothing was measured",
 }
 MOST_FAILED = 5
+MOST_NAMED = 6
 
 
 def read_with_care(worlds: Sequence[World], manifest: Mapping[str, Any]) -> list[str]:
@@ -107,9 +108,25 @@ def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[st
 
 def _policies(worlds: Sequence[World]) -> Iterator[str]:
     series = {s.name: s.marks for world in worlds for s in world.series}
-    bounds = [name for name, marks in series.items() if "upper bound" in marks]
-    seers = [name for name, marks in series.items() if "clairvoyant" in marks]
+    bounds = [name for name, marks in series.items() if UPPER_BOUND in marks]
+    seers = [name for name, marks in series.items() if LOOKS_AHEAD in marks]
     if bounds:
-        yield f"{', '.join(bounds)} holds a state at every position for free: an upper bound only."
+        verb = "holds" if len(bounds) == 1 else "hold"
+        yield f"{_listed(bounds)} {verb} a state at every position for free: an upper bound only."
     if seers:
-        yield f"{', '.join(seers)} looks ahead in the trace, which no real system can."
+        verb = "looks" if len(seers) == 1 else "look"
+        yield (
+            f"{_listed(seers)} {verb} ahead in the trace, which no real system can: shown to "
+            "compare with, and never the answer where there is another."
+        )
+    if any(point.bound_tokens for world in worlds for point in world.points.values()):
+        yield (
+            "“Best possible” is a bound for requests served one after another: no placer, "
+            "admission and eviction policy can exceed it, and perhaps none can reach it."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names, the last few only counted where there are many."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

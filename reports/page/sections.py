@@ -126,7 +126,7 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
         f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals; "
         "“tied” where one covers zero."
     )
-    held = "At the end of each block of consecutive requests, first replication, after the warm-up."
+    held = "At the end of each block of consecutive requests that count, first replication."
     return {
         "pareto_savings": (
             "Savings for the memory used",
@@ -142,7 +142,7 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
         "capacity_curve": (
             "What capacity buys",
             "Token hit rate at each capacity. More memory can lower it: most policies promise "
-            "nothing else.",
+            "nothing else. Dotted: what no policy can exceed.",
         ),
         "losses": (
             f"Where the prompt tokens went at {world.place}",

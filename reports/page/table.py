@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reports.charts.bars import explained
+from reports.charts.theme import second_unit
 from reports.points import Point, World
 from reports.statistics import Estimate
 from simulator.units import format_bytes, format_count, format_seconds
@@ -23,6 +24,7 @@ HEADINGS = (
     ("Policy", "the placer, and whatever else varies"),
     ("Capacity", "byte budget of KV and checkpoints"),
     ("Token hit rate", "saved tokens / prompt tokens, summed over replications"),
+    ("Of the best possible", "saved tokens / the most that any policy could save"),
     ("Difference", "from the baseline at the same capacity, in percentage points"),
     ("Mean TTFT", "time to first token"),
     ("Difference", "of mean TTFT from the baseline at the same capacity"),
@@ -63,9 +65,10 @@ def _figures(point: Point) -> list[Cell]:
         hit = Cell(f"{100 * point.share('saved_tokens'):.1f} %", of, repr(rate.value))
     return [
         hit,
+        _of_the_best(point),
         _difference(point.token_hit_rate_difference, 0.01, "pt"),
         _seconds(ttft.value if ttft else None),
-        _difference(point.ttft_difference, 1e-3, "ms"),
+        _seconds_difference(point.ttft_difference),
         _seconds(point.mean("ttft_p99_seconds"), "n < 368"),
         _bytes(point.mean("cache_mean_bytes"), f"peak {_size(point.mean('cache_peak_bytes'))}"),
         _bytes(point.mean("checkpoints_peak_bytes"), _count(point.mean("checkpoints_peak_count"))),
@@ -80,6 +83,18 @@ def _difference(estimate: Estimate | None, size: float, unit: str) -> Cell:
     value, _, interval = explained(estimate, size, unit).partition(" [")
     tied = " tied" if estimate.tied else ""
     return Cell(value, f"[{interval}{tied}" if interval else "", repr(estimate.value))
+
+
+def _of_the_best(point: Point) -> Cell:
+    share, bound = point.share_of_bound, point.bound_tokens
+    if share is None or bound is None:
+        return Cell("\N{EN DASH}")
+    return Cell(f"{100 * share:.1f} %", f"of {format_count(bound)}", repr(share))
+
+
+def _seconds_difference(estimate: Estimate | None) -> Cell:
+    unit, size = second_unit([estimate.value]) if estimate else ("s", 1.0)
+    return _difference(estimate, size, unit)
 
 
 def _seconds(value: float | None, note: str = "") -> Cell:

@@ -103,6 +103,7 @@ def _cell(placer: str, capacity: int | None, replication: int, requests: int) ->
         "extrapolated_requests": 0,
         "simulated_seconds": 3_600.0,
         "ideal_saved_tokens": int(0.86 * total),
+        "bound_saved_tokens": int((0.86 if capacity is None else 0.85) * total),
         "unbounded_kv_bytes": 40 * GIB,
         "block_prompt_tokens": prompt.tolist(),
         "block_saved_tokens": saved.tolist(),

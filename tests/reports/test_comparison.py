@@ -69,6 +69,16 @@ def test_the_best_is_no_upper_bound_unless_there_is_nothing_else() -> None:
     assert alone.best.series.name == "dense"
 
 
+def test_an_eviction_policy_that_looks_ahead_is_marked_and_never_the_answer() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    seer = pl.lit("belady").alias("eviction"), (pl.col("token_hit_rate") + 0.01)
+    (world,) = compare(pl.concat([cells, cells.with_columns(*seer)]), manifest)
+    marked = [series.name for series in world.series if series.marks == ("looks ahead",)]
+    assert marked == ["last · belady", "branch · belady"]
+    assert world.best is not None
+    assert world.best.series.name == "branch · lru"
+
+
 def test_other_policies_name_the_series_and_are_compared_like_with_like() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
     both = pl.concat([cells, cells.with_columns(pl.lit("fifo").alias("eviction"))])

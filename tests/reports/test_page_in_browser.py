@@ -26,7 +26,7 @@ const look = () => {
   const page = document.querySelector("iframe").contentDocument;
   if (!settled(page)) { setTimeout(look, 100); return; }
   const lit = () => [...new Set([...page.querySelectorAll(".chart .mark-line path")]
-    .map((path) => path.getAttribute("opacity")))];
+    .map((path) => path.getAttribute("opacity")).filter((opacity) => opacity !== null))];
   const first = () => page.querySelector("tbody tr").children[2].dataset.key;
   const seen = { drawn: charts(page).map((c) => c.dataset.drawn), before: lit(), rows: [first()],
     marks: charts(page).map((c) => c.querySelectorAll("svg path").length),

@@ -30,7 +30,7 @@ def cells_of(text: str, folder: Path, *overrides: str) -> tuple[Study, list]:
 def test_defaults_need_no_file() -> None:
     study = parse_study(read_settings(None))
     assert study.cache.capacity is None
-    assert (study.policy.placer, study.policy.eviction) == ("branch", "lru")
+    assert (study.policy.placer, study.policy.eviction) == ("adaptive", "lru")
     assert study.server.kind == "queue"
     scenario = build_scenario(study)
     assert scenario.capacity_bytes is None

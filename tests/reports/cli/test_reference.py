@@ -41,7 +41,7 @@ def test_saved_tokens_of_a_real_trace(
 
 def test_the_demo_is_a_study(milepost: Milepost) -> None:
     plan = milepost("sweep", ROOT / "studies" / "demo.toml", "--dry-run", "--json").json
-    assert (plan["scenarios"], plan["replications"]) == (32, 3)
+    assert (plan["scenarios"], plan["replications"]) == (36, 3)
     assert plan["baseline"] == "block:size=1024"
 
 
@@ -49,4 +49,4 @@ def test_the_example_for_a_real_trace_is_a_study(milepost: Milepost, shared: Pat
     trace = shared / "data" / "mooncake" / "conversation_trace.jsonl.gz"
     flags = ("--set", f"workload.trace={trace}", "--dry-run", "--json")
     plan = milepost("sweep", ROOT / "studies" / "mooncake.toml", *flags).json
-    assert (plan["cells"], plan["requests"]) == (18, 18 * 12_031)
+    assert (plan["cells"], plan["requests"]) == (21, 21 * 12_031)

@@ -46,7 +46,7 @@ def test_the_built_in_workload_needs_no_flag(milepost: Milepost) -> None:
     assert found["requests"]["total"] == 120
     assert found["saved_tokens"] + found["recomputed_tokens"] == found["prompt_tokens"]
     assert sum(found["lost_tokens"].values()) == found["recomputed_tokens"]
-    assert found["scenario"]["policy"]["placer"] == "branch"
+    assert found["scenario"]["policy"]["placer"] == "adaptive"
 
 
 def test_a_hand_worked_trace(milepost: Milepost, trace_file: Path) -> None:
@@ -57,6 +57,17 @@ def test_a_hand_worked_trace(milepost: Milepost, trace_file: Path) -> None:
     assert found["saved_tokens"] == 512 + 511
     assert found["lost_tokens"]["last_token"] == 1
     assert found["token_hit_rate"] == 1023 / 2536
+
+
+def test_the_best_possible_of_a_hand_worked_trace(milepost: Milepost, trace_file: Path) -> None:
+    """Only the second prompt can resume: a block of the third ends beyond its last token."""
+    flags = ("--trace", trace_file, "--server", "instant", "--set", "model.alignment=1")
+    assert milepost("run", *flags, "--json").json["bound_saved_tokens"] == 512
+    told = milepost("run", *flags, "--placer", "branch:first=1").out
+    assert "of the best possible" in told
+    assert " / 512)" in told
+    late = milepost("run", *flags, "--warmup", 0.7, "--json").json
+    assert late["bound_saved_tokens"] == 0
 
 
 def test_one_seed_one_result(milepost: Milepost) -> None:

@@ -28,7 +28,10 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 def test_every_command_has_help(milepost: Milepost) -> None:
     told = milepost("--help")
-    commands = ("run", "sweep", "report", "policies", "profiles", "doctor", "trace")
+    commands = (
+        *("run", "sweep", "report", "place", "objects"),
+        *("policies", "profiles", "doctor", "trace"),
+    )
     for command in commands:
         assert f"  {command} " in told.out
         assert milepost(command, "--help").code == 0
