@@ -17,7 +17,7 @@ demo: $(VENV)/installed
 	@echo "Open results/demo/report.html in a browser."
 
 test: $(VENV)/installed-dev
-	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

@@ -36,7 +36,12 @@ STATIC = (
     "random:budget=4",
     "branch",
 )
-LEARNED = ("optimal:budget=8", "optimal:budget=16", "greedy:budget=8")
+LEARNED = (
+    "optimal:budget=8",
+    "optimal:budget=16",
+    "greedy:budget=8",
+    "optimal:budget=8,coordinate=auto",
+)
 
 
 def prefix(length: int = 12_000, resume: int = 4_000) -> Prefix:

@@ -21,7 +21,9 @@ class Mixture(Window):
     q and weight k. So a document that was seen once is planned as its label is, one that was
     seen a hundred times as itself. A session stands for the document.
 
-    `law()` is that of all requests, for whoever asks for no scope; `law_for` answers the rest.
+    `law()` is that of all requests, for whoever asks for no scope; `law_for` answers the rest, from
+    what was known when `settle` was last called: so that an answer depends on what was observed,
+    not on when it was asked for.
 
     Parameters
     ----------
@@ -44,52 +46,80 @@ class Mixture(Window):
         self._requests = requests
         self._shrinkage = shrinkage
         self._documents = documents
-        self._by_label: dict[int, Window] = {}
-        self._by_session: OrderedDict[int, Window] = OrderedDict()
+        self._by_label: dict[int, _Scope] = {}
+        self._by_session: OrderedDict[int, _Scope] = OrderedDict()
+        self._touched: list[_Scope] = []
+        self._settled = self.law()
 
     def observe(self, overlap: Overlap) -> None:
         """Take one more observation, in every scope that it belongs to."""
         super().observe(overlap)
         if overlap.label >= 0:
-            if overlap.label not in self._by_label:
-                self._by_label[overlap.label] = Window(self._requests)
-            self._by_label[overlap.label].observe(overlap)
+            scope = self._by_label.get(overlap.label)
+            if scope is None:
+                scope = self._by_label[overlap.label] = _Scope(self._requests)
+            self._observe(scope, overlap)
         if overlap.session >= 0:
-            if overlap.session not in self._by_session:
-                self._by_session[overlap.session] = Window(self._requests)
-            self._by_session[overlap.session].observe(overlap)
+            scope = self._by_session.get(overlap.session)
+            if scope is None:
+                scope = self._by_session[overlap.session] = _Scope(self._requests)
+            self._observe(scope, overlap)
             self._by_session.move_to_end(overlap.session)
             if len(self._by_session) > self._documents:
                 self._by_session.popitem(last=False)
+
+    def settle(self) -> None:
+        """Answer `law_for` from all that is known now."""
+        self._settled = self.law()
+        for scope in self._touched:
+            scope.settle()
+        self._touched.clear()
 
     def law_for(self, label: int = -1, session: int = -1) -> Law:
         """Return the law of one document of one label, as probabilities; -1 where unknown.
 
         Its version is that of the law of all requests. Empty before the first observation.
         """
-        everything = self.law()
-        shares = _shares(everything)
+        shares = _shares(self._settled)
         if not shares:
-            return everything
+            return self._settled
         for scope in (self._by_label.get(label), self._by_session.get(session)):
-            if scope is not None:
+            if scope is not None and scope.samples:
                 shares = self._shrunk(scope, shares)
         depths = sorted(depth for depth in shares if depth > 0)
         return Law(
             np.array(depths, np.int64),
             np.array([shares[depth] for depth in depths], np.float64),
             shares.get(0, 0.0),
-            everything.version,
+            self._settled.version,
         )
 
-    def _shrunk(self, scope: Window, wider: Shares) -> Shares:
-        count, prior = scope.effective_samples, self._shrinkage
-        own = _shares(scope.law())
-        mixed: Shares = {}
-        for law, weight in ((own, count), (wider, prior)):
-            for depth, share in law.items():
-                mixed[depth] = mixed.get(depth, 0.0) + share * weight / (count + prior)
+    def _observe(self, scope: _Scope, overlap: Overlap) -> None:
+        scope.window.observe(overlap)
+        self._touched.append(scope)
+
+    def _shrunk(self, scope: _Scope, wider: Shares) -> Shares:
+        prior = self._shrinkage
+        total = scope.samples + prior
+        mixed = {depth: share * prior / total for depth, share in wider.items()}
+        for depth, share in scope.shares.items():
+            mixed[depth] = mixed.get(depth, 0.0) + share * scope.samples / total
         return mixed
+
+
+class _Scope:
+    """What one label or session has shown, and its law when it was last settled."""
+
+    __slots__ = ("samples", "shares", "window")
+
+    def __init__(self, requests: int) -> None:
+        self.window = Window(requests)
+        self.samples = 0.0
+        self.shares: Shares = {}
+
+    def settle(self) -> None:
+        self.samples = self.window.effective_samples
+        self.shares = _shares(self.window.law())
 
 
 def _shares(law: Law) -> Shares:

@@ -14,6 +14,7 @@ from policies.placement.from_end import FromEnd
 from policies.placement.greedy import Greedy
 from policies.placement.interval import Interval
 from policies.placement.last import Last
+from policies.placement.marconi import Marconi
 from policies.placement.none import NoPlacer
 from policies.placement.offsets import Offsets
 from policies.placement.optimal import Optimal
@@ -38,6 +39,7 @@ PLACERS: dict[str, type[Placer]] = {
     "thinned": Thinned,
     "published": Published,
     "branch": Branch,
+    "marconi": Marconi,
     "from_end": FromEnd,
     "offsets": Offsets,
     "interval": Interval,
@@ -60,6 +62,7 @@ __all__ = [
     "Greedy",
     "Interval",
     "Last",
+    "Marconi",
     "NoPlacer",
     "Offsets",
     "Optimal",

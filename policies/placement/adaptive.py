@@ -13,12 +13,12 @@ from policies.placement.base import BasePlacer
 from policies.placement.chain import priced_chain
 from policies.placement.price import Price
 from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
-from simulator.entry import KvRun
 from simulator.protocols import Overlap, Prefix
 from simulator.world import World
 
 MOST = 8  # landings at one point that are told apart
 REFRESH = 32  # requests between two looks at how often points are used again
+ENDLESS = 2**62
 LABEL_SAMPLES = 8  # divergences before a label has a law of its own
 
 Point = tuple[int, float]  # a candidate, and the uses to expect of it
@@ -49,8 +49,8 @@ class Adaptive(BasePlacer):
         self._price = Price(rate)
         self._law = DivergenceLaw()
         self._laws: defaultdict[int, DivergenceLaw] = defaultdict(DivergenceLaw)
+        self._reach = ENDLESS
         self._requests = 0
-        self._met: tuple[KvRun, int, Meeting] | None = None  # who was met last, until it is served
         self._rates = ReuseRates()
         # By kind: how often a segment is continued behind its end, and first left inside.
         self._ends = [self._rates.add() for _ in KINDS]
@@ -65,6 +65,7 @@ class Adaptive(BasePlacer):
         """Get to know costs, bytes and where checkpoints may lie."""
         self._sightings.grid = world.grid
         self._price.begin(world)
+        self._reach = reach_tokens(world)
 
     def coordinate(self, label: int = -1) -> str:
         """Return the coordinate in which divergences inside prompts of a label are sharpest."""
@@ -79,8 +80,7 @@ class Adaptive(BasePlacer):
         run = overlap.run
         if run is not None:
             depth, label = overlap.depth, overlap.label
-            meeting = self._meet(run, depth)
-            self._met = None  # what is known changes now
+            meeting = self._sightings.meet(run, depth)
             if meeting.segment is not None:
                 self._count_use(meeting, overlap)
             if overlap.prompt_tokens > depth:
@@ -97,7 +97,7 @@ class Adaptive(BasePlacer):
         segment = meeting.segment
         assert segment is not None
         depth, resident = overlap.depth, overlap.kv_depth
-        useful = resident < 0 or resident >= min(depth, overlap.prompt_tokens - 1)
+        useful = resident < 0 or resident >= min(depth, overlap.prompt_tokens - 1, self._reach)
         if meeting.kind == CONTINUED:
             if useful and segment.returns:
                 self._end_returns[min(segment.returns, MOST)].use()
@@ -118,24 +118,30 @@ class Adaptive(BasePlacer):
                 if segment.label >= 0:
                     self._laws[segment.label].observe(segment.start, segment.stop, depth)
 
-    def _meet(self, run: KvRun, overlap: int) -> Meeting:
-        """Find where a prompt leaves what is known; it is asked for twice, and found once."""
-        met = self._met
-        if met is None or met[0] is not run or met[1] != overlap:
-            met = self._met = run, overlap, self._sightings.meet(run, overlap)
-        return met[2]
-
     # --- placing ----------------------------------------------------------------------------
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the candidates that are worth their price."""
         overlap, resume, price = prefix.overlap, prefix.resume, self._price.tokens
-        meeting = self._meet(prefix.run, overlap)
+        meeting = self._sightings.meet(prefix.run, overlap)
         points: list[Point] = []
         if prefix.prompt_tokens > overlap:
             self._add_first_seen(points, prefix, meeting, price)
         if overlap > resume:
             self._add_known(points, resume, meeting)
+        oversized = prefix.prompt_tokens > self._reach
+        if oversized:
+            points = [(min(position, self._reach), uses) for position, uses in points]
+        wanted, gains, survival = self._on_grid(points, resume)
+        if oversized and gains:
+            best = max(range(len(gains)), key=lambda i: gains[i] * survival[i])
+            return wanted[best : best + 1] if gains[best] * survival[best] > price else ()
+        return [wanted[i] for i in priced_chain(gains, survival, price)]
+
+    def _on_grid(
+        self, points: list[Point], resume: int
+    ) -> tuple[list[int], list[int], list[float]]:
+        """Return the points behind `resume`, with what each saves one use, and all uses of it."""
         floor = self._sightings.grid.floor
         wanted: list[int] = []
         gains: list[int] = []
@@ -153,7 +159,7 @@ class Adaptive(BasePlacer):
             wanted.append(position)
             gains.append(gain)
             survival.append(total)
-        return [wanted[i] for i in priced_chain(gains, survival, price)]
+        return wanted, gains, survival
 
     def _add_first_seen(
         self, points: list[Point], prefix: Prefix, meeting: Meeting, price: float
@@ -193,6 +199,18 @@ class Adaptive(BasePlacer):
         """Return the law of a label, or that of all while the label has shown too little."""
         own = self._laws.get(label)
         return self._law if own is None or len(own) < LABEL_SAMPLES else own
+
+
+def reach_tokens(world: World) -> int:
+    """Return the deepest position whose state the cache can hold beside the KV before it.
+
+    A prompt that reaches beyond is given one state at most: a second would take its bytes from
+    the KV before the first.
+    """
+    sizes = world.sizes
+    if world.capacity_bytes is None or not sizes.kv_bytes_per_token:
+        return ENDLESS
+    return max(0, world.capacity_bytes - sizes.state_bytes) // sizes.kv_bytes_per_token
 
 
 def _further(returns: list[ReuseRate]) -> list[float]:

@@ -29,8 +29,7 @@ def priced_chain(gains: Sequence[float], survival: Sequence[float], price: float
     gains
         G of the candidates less that of the resume point: positive, strictly falling.
     survival
-        T of each: the uses to expect of it where nothing deeper serves them; positive, strictly
-        rising.
+        T of each: the uses to expect of it where nothing deeper serves them; non-negative, rising.
     price
         What a checkpoint has to save: 0 or more, infinity included.
 
@@ -42,9 +41,13 @@ def priced_chain(gains: Sequence[float], survival: Sequence[float], price: float
     [1, 0]
     """
     worth: list[int] = []
+    served = 0.0
     for i, gain in enumerate(gains):
-        # What does not pay for itself alone is in no best set: others only take from it.
-        if gain * survival[i] > price:
+        # In no best set is what does not pay for itself alone, since others only take from it,
+        # nor what serves no more than a deeper one.
+        uses = survival[i]
+        if gain * uses > price and uses > served:
+            served = uses
             worth.append(i)
     if len(worth) < 2:
         return worth
@@ -61,7 +64,7 @@ def priced_chain(gains: Sequence[float], survival: Sequence[float], price: float
             if start - gain * fall > 0.0:
                 value += start - gain * fall
                 deeper[i] = j
-        if value > most:
+        if value >= most:  # of equal sets, the one that starts earlier
             most, top = value, i
         _extend(envelope, first, (value, survival[i], i))
     chosen = [top]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import partial
 
 import numpy as np
 
-from policies.placement.learned import LearnedPlacer, Plan
+from policies.placement.learned import LearnedPlacer
 from policies.placement.support import Support, floored_tokens, support_of
+from policies.placement.views import Plan
 from simulator.protocols import Law
 
 
@@ -54,13 +54,13 @@ class Greedy(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan
+    budget, window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
     """
 
     source = "Nemhauser, Wolsey and Fisher 1978, Mathematical Programming 14"
 
-    def plan(self, law: Law, step: int) -> Plan:
+    def plan(self, law: Law, step: int, phase: int) -> Plan:
         """Return the greedy positions for each length of a prompt."""
-        support = support_of(law.depths, law.weights, floored_tokens(step))
-        return partial(greedy_positions, support, self._budget)
+        support = support_of(law.depths, law.weights, floored_tokens(step, phase))
+        return lambda length, budget: greedy_positions(support, budget, length)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-from policies.estimation import CountingEstimator, Decay, Frozen, Window
+from policies.estimation import CountingEstimator, Decay, Frozen, Mixture, Window
 from policies.estimation.change import ChangeDetector
+from policies.estimation.coordinates import COORDINATES, SharpestCoordinate, last_branch
 from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
+from policies.placement.views import LawView, Plan, Target
 from simulator.protocols import Law, Overlap, Prefix
+from simulator.world import World
 
-Plan = Callable[[int], list[int]]  # from the length of a prompt to positions for all of it
-
+SCOPES = ("global", "label", "document")
+STEADY = 32  # with `auto`, up to so many overlaps each one is judged,
+JUDGE = 4  # then one in so many
 DEFAULT_WINDOW = 100
 LARGEST_SAMPLE = 1000  # of overlaps that are compared to see whether the law has moved
 
 
 class LearnedPlacer(BasePlacer):
-    """A placer that plans for one law of absolute overlap depths, learned from all requests.
+    """A placer that plans for a law of overlaps, learned from served requests.
 
     The law is looked at when it first holds an overlap, and every `replan` requests after, so
     that a plan depends on what was observed and not on when it was asked for. Until then the
@@ -42,6 +46,13 @@ class LearnedPlacer(BasePlacer):
     drift
         Plan again only where the law has moved, at this level of significance (see
         policies/estimation/change.py); looked at every `replan` requests.
+    scope
+        Whose law to plan for: "global", "label" or "document". The narrower ones are shrunk
+        towards the wider (see policies/estimation/mixture.py), and learn from a window.
+    coordinate
+        Where depths are counted from: "start", "end" or "branch" (see
+        policies/estimation/coordinates.py); or "auto", for each label the one whose plans would
+        have saved most of recent overlaps.
     """
 
     observes: ClassVar[bool] = True
@@ -54,61 +65,114 @@ class LearnedPlacer(BasePlacer):
         train: int | None = None,
         replan: int = 10,
         drift: float | None = None,
+        scope: str = "global",
+        coordinate: str = "start",
     ) -> None:
         require_at_least("budget", budget, 1)
         require_at_least("replan", replan, 1)
+        require(scope in SCOPES, "scope", "global, label or document", scope)
+        known = (*COORDINATES, "auto")
+        require(coordinate in known, "coordinate", "start, end, branch or auto", coordinate)
         self._budget = budget
         self._replan = replan
-        self._estimator = _estimator(window, decay, train)
+        self._views = {
+            name: LawView(name, scope, _estimator(window, decay, train, scope), self.plan)
+            for name in (COORDINATES if coordinate == "auto" else (coordinate,))
+        }
+        self._first = next(iter(self._views.values()))
+        self._sharpest = SharpestCoordinate()
         self._change: ChangeDetector | None = None
         if drift is not None:
             require(0 < drift < 1, "drift", "above 0 and below 1", drift)
             self._change = ChangeDetector(min(max(window, 2), LARGEST_SAMPLE), drift)
-        self._law = self._estimator.law()
         self._since_law = 0
-        self._planned_for: tuple[int, int] | None = None
-        self._plan: Plan
+        self._overlaps = 0
+        self._step = 1
 
     @abstractmethod
-    def plan(self, law: Law, step: int) -> Plan:
-        """Return a plan for `law`, where positions are floored to multiples of `step`."""
+    def plan(self, law: Law, step: int, phase: int) -> Plan:
+        """Return a plan for `law`, whose depths are counted from a multiple of `step` + `phase`.
+
+        Positions are floored to multiples of `step` afterwards.
+        """
+
+    def begin(self, world: World) -> None:
+        """Get to know where checkpoints may lie."""
+        self._step = world.grid.step
+
+    def coordinate(self, label: int = -1) -> str:
+        """Return where the depths of a label are counted from: with "auto", what was chosen."""
+        if len(self._views) == 1:
+            return self._first.coordinate
+        return self._sharpest.best(label)
 
     def observe(self, overlap: Overlap) -> None:
         """Count an overlap, and look at the law where it is time."""
-        self._estimator.observe(overlap)
-        change = self._change
-        if change is not None:
-            change.observe(min(overlap.depth, overlap.prompt_tokens))
+        if len(self._views) > 1 and overlap.depth:
+            self._judge(overlap)
+        for view in self._views.values():
+            view.observe(overlap)
+        if self._change is not None:
+            self._change.observe(min(overlap.depth, overlap.prompt_tokens))
         self._since_law += 1
-        if self._since_law < self._replan and len(self._law.depths):
-            return
-        self._since_law = 0
-        if change is None or not len(self._law.depths) or change.moved():
-            self._law = self._estimator.law()
-            if change is not None:
-                change.settle()
+        if self._since_law >= self._replan or not self._first.known:
+            self._settle()
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the planned positions behind the resume point."""
-        if not len(self._law.depths):
+        if not self._first.known:
             return balanced_positions(self._budget, prefix)
-        if self._planned_for != (self._law.version, prefix.step):
-            self._plan = self.plan(self._law, prefix.step)
-            self._planned_for = (self._law.version, prefix.step)
-        positions = self._plan(prefix.prompt_tokens)
+        view = self._views[self.coordinate(prefix.label)]
+        target = Target(
+            prefix.prompt_tokens,
+            prefix.overlap,
+            prefix.resume,
+            prefix.step,
+            prefix.label,
+            prefix.session,
+        )
+        positions = view.positions(target, self._budget)
         return positions[bisect_right(positions, prefix.resume) :]
 
+    def _settle(self) -> None:
+        change = self._change
+        self._since_law = 0
+        if change is not None:
+            if self._first.known and not change.moved():
+                return
+            change.settle()
+        for view in self._views.values():
+            view.settle()
 
-def _estimator(window: int, decay: float | None, train: int | None) -> CountingEstimator:
+    def _judge(self, overlap: Overlap) -> None:
+        """See what the plan in each coordinate would have saved, before it learns."""
+        self._overlaps += 1
+        if not self._first.known or (self._overlaps > STEADY and self._overlaps % JUDGE):
+            return
+        length, depth = overlap.prompt_tokens, min(overlap.depth, overlap.prompt_tokens)
+        target = Target(length, last_branch(overlap), 0, self._step, overlap.label, overlap.session)
+        saved: dict[str, float] = {}
+        for name, view in self._views.items():
+            positions = view.positions(target, self._budget)
+            reached = bisect_right(positions, depth)
+            saved[name] = positions[reached - 1] if reached else 0
+        self._sharpest.judge(overlap.label, saved)
+
+
+def _estimator(
+    window: int, decay: float | None, train: int | None, scope: str
+) -> CountingEstimator:
     """Return the estimator that the parameters ask for, exactly one of three."""
     others = [name for name, value in (("decay", decay), ("train", train)) if value is not None]
     asked = ["window"] * (window != DEFAULT_WINDOW) + others
     if len(asked) > 1:
         raise ValueError(f"expected one of window, decay and train, found {' and '.join(asked)}")
+    if others:
+        require(scope == "global", "scope", f"global beside {others[0]}", scope)
     if decay is not None:
         require(0 < decay <= 0.9999, "decay", "above 0 and at most 0.9999", decay)
         return Decay(decay)
     if train is not None:
         return Frozen(train)
     require(1 <= window <= 1_000_000, "window", "1 to 1000000", window)
-    return Window(window)
+    return Window(window) if scope == "global" else Mixture(window)

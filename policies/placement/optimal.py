@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from policies.placement.learned import LearnedPlacer, Plan
+from policies.placement.learned import LearnedPlacer
 from policies.placement.staircase import solve
 from policies.placement.support import floored_tokens
+from policies.placement.views import Plan
 from simulator.protocols import Law
 
 
@@ -15,13 +14,13 @@ class Optimal(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan, drift
+    budget, window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
     """
 
     source = "arXiv 2605.05219, Theorem 2, corrected; see policies/placement/staircase.py"
 
-    def plan(self, law: Law, step: int) -> Plan:
+    def plan(self, law: Law, step: int, phase: int) -> Plan:
         """Return the best positions for each length of a prompt."""
-        staircase = solve(law.depths, law.weights, self._budget, floored_tokens(step))
-        return partial(staircase.positions, self._budget)
+        staircase = solve(law.depths, law.weights, self._budget, floored_tokens(step, phase))
+        return lambda length, budget: staircase.positions(budget, length)

@@ -52,8 +52,9 @@ from policies.placement.support import Potential, Support, support_of
 # Up to this support a layer is faster as one dense maximum, which needs no scipy either.
 DENSE_SUPPORT = 256
 
-# From F_k, the best checkpoint before each b, or 0 where there is none (which saves no more).
-Chooser = Callable[[NDArray[np.float64]], NDArray[np.intp]]
+# From F_k, the greatest F_k(a) - G(a) T(b) for each b, and that a; where there is no a < b, no more
+# than what saves nothing.
+Improver = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,35 +181,34 @@ def _layers(support: Support, layers: int) -> tuple[NDArray[np.float64], NDArray
     previous = np.full((layers, len(support)), -1, np.int32)
     if not layers:
         return savings, previous
-    choose = _dense(support) if len(support) <= DENSE_SUPPORT else _majorant(support)
-    savings[0] = gains * survival
+    improve = _dense(support) if len(support) <= DENSE_SUPPORT else _majorant(support)
+    np.multiply(gains, survival, out=savings[0])
     for k in range(1, layers):
-        before = savings[k - 1]
-        a = choose(before)
-        value = before.take(a)
-        value -= gains.take(a) * survival
+        value, previous[k] = improve(savings[k - 1])
         value += savings[0]
-        np.maximum(value, before, out=savings[k])
-        np.copyto(previous[k], np.where(value > before, a, previous[k - 1]), casting="same_kind")
+        np.maximum(value, savings[k - 1], out=savings[k])
+        np.copyto(previous[k], previous[k - 1], where=savings[k] == savings[k - 1])
     return savings, previous
 
 
-def _dense(support: Support) -> Chooser:
+def _dense(support: Support) -> Improver:
     """Choose by comparing every pair a < b: O(S^2) in one sweep of memory."""
-    index = np.arange(len(support))
+    size = len(support)
     offset = np.outer(support.survival, support.potentials)
+    index = np.arange(size)
     offset[index >= index[:, None]] = np.inf
     lines = np.empty_like(offset)
+    flat, rows = lines.ravel(), index * size
 
-    def choose(before: NDArray[np.float64]) -> NDArray[np.intp]:
+    def improve(before: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         np.subtract(before, offset, out=lines)
         best: NDArray[np.intp] = lines.argmax(axis=1)
-        return best
+        return flat.take(rows + best), best
 
-    return choose
+    return improve
 
 
-def _majorant(support: Support) -> Chooser:
+def _majorant(support: Support) -> Improver:
     """Choose by the slopes of the least concave majorant: O(S)."""
     from scipy.optimize import isotonic_regression
 
@@ -216,7 +216,9 @@ def _majorant(support: Support) -> Chooser:
     rising = -support.survival
     index = np.arange(len(support))
 
-    def choose(before: NDArray[np.float64]) -> NDArray[np.intp]:
+    gains, survival = support.potentials, support.survival
+
+    def improve(before: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         slopes = np.diff(before, prepend=0.0) / widths
         fit = isotonic_regression(slopes, weights=widths, increasing=False)
         # Block i of equal slopes ends at vertex ends[i] - 1; those b whose T lies below its slope
@@ -226,6 +228,9 @@ def _majorant(support: Support) -> Chooser:
         chosen = np.repeat(
             np.concatenate(([0], ends - 1)), np.diff(passed, prepend=0, append=len(index))
         )
-        return np.where(chosen < index, chosen, 0)
+        best = np.where(chosen < index, chosen, 0)
+        value = before.take(best)
+        value -= gains.take(best) * survival
+        return value, best
 
-    return choose
+    return improve

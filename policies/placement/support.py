@@ -17,14 +17,15 @@ def tokens(depths: NDArray[np.int64]) -> NDArray[np.float64]:
     return depths.astype(np.float64)
 
 
-def floored_tokens(step: int) -> Potential:
+def floored_tokens(step: int, phase: int = 0) -> Potential:
     """Return the potential of positions that are floored to multiples of `step` afterwards.
 
     With it the solvers place checkpoints in different steps, and count what they will save.
+    Where depths are counted from a position, `phase` is its rest modulo `step`.
     """
     if step == 1:
         return tokens
-    return lambda depths: (depths - depths % step).astype(np.float64)
+    return lambda depths: (depths + phase - (depths + phase) % step).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,16 +114,21 @@ def support_of(
     _check(depth, weight)
     depth = depth.astype(np.int64, copy=False)
     heavy = weight > 0
-    stops = np.zeros(np.count_nonzero(heavy) + 1, np.int64)
-    stops[1:] = depth[heavy]
+    if not heavy.all():
+        depth, weight = depth[heavy], weight[heavy]
+    stops = np.zeros(len(depth) + 1, np.int64)
+    stops[1:] = depth
     gains = potential(stops)
     rises = gains[1:] - gains[:-1]  # infinite or NaN where G is
     keep = rises > 0
-    if not (keep | (rises == 0)).all() or not math.isfinite(gains[-1]):
+    whole = bool(keep.all())
+    if not (whole or (keep | (rises == 0)).all()) or not math.isfinite(gains[-1]):
         raise ValueError("potential: expected finite, non-decreasing values")
-    survival = weight[heavy][::-1].cumsum()[::-1]
+    survival = weight[::-1].cumsum()[::-1]
     if len(survival) and not math.isfinite(float(survival[0]) * float(gains[-1] - gains[0])):
         raise ValueError("weights: expected numbers whose savings are finite")
+    if whole:
+        return Support(stops[1:], survival, gains[1:] - gains[0], potential)
     return Support(stops[1:][keep], survival[keep], gains[1:][keep] - gains[0], potential)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from policies.placement.learned import LearnedPlacer, Plan
+from policies.placement.learned import LearnedPlacer
 from policies.placement.support import Support, floored_tokens, support_of
+from policies.placement.views import Plan
 from simulator.protocols import Law
 
 
@@ -46,11 +45,11 @@ class Thinned(LearnedPlacer):
 
     Parameters
     ----------
-    budget, window, decay, train, replan, drift
+    budget, window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
     """
 
-    def plan(self, law: Law, step: int) -> Plan:
+    def plan(self, law: Law, step: int, phase: int) -> Plan:
         """Return the thinned positions for each length of a prompt."""
-        support = support_of(law.depths, law.weights, floored_tokens(step))
-        return partial(thinned_positions, support, self._budget)
+        support = support_of(law.depths, law.weights, floored_tokens(step, phase))
+        return lambda length, budget: thinned_positions(support, budget, length)

@@ -94,7 +94,8 @@ def _edge(law: TreeLaw, budget: int, many: _Corner) -> tuple[_Corner, float, flo
     few = _Corner.of(law, np.zeros(len(law), np.bool_))
     price = bound = 0.0
     for _ in range(MOST_PRICES):
-        price = (many.saving - few.saving) / (many.number - few.number)
+        # Many save no less than few, but for rounding.
+        price = max(0.0, many.saving - few.saving) / (many.number - few.number)
         found = _Corner.of(law, priced_tree(law, price))
         best = found.saving - price * found.number
         bound = best + price * budget

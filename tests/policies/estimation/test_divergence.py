@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.estimation.divergence import PRIOR_TOKENS, DivergenceLaw
-from policies.estimation.reuse import ReuseRates
 
 
 def test_before_anything_was_seen_it_guesses() -> None:
@@ -51,36 +50,3 @@ def test_from_the_end_it_is_the_best_single_position(
     gains = [(length - delta) * sum(other <= delta for other in pool) / len(pool) for delta in pool]
     gained = (position - start) * share if position else 0.0
     assert gained == pytest.approx(max(0.0, *gains))
-
-
-def test_rates_by_hand() -> None:
-    rates = ReuseRates(decay=0.5)
-    assert rates.rate("end") == 0.5
-    rates.trial("end")
-    assert rates.rate("end") == pytest.approx(0.5 / 2)
-    rates.use("end")
-    assert rates.rate("end") == pytest.approx(1.5 / 2)
-    rates.tick()  # what was counted weighs half
-    assert rates.rate("end") == pytest.approx((0.5 + 0.5) / (0.5 + 1))
-
-
-def test_labels_shrink_to_all() -> None:
-    rates = ReuseRates()
-    for _ in range(99):
-        rates.trial("end", 0)
-    rates.trial("end", 1)
-    rates.use("end", 1)
-    everything = 1.5 / 101
-    assert rates.rate("end", 1) == pytest.approx((1 + 8 * everything) / 9)
-    assert rates.rate("end", 0) == pytest.approx(8 * everything / 107)
-    assert rates.rate("end", 5) == pytest.approx(everything)
-
-
-def test_rates_survive_a_million_ticks() -> None:
-    rates = ReuseRates(decay=0.9)
-    for i in range(100_000):
-        rates.tick()
-        rates.trial("end")
-        if i % 2:
-            rates.use("end")
-    assert rates.rate("end") == pytest.approx(0.5, abs=0.05)

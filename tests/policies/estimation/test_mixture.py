@@ -18,6 +18,8 @@ def test_a_document_is_shrunk_to_its_label_and_that_to_all() -> None:
     estimator = Mixture(shrinkage=2.0)
     for depth, label, session in [(10, 0, 0), (10, 0, 0), (20, 0, 1), (0, 1, 2)]:
         estimator.observe(Overlap(depth, 100, session, label))
+    assert len(estimator.law_for(label=0).depths) == 0  # not yet
+    estimator.settle()
     assert shares(estimator.law()) == {0: 1, 10: 2, 20: 1}
     everything = {0: 0.25, 10: 0.5, 20: 0.25}
     assert shares(estimator.law_for()) == pytest.approx(everything)
@@ -35,6 +37,7 @@ def test_many_observations_outweigh_the_prior() -> None:
     for _ in range(500):
         estimator.observe(Overlap(10, 100, session=1))
         estimator.observe(Overlap(90, 100, session=2))
+    estimator.settle()
     assert shares(estimator.law_for(session=1))[10] == pytest.approx((500 + 5) / 510)
 
 
@@ -42,6 +45,7 @@ def test_what_is_unseen_for_longest_is_forgotten() -> None:
     estimator = Mixture(documents=2)
     for session, depth in [(1, 10), (2, 20), (1, 10), (3, 30)]:
         estimator.observe(Overlap(depth, 100, session))
+    estimator.settle()
     assert shares(estimator.law_for(session=2)) == shares(estimator.law_for())
     assert shares(estimator.law_for(session=1)) != shares(estimator.law_for())
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.catalogue import open_profile
-from policies.placement.adaptive import Adaptive
+from policies.placement.adaptive import ENDLESS, Adaptive, reach_tokens
 from policies.placement.price import Price
 from policies.registry import create
 from simulator.cost import CostModel
@@ -17,6 +17,7 @@ from simulator.protocols import Overlap
 from simulator.simulation import Scenario, simulate
 from simulator.trace import Trace
 from simulator.world import Sizes, World
+from tests.contracts.prefixes import build_prefix
 
 PROFILE = open_profile("qwen3.5-9b-h200")
 
@@ -107,6 +108,22 @@ def test_a_run_that_another_prompt_will_split_tells_nothing() -> None:
 def world(capacity_bytes: int | None) -> World:
     sizes = Sizes(PROFILE.kv_bytes_per_token, PROFILE.state_bytes)
     return World(sizes, Grid(), CostModel(PROFILE), capacity_bytes)
+
+
+def test_the_deepest_position_that_a_cache_can_hold() -> None:
+    state, kv = PROFILE.state_bytes, PROFILE.kv_bytes_per_token
+    assert reach_tokens(world(None)) == ENDLESS
+    assert reach_tokens(world(state + 100 * kv)) == 100
+    assert reach_tokens(world(state + 100 * kv - 1)) == 99
+    assert reach_tokens(world(state - 1)) == 0
+
+
+def test_a_prompt_that_does_not_fit_is_given_one_state_within_reach() -> None:
+    placer = Adaptive()
+    placer.begin(world(PROFILE.state_bytes + 3000 * PROFILE.kv_bytes_per_token))
+    assert list(placer.place(build_prefix([2500]))) == [2500 - 256, 2500]
+    assert list(placer.place(build_prefix([9000]))) == [3000]
+    assert list(placer.place(build_prefix([9000], resume=3000))) == []
 
 
 def test_bytes_are_free_until_something_useful_was_evicted() -> None:

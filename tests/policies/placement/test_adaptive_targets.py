@@ -84,3 +84,13 @@ def test_under_a_byte_budget_it_beats_or_ties_the_others(
     for other in ("last", "branch", "branch:first=256", "block:size=1024", "optimal:budget=4"):
         # Within a thousandth is a tie.
         assert ours >= 0.999 * saved(replay(trace, other, capacity_bytes)), other
+
+
+@pytest.mark.parametrize("capacity_bytes", [150_000_000, 200_000_000, 250_000_000])
+def test_in_a_cache_smaller_than_a_prompt_it_places_what_can_be_held(
+    traces: Open, capacity_bytes: int
+) -> None:
+    trace = traces("leval_quality")  # 6,129 tokens a prompt: 200 MB of KV, 51.5 MB a state
+    ours = saved(replay(trace, "adaptive", capacity_bytes))
+    for other in ("last", "branch", "block:size=1024", "published:budget=8", "balanced:budget=4"):
+        assert ours >= saved(replay(trace, other, capacity_bytes)), other

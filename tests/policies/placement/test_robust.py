@@ -76,7 +76,7 @@ def test_from_the_end_it_follows_the_length_of_the_prompt() -> None:
     ("spec", "message"),
     [
         ("robust:budget=2,margin=-1", "margin: expected 0 to 1000000"),
-        ("robust:budget=2,coordinate=branch", "coordinate: expected start or end"),
+        ("robust:budget=2,coordinate=middle", "coordinate: expected start, end, branch or auto"),
         ("robust:budget=0", "budget: expected 1"),
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,13 +36,21 @@ def by_definition(law: TreeLaw, chosen: tuple[int, ...]) -> float:
     return total
 
 
-def savings_of_all_sets(law: TreeLaw) -> list[list[float]]:
-    """Return the savings of all sets, by their size."""
-    everything = range(len(law))
-    return [
-        [by_definition(law, chosen) for chosen in combinations(everything, size)]
-        for size in range(len(law) + 1)
-    ]
+def savings_of_all_sets(law: TreeLaw) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return what each set of candidates saves, and its size; set s holds i where bit i is set."""
+    sets = np.arange(2 ** len(law))
+    reached = np.zeros((len(law) + 1, len(sets)))  # the deepest checkpoint's potential; last: START
+    own = law.subtree.copy()
+    for i, above in enumerate(law.parent.tolist()):
+        reached[i] = np.where(sets >> i & 1, law.potentials[i], reached[above])
+        if above >= 0:
+            own[above] -= law.subtree[i]
+    return own @ reached[:-1], np.bitwise_count(sets).astype(np.int64)
+
+
+def number_of(chosen: NDArray[np.bool_]) -> int:
+    """Return the number of a set."""
+    return sum(1 << i for i in np.flatnonzero(chosen).tolist())
 
 
 def numbers(chosen: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -1,0 +1,82 @@
+"""Cost of eviction policies in the prefix cache: `python -m pytest benchmarks/bench_evictions.py`.
+
+One round replays 2,000 prompts of a skewed mix of documents through a cache of a tenth of what
+they need, so a millisecond is half a microsecond a request; hold each against `lru`.
+`test_marconi_scores` is one decision of the policies that score all candidates at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from calibration.catalogue import open_profile
+from policies.eviction import EVICTION
+from policies.eviction.marconi import Marconi
+from policies.registry import create
+from simulator.entry import Checkpoint, KvRun
+from simulator.simulation import Scenario, simulate
+from simulator.trace import Trace
+from workloads.interning import intern_blocks
+
+REQUESTS, DOCUMENTS, BLOCK = 2_000, 300, 512
+
+
+def mixed_trace() -> Trace:
+    rng = np.random.default_rng(1)
+    weights = 1 / np.arange(1, DOCUMENTS + 1)
+    documents = rng.choice(DOCUMENTS, REQUESTS, p=weights / weights.sum())
+    shared = rng.integers(1, 20, DOCUMENTS)[documents]
+    own = rng.integers(1, 6, REQUESTS)
+    rows = [
+        [*(document * 100 + np.arange(s)), *(10**6 + request * 10 + np.arange(o))]
+        for request, (document, s, o) in enumerate(zip(documents, shared, own, strict=True))
+    ]
+    offsets = np.cumsum([0, *map(len, rows)])
+    keys = np.concatenate([np.asarray(row, dtype=np.uint64) for row in rows])
+    interned = intern_blocks(keys, offsets, np.diff(offsets) * BLOCK, BLOCK)
+    unknown = np.full(REQUESTS, -1, dtype=np.int32)
+    return Trace(
+        "mix",
+        interned.tree,
+        interned.leaf,
+        np.arange(REQUESTS, dtype=np.float64),
+        np.zeros(REQUESTS, dtype=np.int64),
+        unknown,
+        unknown,
+        granularity=BLOCK,
+    )
+
+
+TRACE = mixed_trace()
+PROFILE = open_profile("qwen3.5-9b-h200")
+
+
+@pytest.mark.parametrize("name", EVICTION)
+def test_policy(benchmark: BenchmarkFixture, name: str) -> None:
+    nodes = TRACE.tree
+    needed_bytes = int((nodes.stop - nodes.start).sum()) * PROFILE.kv_bytes_per_token
+
+    def run() -> None:
+        scenario = Scenario(
+            profile=PROFILE,
+            placer=create("placer", "branch"),
+            eviction=create("eviction", name),
+            admission=create("admission", "always"),
+            capacity_bytes=needed_bytes // 10,
+            server="instant",
+        )
+        simulate(TRACE, scenario)
+
+    benchmark(run)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_marconi_scores(benchmark: BenchmarkFixture, alpha: float) -> None:
+    policy = Marconi(alpha=alpha)
+    root = KvRun(None, -1, 0)
+    for position in range(1, 10_001):
+        policy.on_insert(Checkpoint(root, position, 10))
+        policy.on_hit(policy._slots.entries[-1])
+    benchmark(policy.victim)

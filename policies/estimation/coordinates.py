@@ -1,0 +1,72 @@
+"""Where overlaps are counted from, and which of the ways is sharpest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from simulator.protocols import Overlap
+
+COORDINATES = ("start", "end", "branch")  # of equal scores the first wins
+LEAST = 8  # judgements before a label has a say of its own, or another than the first is believed
+FADE = 0.98  # of scores, whenever they are judged
+
+
+def last_branch(overlap: Overlap) -> int:
+    """Return the last position up to an overlap's end where prompts had diverged before; or 0."""
+    run = overlap.run
+    if run is None:
+        return 0
+    while run.stop > overlap.depth:
+        run = run.parent
+    own = overlap.prompt_tokens > overlap.depth  # the way that this prompt has taken
+    while run.stop and run.children_seen - own < 2:
+        run, own = run.parent, False
+    return run.stop
+
+
+def counted(overlap: Overlap, coordinate: str) -> Overlap:
+    """Return the overlap with its depth counted in a coordinate; a miss, depth 0, stays one.
+
+    start
+        Tokens from the start of the prompt.
+    end
+        1 + tokens from the end of the prompt.
+    branch
+        Tokens from the last branch point known before. A return to that point itself counts as 0:
+        a checkpoint there serves it, and nothing beyond does.
+    """
+    depth, length = overlap.depth, overlap.prompt_tokens
+    if coordinate == "start" or not depth:
+        return overlap
+    if coordinate == "end":
+        distance = max(0, length - depth)
+        return replace(overlap, depth=1 + distance, prompt_tokens=1 + distance)
+    base = last_branch(overlap)
+    return replace(overlap, depth=depth - base, prompt_tokens=length - base)
+
+
+class SharpestCoordinate:
+    """Say in which coordinate plans have saved most, by label.
+
+    It is judged by overlaps that no plan had learned from yet. Recent ones count more.
+    """
+
+    def __init__(self) -> None:
+        self._count: dict[int, int] = {}
+        self._scores: dict[int, dict[str, float]] = {}
+
+    def judge(self, label: int, saved_tokens: Mapping[str, float]) -> None:
+        """Take what a plan in each coordinate would have saved of one overlap."""
+        for key in {-1, label}:
+            self._count[key] = self._count.get(key, 0) + 1
+            scores = self._scores.setdefault(key, dict.fromkeys(COORDINATES, 0.0))
+            for coordinate, saved in saved_tokens.items():
+                scores[coordinate] = FADE * scores[coordinate] + saved
+
+    def best(self, label: int = -1) -> str:
+        """Return the coordinate for a label, or for all while it has shown too little."""
+        key = label if self._count.get(label, 0) >= LEAST else -1
+        if self._count.get(key, 0) < LEAST:
+            return COORDINATES[0]
+        return max(COORDINATES, key=self._scores[key].__getitem__)

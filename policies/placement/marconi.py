@@ -1,0 +1,50 @@
+"""Marconi's two checkpoints a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policies.placement.base import BasePlacer
+from simulator.protocols import Prefix
+
+
+class Marconi(BasePlacer):
+    """Store one checkpoint where the prompt leaves the resident KV, and one after the last token.
+
+    Where the prompt diverges is known before its prefill, so the state there costs no second
+    pass; the third prompt that comes this way is the first to find it. The last state is that
+    after the answer, where the trace tells the answer.
+
+    Parameters
+    ----------
+    remember
+        Let the prompt diverge from all that was seen, evicted or not. Published is the tree of
+        what is resident: there, a branch point that has been evicted has to be found again.
+
+    Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
+    section 4.1.
+    """
+
+    source = "Marconi, MLSys 2025, arXiv 2411.19379"
+
+    def __init__(self, remember: bool = False) -> None:
+        self._remember = remember
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return where the prompt diverges, if that is behind the resume point, and the end."""
+        end = max(prefix.end_tokens, prefix.prompt_tokens)
+        fork = prefix.overlap if self._remember else _end_of_resident(prefix)
+        if prefix.resume < fork < min(end, prefix.prompt_tokens + 1):
+            return fork, end
+        return (end,)
+
+
+def _end_of_resident(prefix: Prefix) -> int:
+    """Return where the resident part of the path ends, 0 if that is inside a run.
+
+    There only its tail was evicted, and nothing diverges.
+    """
+    run = prefix.run
+    while run.kv_end == run.start:
+        run = run.parent
+    return run.stop if run.kv_end == run.stop else 0

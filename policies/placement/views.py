@@ -1,0 +1,135 @@
+"""A learned law in one coordinate and scope, and the plans that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from policies.estimation import CountingEstimator, Mixture
+from policies.estimation.coordinates import counted
+from simulator.protocols import Law, Overlap
+
+# From the length of a prompt and a budget to positions for all of it, counted as the law is.
+Plan = Callable[[int, int], list[int]]
+# From a law, where position x is floored to (phase + x) - (phase + x) % step - phase, to a plan.
+Planner = Callable[[Law, int, int], Plan]
+
+MOST_PLANS = 1024  # that are kept; for more prompts at a time they are worked out again
+
+
+class Target(NamedTuple):
+    """A prompt to plan for.
+
+    Parameters
+    ----------
+    length
+        Tokens.
+    branch
+        The last branch point known; 0 for none.
+    resume
+        The resume point.
+    step
+        Positions are floored to multiples of it.
+    label, session
+        Numbers of the label and of the session, -1 where unknown.
+    """
+
+    length: int
+    branch: int
+    resume: int
+    step: int
+    label: int
+    session: int
+
+
+class LawView:
+    """Learn the law of overlaps counted in one coordinate, and plan for the law last settled.
+
+    Parameters
+    ----------
+    coordinate
+        "start", "end" or "branch".
+    scope
+        "global", "label" or "document": whose law to plan for. The narrower ones need a Mixture.
+    estimator
+        Learns the law.
+    planner
+        Plans for it.
+    """
+
+    def __init__(
+        self, coordinate: str, scope: str, estimator: CountingEstimator, planner: Planner
+    ) -> None:
+        self.coordinate = coordinate
+        self._scope = scope
+        self._estimator = estimator
+        self._planner = planner
+        self._law = estimator.law()
+        self._plans: dict[tuple[int, ...], Plan] = {}
+
+    @property
+    def known(self) -> bool:
+        """Whether an overlap was seen before the law was settled."""
+        return len(self._law.depths) > 0
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn from an overlap; plans stay as they are."""
+        self._estimator.observe(counted(overlap, self.coordinate))
+
+    def settle(self) -> None:
+        """Plan for what is known now from here on."""
+        if isinstance(self._estimator, Mixture):
+            self._estimator.settle()
+        law = self._estimator.law()
+        if law.version != self._law.version:
+            self._plans.clear()
+        self._law = law
+
+    def positions(self, target: Target, budget: int) -> list[int]:
+        """Return positions for the whole prompt, from its start: ascending, at most `budget`."""
+        label = target.label if self._scope != "global" else -1
+        session = target.session if self._scope == "document" else -1
+        if self.coordinate == "branch":
+            return self._behind_branch(target, budget, label, session)
+        length = target.length
+        variant = length if self.coordinate == "end" else 0  # a law for each length, or for all
+        key = (label, session, target.step, variant)
+        plan = self._plans.get(key)
+        if plan is None:
+            law = self._law_of(label, session)
+            law = _from_start(law, length) if self.coordinate == "end" else law
+            plan = self._keep(key, self._planner(law, target.step, 0))
+        return plan(length, budget)
+
+    def _behind_branch(self, target: Target, budget: int, label: int, session: int) -> list[int]:
+        """Return the branch point, if there is no state yet, and the plan behind it."""
+        branch = target.branch
+        kept = [branch] if branch > target.resume else []
+        if branch >= target.length or len(kept) == budget:
+            return kept
+        key = (label, session, target.step, branch % target.step)
+        plan = self._plans.get(key)
+        if plan is None:
+            law = self._law_of(label, session)
+            plan = self._keep(key, self._planner(law, target.step, branch % target.step))
+        behind = plan(target.length - branch, budget - len(kept))
+        return kept + [branch + distance for distance in behind]
+
+    def _law_of(self, label: int, session: int) -> Law:
+        estimator = self._estimator
+        if isinstance(estimator, Mixture):
+            return estimator.law_for(label, session)
+        return self._law
+
+    def _keep(self, key: tuple[int, ...], plan: Plan) -> Plan:
+        if len(self._plans) >= MOST_PLANS:
+            self._plans.clear()
+        self._plans[key] = plan
+        return plan
+
+
+def _from_start(law: Law, length: int) -> Law:
+    """Return the law of depths from the start for a prompt, from 1 + the distance from its end."""
+    depths = law.depths[::-1] * -1 + (length + 1)
+    inside = depths > 0
+    return Law(depths[inside], law.weights[::-1][inside])

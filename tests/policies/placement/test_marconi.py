@@ -1,0 +1,37 @@
+"""Marconi's placer, worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.registry import create
+from simulator.simulation import Scenario, simulate
+from tests.simulator.prompts import toy_profile, trace_of
+
+
+def saved(prompts, placer, capacity=None, answers=None):
+    scenario = Scenario(
+        profile=toy_profile(),
+        placer=create("placer", placer),
+        eviction=create("eviction", "lru"),
+        admission=create("admission", "always"),
+        capacity_bytes=capacity,
+        server="instant",
+        check_every_request=True,
+    )
+    return simulate(trace_of(prompts, answers=answers), scenario).columns["saved_tokens"].tolist()
+
+
+def test_the_third_prompt_finds_the_branch_point():
+    assert saved([(1, 2, 3), (1, 2, 4), (1, 2, 5)], "marconi") == [0, 0, 2]
+
+
+def test_the_next_turn_resumes_behind_the_answer():
+    assert saved([(1, 2), (1, 2, 3, 4, 5)], "marconi", answers=[(3, 4), (6,)]) == [0, 4]
+
+
+@pytest.mark.parametrize(("placer", "found"), [("marconi", 0), ("marconi:remember=true", 2)])
+def test_a_branch_point_that_has_left_must_be_found_again_unless_it_is_remembered(placer, found):
+    # Room for 23 bytes: 13 tokens and a state, which evict all of (1, 2), or 3 and two states.
+    prompts = [(1, 2, 3), (7,) * 13, (1, 2, 4), (1, 2, 5)]
+    assert saved(prompts, placer, capacity=23) == [0, 0, 0, found]
