@@ -59,7 +59,7 @@ class KvRun:
         self.dropped: list[int] | tuple[()] = ()  # positions of those that were evicted
         self.wanted: list[int] | tuple[()] = ()  # positions wanted, before they were floored
         self.rank: Any = 0
-        self.queued = False
+        self.queued: int = 0
         self.policy_data: Any = None
 
     @property
@@ -129,7 +129,7 @@ class Checkpoint:
         self.resident = True
         self.pins = 0
         self.rank: Any = 0
-        self.queued = False
+        self.queued: int = 0
         self.policy_data: Any = None
 
     @property

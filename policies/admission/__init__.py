@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from policies.admission.always import Always
 from policies.admission.base import BaseAdmission
+from policies.admission.branch_only import BranchOnly
 from policies.admission.never import Never
 from policies.admission.probabilistic import Probabilistic
 from policies.admission.second_sighting import SecondSighting
 from policies.admission.size_aware import SizeAware
 from policies.admission.tinylfu import TinyLfu
+from policies.admission.value import Value
 from simulator.protocols import AdmissionPolicy
 
 __all__ = ["ADMISSION", "BaseAdmission"]
@@ -20,4 +22,6 @@ ADMISSION: dict[str, type[AdmissionPolicy]] = {
     "size_aware": SizeAware,
     "probabilistic": Probabilistic,
     "tinylfu": TinyLfu,
+    "branch_only": BranchOnly,
+    "value": Value,
 }

@@ -5,16 +5,27 @@ from __future__ import annotations
 from policies.eviction.arc import Arc
 from policies.eviction.base import BaseEviction
 from policies.eviction.belady import Belady
+from policies.eviction.clairvoyant import Clairvoyant
 from policies.eviction.clock import Clock
+from policies.eviction.coverage import Coverage
 from policies.eviction.fifo import Fifo
 from policies.eviction.gdsf import Gdsf
 from policies.eviction.lfu import Lfu
 from policies.eviction.lirs import Lirs
 from policies.eviction.lru import Lru
+from policies.eviction.marconi import Marconi
+from policies.eviction.pgdsf import Pgdsf
+from policies.eviction.reuse_probability import ReuseProbability
 from policies.eviction.s3fifo import S3Fifo
+from policies.eviction.seglen import SegLen
+from policies.eviction.session_aware import SessionAware
 from policies.eviction.sieve import Sieve
 from policies.eviction.slru import Slru
+from policies.eviction.split_lru import SplitLru
+from policies.eviction.tail_lru import TailLru
+from policies.eviction.ttl import Ttl
 from policies.eviction.two_q import TwoQ
+from policies.eviction.value import Value
 from policies.eviction.wtinylfu import WTinyLfu
 from simulator.protocols import EvictionPolicy
 
@@ -33,5 +44,16 @@ EVICTION: dict[str, type[EvictionPolicy]] = {
     "sieve": Sieve,
     "wtinylfu": WTinyLfu,
     "gdsf": Gdsf,
+    "pgdsf": Pgdsf,
+    "split_lru": SplitLru,
+    "ttl": Ttl,
+    "marconi": Marconi,
+    "seglen": SegLen,
+    "tail_lru": TailLru,
+    "reuse_probability": ReuseProbability,
+    "session_aware": SessionAware,
+    "coverage": Coverage,
+    "value": Value,
     "belady": Belady,
+    "clairvoyant": Clairvoyant,
 }

@@ -15,9 +15,9 @@ class Ranked(BaseEviction):
     A subclass says how a new entry ranks (`first_rank`: anything with an order) and what a hit
     makes of its rank (`on_hit`); a rank may only grow while its entry is in the cache. So a hit
     touches no heap: a rank that has grown is noticed when its entry comes to the top, and the
-    entry goes back to where it belongs. Each entry has at most one place in the heap
-    (`entry.queued`), and `victim` costs O(log n) amortised over the hits and evictions that
-    outdated the top.
+    entry goes back to where it belongs. `entry.queued` is the age of its one place that counts;
+    that of an entry which has left counts no more, even if the entry comes back. `victim` costs
+    O(log n) amortised over the hits and evictions that outdated the top.
     """
 
     def __init__(self) -> None:
@@ -38,21 +38,24 @@ class Ranked(BaseEviction):
     def on_evictable(self, entry: Entry) -> None:
         """Give the entry a place among the candidates."""
         if not entry.queued:
-            entry.queued = True
             self._clock += 1
+            entry.queued = self._clock
             heappush(self._heap, (entry.rank, self._clock, entry))
 
     def on_evict(self, entry: Entry) -> None:
-        """Leave the outdated place in the heap to `victim`, which discards it."""
+        """Give up its place; `victim` discards it when it comes to the top."""
+        entry.queued = 0
 
     def victim(self) -> Entry | None:
         """Return the evictable entry of least rank."""
         heap = self._heap
         while heap:
             rank, age, entry = heap[0]
-            if not entry.evictable:
+            if entry.queued != age:
                 heappop(heap)
-                entry.queued = False
+            elif not entry.evictable:
+                heappop(heap)
+                entry.queued = 0
             elif entry.rank != rank:
                 heapreplace(heap, (entry.rank, age, entry))
             else:

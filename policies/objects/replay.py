@@ -31,7 +31,7 @@ class StoredObject:
         self.evictable = False
         self.next_use = NEVER
         self.rank: Any = 0
-        self.queued = False
+        self.queued = 0
         self.policy_data: Any = None
 
 

@@ -45,6 +45,6 @@ def _end_of_resident(prefix: Prefix) -> int:
     There only its tail was evicted, and nothing diverges.
     """
     run = prefix.run
-    while run.kv_end == run.start:
+    while run.stop and run.kv_end == run.start:
         run = run.parent
     return run.stop if run.kv_end == run.stop else 0

@@ -125,8 +125,12 @@ def test_rows_for_people() -> None:
     assert rows["dyadic"].usage == "dyadic:first=768"
     assert rows["block"].usage == "block:size="
     assert rows["block"].parameters[0].default is REQUIRED
-    assert rows["optimal"].usage == "optimal:budget=,window=100,replan=10"
-    assert [p.name for p in rows["optimal"].parameters][-3:] == ["train", "replan", "drift"]
+    assert rows["optimal"].usage == (
+        "optimal:budget=,window=100,replan=10,scope=global,coordinate=start"
+    )
+    names = [p.name for p in rows["optimal"].parameters]
+    assert names[:5] == ["budget", "window", "decay", "train", "replan"]
+    assert {"drift", "scope", "coordinate"} <= set(names)
     assert rows["sqrt"].source.startswith("Chen")
     assert [row.name for row in rows.values() if row.clairvoyant] == ["clairvoyant"]
     for row in [*rows.values(), *describe("estimator")]:

@@ -63,6 +63,14 @@ def test_the_next_use_is_that_of_the_next_prompt_through_the_entry(prompts, serv
     assert request == len(prompts) - 1
 
 
+def test_who_may_refuse_keeps_what_comes_back_from_what_does_not():
+    # Room for one prompt of 24 bytes: the second must not displace the first.
+    prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (1, 1, 1, 1, 5)]
+    found = {name: run(prompts, create("eviction", name), 24) for name in ("belady", "clairvoyant")}
+    saved = {name: result.columns["saved_tokens"].tolist() for name, result in found.items()}
+    assert saved == {"belady": [0, 0, 0], "clairvoyant": [0, 0, 4]}
+
+
 def test_it_keeps_what_comes_back():
     # Four tokens of KV and two states of 10: a prompt takes 24 bytes, and there is room for two.
     prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3), (1, 1, 1, 1, 5)]

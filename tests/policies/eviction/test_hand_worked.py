@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from policies.admission import ADMISSION
+from policies.eviction import EVICTION
 from policies.registry import create
+from simulator.entry import KvRun
 from simulator.errors import UsageError
 from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.flat import hits
@@ -117,3 +119,20 @@ def test_rules_that_evict_by_themselves_are_for_flat_objects_only(spec):
     scenario = Scenario(toy_profile(), Wanted(), policy, ADMISSION["always"](), capacity_bytes=9)
     with pytest.raises(UsageError, match="`milepost objects` only"):
         simulate(trace_of([(1, 2)], [0.0]), scenario)
+
+
+def test_an_entry_that_comes_back_keeps_nothing_of_its_old_rank():
+    policy = EVICTION["lfu"]()
+    root = KvRun(None, -1, 0)
+    runs = [KvRun(root, 0, 4, node) for node in (1, 2, 3)]
+    for run, uses in zip(runs, (5, 7, 1), strict=True):
+        run.kv_end = 4
+        policy.on_insert(run)
+        for _ in range(uses):
+            policy.on_hit(run)
+    first = runs[0]
+    first.kv_end = 0
+    policy.on_evict(first)
+    first.kv_end = 4
+    policy.on_insert(first)  # used once, less than all others
+    assert policy.victim() is first

@@ -1,0 +1,60 @@
+"""Admit states where prompts diverge or end."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from policies.admission.base import BaseAdmission
+from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
+from simulator.world import World
+
+
+class BranchOnly(BaseAdmission):
+    """Admit the states at the branch points of the prompt and at its end, and all KV.
+
+    Whatever the placer wants beside those is refused: nothing has shown yet that a prompt may
+    leave there. Branch points are those known when the request has been served; a state behind
+    the prompt, in its answer, is taken for its end. Positions count as floored to the grid.
+
+    Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
+    section 4.1 (judicious admission).
+    """
+
+    observes: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._world: World | None = None
+        self._request: Overlap | None = None
+        self._points: set[int] | None = None
+
+    def begin(self, world: World) -> None:
+        """Learn where states may lie."""
+        self._world = world
+
+    def observe(self, overlap: Overlap) -> None:
+        """Know the prompt."""
+        self._request = overlap
+        self._points = None
+
+    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+        """Say whether it is KV, or a state at a branch point or an end."""
+        del size_bytes, victim
+        request = self._request
+        if isinstance(candidate, KvRun) or request is None or request.run is None:
+            return True
+        if candidate.position > request.prompt_tokens:
+            return True
+        if self._points is None:
+            self._points = self._points_of(request.run)
+        return candidate.position in self._points
+
+    def _points_of(self, leaf: KvRun) -> set[int]:
+        points = {leaf.stop}
+        run = leaf.parent
+        while run.stop:
+            if run.children_seen > 1:
+                points.add(run.stop)
+            run = run.parent
+        grid = None if self._world is None else self._world.grid
+        return points if grid is None else {grid.floor(point) for point in points}

@@ -1,0 +1,83 @@
+"""Thin out the states of old paths where that costs least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policies.eviction.prefixed import PrefixEviction, state_above
+from policies.eviction.queue import Queue
+from simulator.entry import Checkpoint, Entry, KvRun
+
+
+class Coverage(PrefixEviction):
+    """On the path that was not used for the longest time, drop what covers least per byte.
+
+    Were all overlap depths equally likely, a state would save the tokens down from the state
+    above it to every depth up to the next state below: dropping it costs the product of the two
+    distances. As many prompts again are taken to go on from the end of the path, whatever its
+    length. The last state leaves with the KV behind the state above it, which frees more bytes.
+    So an old path first loses the states that its others nearly replace, and is shortened from
+    its end where that is cheaper. States above the lowest fork of the path are left alone: other
+    paths need them. Without KV the states leave by last use.
+
+    Source: none; the measure is the staircase under a uniform law of overlap depths, of which
+    half the weight goes on beyond the end.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paths, self._states = Queue(), Queue()
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make it the most recent."""
+        self._list_of(entry).push(entry)
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent."""
+        self._list_of(entry).touch(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._list_of(entry).on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it."""
+        self._list_of(entry).discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Return what covers least per byte on the least recent path."""
+        leaf = self._paths.head()
+        if not isinstance(leaf, KvRun):
+            return self._states.head()
+        best: Entry = leaf
+        least = float("inf")
+        below = 0
+        for checkpoint in _own_states(leaf):
+            position, above = checkpoint.position, state_above(checkpoint)
+            if below:
+                loss = (position - above) * (below - position) / max(checkpoint.size_bytes, 1)
+            else:
+                loss = self._loss_of_end(leaf, position - above, checkpoint.size_bytes)
+            if loss < least and (checkpoint.evictable or not below):
+                best, least = (checkpoint if below else leaf), loss
+            below = position
+        return best
+
+    def _loss_of_end(self, leaf: KvRun, tokens: int, state_bytes: int) -> float:
+        """Return the loss per byte of the last state of a path with the KV that it adds."""
+        reach = leaf.kv_end
+        kv_bytes = 1 if self.world is None else self.world.sizes.kv_bytes_per_token
+        return tokens * reach / max(state_bytes + tokens * kv_bytes, 1)
+
+    def _list_of(self, entry: Entry) -> Queue:
+        return self._states if isinstance(entry, Checkpoint) else self._paths
+
+
+def _own_states(leaf: KvRun) -> Iterator[Checkpoint]:
+    """Yield the states of the path to `leaf` below its lowest fork, from the deepest."""
+    run = leaf
+    while True:
+        yield from reversed(run.checkpoints)
+        run = run.parent
+        if run.stop == 0 or run.children_resident > 1:
+            return

@@ -1,0 +1,105 @@
+"""Marconi's eviction: recency and FLOPs saved per byte."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policies.eviction.marconi_tuning import Tuning
+from policies.eviction.nodes import NodeEviction, scaled
+from policies.parameters import require, require_at_least
+from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
+
+
+class Marconi(NodeEviction):
+    """Evict the node of least recency + alpha x FLOPs saved per byte, each scaled to 0..1.
+
+    Nodes are those of `NodeEviction`. Recency is 1 / (1 + requests since the state was last
+    used); the FLOPs are those between the state and the next above, the bytes those of the state
+    and of the KV between. Both are scaled by their least and greatest value among the candidates.
+
+    Parameters
+    ----------
+    alpha
+        Weight of the FLOPs. If not given, 0 until the first eviction; then, after `window` times
+        as many requests as came before that, whichever of 0, 0.25, ..., 2 would have saved most
+        tokens of them.
+    window
+        See there.
+    attention, ssm, mlp
+        Layers of each kind (by default those of the paper's 7B model).
+    d_model, d_state
+        Their dimensions D and N.
+
+    Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
+    sections 4.2 and 4.3. There ages are in seconds; requests make the policy work without times.
+    """
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        window: float = 5.0,
+        attention: int = 4,
+        ssm: int = 24,
+        mlp: int = 28,
+        d_model: int = 4096,
+        d_state: int = 128,
+    ) -> None:
+        super().__init__()
+        if alpha is not None:
+            require_at_least("alpha", alpha, 0)
+        require_at_least("window", window, 1)
+        for name, found in (("attention", attention), ("ssm", ssm), ("mlp", mlp)):
+            require(0 <= found <= 10_000, name, "0 to 10000", found)
+        for name, found in (("d_model", d_model), ("d_state", d_state)):
+            require(1 <= found <= 10**6, name, "1 to 1000000", found)
+        self.alpha = 0.0 if alpha is None else alpha
+        self._tuning = Tuning(window) if alpha is None else None
+        self._shape = (attention, ssm, mlp, d_model, d_state)
+        linear = ssm * (12 * d_model**2 + 16 * d_model * d_state + 10 * d_model)
+        self._linear_flops = linear + attention * 8 * d_model**2 + mlp * 16 * d_model**2
+        self._square_flops = attention * 4 * d_model
+
+    def worth(self, start: int, stop: int) -> float:
+        """Return the FLOPs saved per byte."""
+        tokens = stop - start
+        flops = tokens * (self._linear_flops + self._square_flops * (stop + start))
+        return flops / max(self._state_bytes + tokens * self._kv_bytes, 1)
+
+    def scores(self, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return recency + alpha x FLOPs per byte."""
+        recency = 1.0 / (1.0 + self._now - self._slots.last[candidates])
+        if not self.alpha:
+            return recency
+        return scaled(recency, 1.0) + scaled(self._slots.worth[candidates], self.alpha)
+
+    def observe(self, overlap: Overlap) -> None:
+        """Count the request, and tune alpha when the window is full."""
+        super().observe(overlap)
+        tuning = self._tuning
+        if tuning is None:
+            return
+        if tuning.ready() and self.world is not None:
+            shape = self._shape
+            self.alpha = tuning.best_alpha(self.world, lambda alpha: Marconi(alpha, 1.0, *shape))
+            self._tuning = None
+        tuning.observe(overlap)
+
+    def on_insert(self, entry: Entry) -> None:
+        """Take in a new node."""
+        super().on_insert(entry)
+        if self._tuning is not None and isinstance(entry, KvRun):
+            self._tuning.note_use(entry)
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent."""
+        super().on_hit(entry)
+        if self._tuning is not None and isinstance(entry, KvRun):
+            self._tuning.note_use(entry)
+
+    def victim(self) -> Entry | None:
+        """Return the state, or the KV that ends in it, of the node of least score."""
+        if self._tuning is not None:
+            self._tuning.note_eviction()
+        return super().victim()

@@ -1,0 +1,103 @@
+"""Marconi's alpha, tuned by replaying what has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from simulator.entry import KvRun
+from simulator.prefix_tree import PrefixTree
+from simulator.protocols import EvictionPolicy, Overlap
+from simulator.trace import Trace
+from simulator.world import World
+
+ALPHAS = tuple(step / 4 for step in range(9))
+
+
+class Tuning:
+    """Remembers the first requests, and finds the alpha that would have saved most tokens.
+
+    Nothing leaves before the first eviction, whatever alpha is: to replay all requests from the
+    first is to replay those since then from the cache as it was.
+
+    Parameters
+    ----------
+    window
+        Requests remembered after the first eviction, as a multiple of those before it.
+    """
+
+    def __init__(self, window: float) -> None:
+        self._window = window
+        self._requests: list[tuple[KvRun, KvRun]] = []  # where prompt, and prompt and answer end
+        self._enough = float("inf")
+
+    def ready(self) -> bool:
+        """Say whether the window is full."""
+        return len(self._requests) >= self._enough
+
+    def observe(self, overlap: Overlap) -> None:
+        """Remember a request."""
+        if overlap.run is not None:
+            self._requests.append((overlap.run, overlap.run))
+
+    def note_use(self, run: KvRun) -> None:
+        """Learn how deep the last request went: its answer lies below its prompt."""
+        if self._requests and run.stop > self._requests[-1][1].stop:
+            self._requests[-1] = self._requests[-1][0], run
+
+    def note_eviction(self) -> None:
+        """Close the window in time, if this is the first eviction."""
+        if self._enough == float("inf"):
+            self._enough = (1 + self._window) * max(len(self._requests), 1)
+
+    def best_alpha(self, world: World, policy: Callable[[float], EvictionPolicy]) -> float:
+        """Return the best of `ALPHAS`, the least among equals."""
+        trace = _trace_of(self._requests, world)
+        saved = [_saved_tokens(trace, world, policy(alpha)) for alpha in ALPHAS]
+        return ALPHAS[int(np.argmax(saved))]
+
+
+def _saved_tokens(trace: Trace, world: World, eviction: EvictionPolicy) -> int:
+    from policies.admission.always import Always
+    from policies.placement.marconi import Marconi
+    from simulator.cache import PolicyCache
+
+    cache = PolicyCache(trace, world, Marconi(), Always(), eviction)
+    saved = 0
+    for request in range(len(trace)):
+        grant = cache.admit(request)
+        saved += grant.resume
+        cache.publish(grant, float(request))
+        cache.release(grant)
+    return saved
+
+
+def _trace_of(requests: list[tuple[KvRun, KvRun]], world: World) -> Trace:
+    """Return the requests as a trace of their own."""
+    number: dict[KvRun, int] = {}
+    parent, start, stop = [-1], [0], [0]
+    for _, end in requests:
+        path: list[KvRun] = []
+        run = end
+        while run.stop and run not in number:
+            path.append(run)
+            run = run.parent
+        for below in reversed(path):
+            number[below] = len(parent)
+            parent.append(number[below.parent] if below.start else 0)
+            start.append(below.start)
+            stop.append(below.stop)
+    unknown = np.full(len(requests), -1, dtype=np.int32)
+    tree = PrefixTree(np.array(parent, dtype=np.int32), np.array(start), np.array(stop))
+    return Trace(
+        name="window",
+        tree=tree,
+        leaf=np.array([number[leaf] for leaf, _ in requests], dtype=np.int32),
+        arrival_seconds=None,
+        output_tokens=np.zeros(len(requests), dtype=np.int64),
+        session=unknown,
+        label=unknown,
+        granularity=world.grid.granularity,
+        after=np.array([number[end] for _, end in requests], dtype=np.int32),
+    )

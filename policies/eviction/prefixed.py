@@ -1,0 +1,112 @@
+"""The common ground of eviction policies that need prefixes."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import Any, ClassVar
+
+from policies.eviction.base import BaseEviction
+from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.errors import UsageError
+from simulator.protocols import Overlap
+from simulator.world import World
+
+
+class PrefixEviction(BaseEviction):
+    """An eviction policy for the prefix cache only: plain objects have no positions.
+
+    It is told of each request, and keeps the last it was told of.
+    """
+
+    observes: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self.world: World | None = None
+        self.request: Overlap | None = None
+
+    def begin(self, world: World) -> None:
+        """Get to know sizes and costs."""
+        self.world = world
+
+    def observe(self, overlap: Overlap) -> None:
+        """Know the request on whose behalf entries come and are used from now on."""
+        self.request = overlap
+
+    def for_objects(self) -> BaseEviction:
+        """Refuse flat object mode.
+
+        Raises
+        ------
+        UsageError
+            Always.
+        """
+        raise UsageError("this eviction policy needs prefixes; plain objects have none")
+
+
+class Scored(PrefixEviction):
+    """Evicts the entry of least rank, where a rank may change either way.
+
+    A subclass calls `place` with a new rank (anything with an order; ties go by age). Each call is
+    one O(log n) step; what it has outdated is discarded when it comes to the top.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heap: list[tuple[Any, int, Entry]] = []
+        self._clock = 0
+        self._limit = 64
+
+    def place(self, entry: Entry, rank: Any) -> None:
+        """Give `entry` its rank."""
+        entry.rank = rank
+        entry.queued = False
+        self.on_evictable(entry)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give the entry a place among the candidates, unless it has one."""
+        if entry.queued:
+            return
+        self._clock = clock = self._clock + 1
+        entry.queued = True
+        entry.policy_data = clock
+        heappush(self._heap, (entry.rank, clock, entry))
+        if len(self._heap) > self._limit:
+            self._compact()
+
+    def on_evict(self, entry: Entry) -> None:
+        """Outdate its place."""
+        entry.queued = False
+        entry.policy_data = None
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry of least rank."""
+        heap = self._heap
+        while heap:
+            _, clock, entry = heap[0]
+            if entry.policy_data == clock:
+                if entry.evictable:
+                    return entry
+                entry.queued = False
+            heappop(heap)
+        return None
+
+    def _compact(self) -> None:
+        """Drop what is outdated, so that the heap is at most twice as long as it need be."""
+        self._heap = [item for item in self._heap if item[2].policy_data == item[1]]
+        heapify(self._heap)
+        self._limit = 2 * len(self._heap) + 64
+
+
+def state_at(run: KvRun, limit: int) -> int:
+    """Return the deepest position up to `limit` with a resident state, from `run` upwards."""
+    while run.stop:
+        found = run.deepest_checkpoint(limit)
+        if found is not None:
+            return found.position
+        run = run.parent
+    return 0
+
+
+def state_above(checkpoint: Checkpoint) -> int:
+    """Return the position of the nearest resident state above `checkpoint`, 0 if none."""
+    return state_at(checkpoint.run, checkpoint.position - 1)

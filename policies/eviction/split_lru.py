@@ -1,0 +1,61 @@
+"""LRU in two lists: one of states, one of KV."""
+
+from __future__ import annotations
+
+from policies.eviction.prefixed import PrefixEviction
+from policies.eviction.queue import Queue
+from policies.parameters import require
+from simulator.entry import Checkpoint, Entry, KvRun
+
+ORDERS, REFRESHES = ("kv", "states"), ("used", "path")
+
+
+class SplitLru(PrefixEviction):
+    """Evict from one list before the other, least recently used first in each.
+
+    Parameters
+    ----------
+    first
+        The list that gives way first: "kv" or "states". The other gives way where the first has
+        nothing left that can go.
+    refresh
+        What a hit makes the most recent among states: the one "used", or all on the "path" of the
+        prompt. KV is always refreshed along the path.
+
+    Source: the two lists of SGLang's radix cache for hybrid models; see `lru` for one order.
+    """
+
+    def __init__(self, first: str = "kv", refresh: str = "used") -> None:
+        super().__init__()
+        require(first in ORDERS, "first", " or ".join(ORDERS), first)
+        require(refresh in REFRESHES, "refresh", " or ".join(REFRESHES), refresh)
+        self._refresh_path = refresh == "path"
+        self._kv, self._states = Queue(), Queue()
+        lists = [self._kv, self._states]
+        self._order = lists if first == "kv" else lists[::-1]
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make it the most recent of its list."""
+        self._list_of(entry).push(entry)
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent of its list, and perhaps the states of a run as well."""
+        self._list_of(entry).touch(entry)
+        if self._refresh_path and isinstance(entry, KvRun):
+            for checkpoint in reversed(entry.checkpoints):
+                self._states.touch(checkpoint)
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give it its place again."""
+        self._list_of(entry).on_evictable(entry)
+
+    def on_evict(self, entry: Entry) -> None:
+        """Forget it."""
+        self._list_of(entry).discard(entry)
+
+    def victim(self) -> Entry | None:
+        """Return the least recent entry of the list that gives way first, else of the other."""
+        return self._order[0].head() or self._order[1].head()
+
+    def _list_of(self, entry: Entry) -> Queue:
+        return self._states if isinstance(entry, Checkpoint) else self._kv

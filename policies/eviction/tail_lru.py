@@ -1,0 +1,67 @@
+"""T-LRU: give up what the next turn can do without."""
+
+from __future__ import annotations
+
+from policies.eviction.prefixed import Scored, state_at
+from policies.parameters import require_at_least
+from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.protocols import Overlap
+
+
+class TailLru(Scored):
+    """Evict first what the next turn may compute again within its budget, then by last use.
+
+    With a history of H tokens and a next question of Q, a turn stays within xi computed tokens if
+    it resumes at H + Q - xi or later. What lies behind the first state there is surplus, and goes
+    first, least recently used first. So capacity moves from short prompts to long ones, whose
+    misses make the tail of the latency.
+
+    Parameters
+    ----------
+    xi
+        Tokens that a turn may compute.
+    question
+        Q; if not given, the mean number of new tokens of the requests so far that matched.
+
+    Source: W. Zhang et al., "Tail-optimized caching for LLM inference", arXiv 2510.15152, 2025
+    (T-LRU). States are ours: there, any token can be resumed from.
+    """
+
+    def __init__(self, xi: int = 8192, question: float | None = None) -> None:
+        super().__init__()
+        require_at_least("xi", xi, 0)
+        if question is not None:
+            require_at_least("question", question, 0)
+        self._xi, self._question = xi, question
+        self._turns = self._new_tokens = 0
+        self._threshold = 0.0
+        self._any_state = False
+
+    def observe(self, overlap: Overlap) -> None:
+        """Work out how deep the next turn must resume."""
+        if overlap.depth:
+            self._turns += 1
+            self._new_tokens += overlap.prompt_tokens - overlap.depth
+        question = self._question
+        if question is None:
+            question = self._new_tokens / max(self._turns, 1)
+        self._threshold = max(0.0, overlap.prompt_tokens + question - self._xi)
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make it the most recent, of the surplus or of the rest."""
+        if isinstance(entry, Checkpoint):
+            self._any_state = True
+        self.place(entry, (not self._is_surplus(entry), self._clock))
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent, as this request sees it."""
+        self.on_insert(entry)
+
+    def _is_surplus(self, entry: Entry) -> bool:
+        """Say whether a prompt can resume deep enough without it."""
+        if isinstance(entry, KvRun):
+            start = entry.start
+            above = state_at(entry.parent, start) if self._any_state else start
+        else:
+            above = state_at(entry.run, entry.position - 1)
+        return above >= self._threshold

@@ -1,0 +1,45 @@
+"""Runs and states set up by hand."""
+
+from __future__ import annotations
+
+from simulator.cost import CostModel
+from simulator.entry import Checkpoint, KvRun
+from simulator.grid import Grid
+from simulator.protocols import Overlap
+from simulator.world import Sizes, World
+from tests.simulator.prompts import toy_profile
+
+# A token of KV is one byte and a state ten; n tokens take n seconds.
+WORLD = World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 1000)
+
+
+def root():
+    return KvRun(None, -1, 0)
+
+
+def run_below(parent, stop, node=0):
+    """Return a resident run."""
+    run = KvRun(parent, parent.stop, stop, node)
+    run.kv_end = stop
+    run.size_bytes = stop - run.start
+    parent.children_resident += 1
+    parent.children_seen += 1
+    return run
+
+
+def state_in(run, position):
+    """Return a resident state."""
+    checkpoint = Checkpoint(run, position, 10)
+    run.add(checkpoint)
+    return checkpoint
+
+
+def request(policy, prompt_tokens=1, depth=0, **known):
+    policy.observe(Overlap(depth, prompt_tokens, **known))
+
+
+def drop(policy, checkpoint):
+    """Evict a state as the cache does."""
+    checkpoint.resident = False
+    checkpoint.run.remove(checkpoint)
+    policy.on_evict(checkpoint)

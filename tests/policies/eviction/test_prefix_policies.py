@@ -1,0 +1,302 @@
+"""Policies that need prefixes, each worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from policies.eviction.coverage import Coverage
+from policies.eviction.hazard import Hazard
+from policies.eviction.marconi import Marconi
+from policies.eviction.pgdsf import Pgdsf
+from policies.eviction.reuse_probability import ReuseProbability
+from policies.eviction.seglen import SegLen
+from policies.eviction.session_aware import SessionAware
+from policies.eviction.split_lru import SplitLru
+from policies.eviction.tail_lru import TailLru
+from policies.eviction.ttl import Ttl
+from policies.eviction.value import Value
+from policies.objects import ObjectStream, replay
+from policies.registry import create
+from simulator.errors import UsageError
+from tests.policies.eviction.hand import WORLD, drop, request, root, run_below, state_in
+
+
+def leaf_with_state(policy, stop, parent=None):
+    run = run_below(root() if parent is None else parent, stop)
+    checkpoint = state_in(run, stop)
+    policy.on_insert(run)
+    policy.on_insert(checkpoint)
+    return run, checkpoint
+
+
+def test_ttl_lets_the_oldest_go_once_it_has_expired():
+    policy = Ttl(seconds=10)
+    request(policy, now_seconds=0.0)
+    first, second = (state_in(root(), position) for position in (1, 2))
+    policy.on_insert(first)
+    policy.on_insert(second)
+    request(policy, now_seconds=9.0)
+    policy.on_hit(first)
+    assert policy.victim() is second  # the least recent
+    request(policy, now_seconds=11.0)
+    assert policy.victim() is first  # expired; the hit has not prolonged its life
+
+
+def test_pgdsf_weighs_uses_and_seconds_by_bytes():
+    policy = Pgdsf()
+    policy.begin(WORLD)
+    long, short, late = (state_in(run_below(root(), stop), stop) for stop in (40, 20, 10))
+    policy.on_insert(long)  # 40 seconds / 10 bytes = 4
+    policy.on_insert(short)  # 2
+    assert policy.victim() is short
+    policy.on_hit(short)
+    policy.on_hit(short)  # 3 uses x 2 = 6
+    assert policy.victim() is long
+    drop(policy, long)  # the clock is 4
+    policy.on_insert(late)  # 4 + 1
+    assert policy.victim() is late
+
+
+def test_pgdsf_counts_a_state_from_the_next_one_above():
+    policy = Pgdsf()
+    policy.begin(WORLD)
+    run = run_below(root(), 50)
+    state_in(run, 40)
+    end = state_in(run, 50)
+    policy.on_insert(end)
+    assert end.rank[0] == 1.0  # 10 seconds / 10 bytes
+
+
+def test_marconi_weighs_flops_per_byte_against_recency():
+    for alpha, goes in ((0.0, 40), (2.0, 10)):
+        policy = Marconi(alpha=alpha)
+        policy.begin(WORLD)
+        request(policy)
+        leaf_with_state(policy, 40)  # 40 tokens / 50 bytes
+        request(policy)
+        leaf_with_state(policy, 10)  # 10 tokens / 20 bytes, but more recent
+        assert policy.victim().stop == goes
+
+
+def test_marconi_takes_the_state_alone_where_there_is_a_child_and_none_where_there_are_two():
+    policy = Marconi(alpha=0.0)
+    policy.begin(WORLD)
+    request(policy)
+    run, inner = leaf_with_state(policy, 10)
+    request(policy)
+    leaf_with_state(policy, 20, run)
+    assert policy.victim() is inner
+    request(policy)
+    second, _ = leaf_with_state(policy, 30, run)
+    assert policy.victim().stop == 20
+    second.kv_end = second.start
+    second.checkpoints[0].resident = False
+    policy.on_evict(second)
+    assert policy.victim() is inner
+
+
+def test_marconi_counts_flops_from_the_next_state_above_as_it_comes_and_goes():
+    policy = Marconi(alpha=1.0)
+    policy.begin(WORLD)
+    run = run_below(root(), 40)
+    end = state_in(run, 40)
+    policy.on_insert(end)
+    slots = policy._slots
+    whole = slots.worth[end.policy_data]
+    inner = state_in(run, 30)
+    policy.on_insert(inner)
+    assert slots.worth[end.policy_data] == policy.worth(30, 40) < whole
+    drop(policy, inner)
+    assert slots.worth[end.policy_data] == policy.worth(0, 40) == whole
+
+
+def test_marconi_flops_are_those_of_the_paper():
+    one_of_each = Marconi(0.0, 5.0, attention=1, ssm=1, mlp=1, d_model=2, d_state=3)
+    length, bytes_held = 10, 10 + 10
+    one_of_each.begin(WORLD)
+    attention = 8 * length * 2**2 + 4 * length**2 * 2
+    mlp = 16 * length * 2**2
+    ssm = 12 * length * 2**2 + 16 * length * 2 * 3 + 10 * length * 2
+    assert one_of_each.worth(0, length) == pytest.approx((attention + mlp + ssm) / bytes_held)
+
+
+def test_seglen_lets_the_shortest_replay_go():
+    policy = SegLen()
+    policy.begin(WORLD)
+    request(policy)
+    run = run_below(root(), 30)
+    near, end = state_in(run, 5), state_in(run, 30)
+    for entry in (run, near, end):
+        policy.on_insert(entry)
+    leaf_with_state(policy, 20)
+    assert policy.victim() is near  # 5 tokens; the others 25 and 20
+    drop(policy, near)
+    assert policy.victim().stop == 20  # now 30 against 20
+    request(policy)
+    policy.on_hit(end)
+    assert policy.victim().stop == 20
+
+
+def test_tail_lru_gives_up_what_the_next_turn_can_compute():
+    policy = TailLru(xi=10, question=5)
+    old = state_in(run_below(root(), 9), 9)
+    request(policy, prompt_tokens=100)
+    policy.on_insert(old)
+    request(policy, prompt_tokens=30)  # the next turn must resume at 30 + 5 - 10 = 25 or later
+    run = run_below(root(), 30)
+    states = [state_in(run, position) for position in (20, 28, 30)]
+    for checkpoint in states:
+        policy.on_insert(checkpoint)
+    assert policy.victim() is states[2]  # 28 is deep enough
+    drop(policy, states[2])
+    assert policy.victim() is old  # 20 is not: 28 stays, and the rest goes by last use
+
+
+def test_reuse_probability_keeps_the_label_that_comes_back():
+    policy = ReuseProbability()
+    kept = state_in(root(), 1)
+    once = [state_in(root(), position) for position in range(2, 7)]
+    request(policy, label=0)
+    policy.on_insert(kept)
+    for entry in once:
+        request(policy, label=1)
+        policy.on_insert(entry)
+        request(policy, label=0)
+        policy.on_hit(kept)
+    request(policy, label=1)
+    last = state_in(root(), 9)
+    policy.on_insert(last)
+    gone = []
+    while (victim := policy.victim()) is not None:
+        gone.append(victim)
+        drop(policy, victim)
+    assert gone == [*once, last, kept]  # by last use `kept` would go before `last`
+
+
+def test_session_aware_lets_silent_sessions_go_before_older_shared_entries():
+    for patience, goes in ((2.0, 2), (5.0, 1)):
+        policy = SessionAware(patience=patience)
+        shared, own, other = (state_in(root(), position) for position in (1, 2, 3))
+        request(policy, session=-1)
+        policy.on_insert(shared)
+        request(policy, session=0)
+        policy.on_insert(own)
+        request(policy, session=0)
+        policy.on_hit(own)
+        for _ in range(3):  # every session has waited one request; session 0 waits three
+            request(policy, session=1)
+        policy.on_insert(other)
+        assert policy.victim().position == goes
+
+
+def test_session_aware_shares_what_a_second_session_uses():
+    policy = SessionAware(patience=0.5)
+    entry = state_in(root(), 1)
+    request(policy, session=0)
+    policy.on_insert(entry)
+    request(policy, session=1)
+    policy.on_hit(entry)
+    own = state_in(root(), 2)
+    policy.on_insert(own)
+    request(policy, session=0)
+    assert policy.victim() is own  # session 1 has waited longer than half a mean
+
+
+def test_split_lru_empties_one_list_first():
+    for first in ("kv", "states"):
+        policy = SplitLru(first=first)
+        run = run_below(root(), 9)
+        checkpoint = state_in(run, 5)
+        for entry in (checkpoint, run) if first == "kv" else (run, checkpoint):
+            policy.on_insert(entry)
+        assert policy.victim() is (run if first == "kv" else checkpoint)
+
+
+def test_split_lru_refreshes_one_state_or_the_path():
+    for refresh, goes in (("used", 5), ("path", 7)):
+        policy = SplitLru(first="states", refresh=refresh)
+        run = run_below(root(), 9)
+        inner, end, other = state_in(run, 5), state_in(run, 9), state_in(root(), 7)
+        for entry in (run, inner, end, other):
+            policy.on_insert(entry)
+        policy.on_hit(run)
+        policy.on_hit(end)
+        assert policy.victim().position == goes
+
+
+def test_coverage_drops_the_state_that_its_neighbours_nearly_replace():
+    policy = Coverage()
+    policy.begin(WORLD)
+    run = run_below(root(), 100)
+    states = [state_in(run, position) for position in (50, 60, 100)]
+    policy.on_insert(run)
+    for checkpoint in states:
+        policy.on_insert(checkpoint)
+    # 50: 50 x 10 / 10; 60: 10 x 40 / 10; 100: 40 tokens for as many prompts as all depths / 50
+    assert policy.victim() is states[1]
+    drop(policy, states[1])
+    assert policy.victim() is run  # 50: 50 x 50 / 10; 100: 50 x 100 / 60
+
+
+def test_coverage_leaves_what_other_paths_need_and_takes_bare_kv():
+    policy = Coverage()
+    policy.begin(WORLD)
+    trunk = run_below(root(), 10)
+    shared = state_in(trunk, 10)
+    old, new = run_below(trunk, 20), run_below(trunk, 30)
+    for entry in (old, new, trunk, shared):
+        policy.on_insert(entry)
+    assert policy.victim() is old
+
+
+def test_value_keeps_what_saves_most_seconds_per_byte():
+    policy = Value()
+    policy.begin(WORLD)
+    request(policy)
+    leaf_with_state(policy, 64)  # 64 seconds / 74 bytes
+    leaf_with_state(policy, 4)  # 4 seconds / 14 bytes
+    assert policy.victim().stop == 4
+    bare = run_below(root(), 500)
+    policy.on_insert(bare)
+    assert policy.victim() is bare  # nothing can resume there
+
+
+def test_value_learns_that_what_was_used_is_used_again():
+    policy = Value()
+    policy.begin(WORLD)
+    _, used = leaf_with_state(policy, 32)
+    for _ in range(6):
+        request(policy)
+        policy.on_hit(used)
+    for _ in range(6):
+        request(policy)
+        run, checkpoint = leaf_with_state(policy, 32)
+        for _ in range(8):
+            request(policy)
+        run.kv_end = run.start
+        drop(policy, checkpoint)
+        policy.on_evict(run)
+    policy.on_hit(used)
+    newest, _ = leaf_with_state(policy, 32)
+    assert policy.victim() is newest
+
+
+def test_the_hazard_is_uses_by_those_that_came_to_that_age():
+    hazard = Hazard()
+    before = hazard.rate(0, 5)
+    assert before == pytest.approx(1 / 4 / 8)  # bin 3 holds ages 4 to 7
+    for _ in range(4):
+        hazard.note_use(0, 5)
+    hazard.note_end(0, 100)
+    assert hazard.rate(0, 5) == pytest.approx((1 + 4) / (4 + 5) / 8)
+    assert hazard.rate(0, 100) == pytest.approx(1 / (4 + 1) / 128)
+    assert hazard.rate(1, 5) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["marconi", "seglen", "ttl", "tail_lru", "reuse_probability", "value", "clairvoyant"],
+)
+def test_they_are_not_for_plain_objects(name):
+    with pytest.raises(UsageError, match="needs prefixes"):
+        replay(ObjectStream.of([1, 2], [1, 1]), create("eviction", name), 1)
