@@ -15,7 +15,7 @@ GIB = 2**30
 @pytest.mark.parametrize(
     "capacity", [None, 512 * GIB, 64 * GIB], ids=["unbounded", "512GiB", "64GiB"]
 )
-@pytest.mark.parametrize("placer", ["last", "block:size=4096", "branch", "dense"])
+@pytest.mark.parametrize("placer", ["dense", "last", "block:size=4096", "branch", "adaptive"])
 def test_conversation_trace(benchmark, conversation, placer, capacity, server):
     profile = open_profile("qwen3.5-9b-h200")
 

@@ -46,6 +46,14 @@ class Runs:
             self._runs[below] = run
         return run
 
+    def clear(self) -> None:
+        """Break the circle between runs and their checkpoints, so that all can be freed at once.
+
+        Otherwise they stay until the cycle collector has searched through all of them.
+        """
+        for run in self:
+            run.checkpoints = ()
+
     def __iter__(self) -> Iterator[KvRun]:
         """Yield the runs that exist, below the root, parents before children."""
         return (run for run in self._runs[1:] if run is not None)

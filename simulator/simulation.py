@@ -122,6 +122,7 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
     env.run(until=scenario.horizon_seconds)
     server.stop()
     cache.check()
+    cache.runs.clear()
     columns = prefills.records.columns()
     return Result(
         columns=columns,
