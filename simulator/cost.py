@@ -17,7 +17,7 @@ class CostModel:
     """Price the work of a request: t(c, n) = F(n) + e n (c + n/2) + g c.
 
     n tokens are prefilled in one pass after a context of c. F is interpolated linearly, and
-    beyond its table it goes on with its last slope; `beyond_valid` tells where that is. Up to
+    beyond its table it goes on with its last slope; results count such requests. Up to
     the table's first entry F is that entry, and F(0) = 0.
 
     With g = 0 a hit never costs more than a miss before its restore, since F does not decrease
@@ -37,7 +37,6 @@ class CostModel:
         self._table = _tabulated(self._n, self._seconds, min(self._n[-1], _TABULATED_TOKENS))
         self._pair_seconds = prefill.e_us_per_pair * _MICRO
         self._context_seconds = prefill.g_us_per_token * _MICRO
-        self._n_max, self._c_max = profile.valid_n_max, profile.valid_c_max
         mebibytes = profile.state_bytes / 2**20
         self._snapshot_seconds = mebibytes * checkpoint.snapshot_us_per_mib * _MICRO
         overhead = checkpoint.cut_overhead
@@ -106,10 +105,6 @@ class CostModel:
         if self._cut_seconds is not None:
             return copies + cuts * self._cut_seconds
         return copies + self._cutting_seconds(start, stop, positions[:cuts])
-
-    def beyond_valid(self, start: int, stop: int) -> bool:
-        """Say whether a pass over `(start, stop]` lies outside the range that was measured."""
-        return stop - start > self._n_max or start > self._c_max
 
     def _cutting_seconds(self, start: int, stop: int, cuts: Sequence[int]) -> float:
         """Return t(pieces) - t(whole); the pair terms of the pieces sum to that of the whole."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import struct
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -18,6 +16,7 @@ from simpy.events import Event
 
 from simulator.cache import PolicyCache
 from simulator.clock import after
+from simulator.collector import collector_paused
 from simulator.cost import CostModel
 from simulator.errors import UsageError
 from simulator.grid import Grid
@@ -101,7 +100,7 @@ def simulate(
     if horizon is not None and not 0 < horizon < inf:
         raise UsageError(f"the horizon must be a positive number of seconds, not {horizon}")
     started = time.perf_counter()
-    with _garbage_collector_paused():
+    with collector_paused():
         try:
             result = _run(trace, scenario, on_progress)
         except struct.error:
@@ -212,15 +211,3 @@ def _finished_hook(
             on_progress(finished)
 
     return hook
-
-
-@contextmanager
-def _garbage_collector_paused() -> Iterator[None]:
-    """Pause the cycle collector: a cache makes many objects and no cycles worth a search."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

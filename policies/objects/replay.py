@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -16,6 +14,7 @@ from policies.eviction.base import BaseEviction
 from policies.eviction.belady import Belady
 from policies.foresight import NEVER
 from policies.objects.stream import ObjectStream
+from simulator.collector import collector_paused
 from simulator.errors import UsageError
 from simulator.protocols import EvictionPolicy
 
@@ -93,7 +92,7 @@ def replay(
         raise UsageError("this policy looks ahead in a trace of prompts; objects have none")
     objects = list(starmap(StoredObject, enumerate(stream.sizes().tolist())))
     hit = bytearray(len(stream))
-    with _garbage_collector_paused():
+    with collector_paused():
         peak_bytes = _serve(stream, objects, policy, capacity_bytes, hit)
     return _result(stream, np.frombuffer(hit, dtype=np.bool_), peak_bytes)
 
@@ -200,15 +199,3 @@ def _result(stream: ObjectStream, hit: NDArray[np.bool_], peak_bytes: int) -> Ob
     hits = int(hit.sum())
     hit_bytes = int(stream.size_bytes[hit].sum())
     return ObjectResult(hits, len(stream) - hits, hit_bytes, hit, peak_bytes)
-
-
-@contextmanager
-def _garbage_collector_paused() -> Iterator[None]:
-    """Pause the cycle collector: a replay makes many objects and no cycles worth a search."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -144,11 +144,3 @@ def test_restore() -> None:
     for tier in ("disk", "moon"):
         with pytest.raises(UsageError, match=f"profile 'toy' has no figures for tier '{tier}'"):
             cost.restore_seconds(1, tier)
-
-
-def test_beyond_valid() -> None:
-    cost = cost_model([1, 2], [1.0, 2.0])
-    assert not cost.beyond_valid(0, 1000)
-    assert cost.beyond_valid(0, 1001)
-    assert not cost.beyond_valid(5000, 6000)
-    assert cost.beyond_valid(5001, 5002)

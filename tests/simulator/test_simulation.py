@@ -261,6 +261,14 @@ def test_more_bytes_than_a_record_can_hold_are_refused():
         run([(1,) * 9], [0.0], profile=toy_profile(kv_bytes=2**60))
 
 
+def test_requests_beyond_the_measured_range_are_counted():
+    # The profile was measured up to 1,000 tokens of prefill and as many of context.
+    long, longer = (1,) * 1000, (2,) * 1001
+    result = run([long, longer, (*long, 3)], [0.0, 2e3, 4e3], Wanted(1000))
+    assert result.columns["saved_tokens"].tolist() == [0, 0, 1000]
+    assert result.counters.extrapolated_requests == 1
+
+
 def test_a_queue_needs_times():
     with pytest.raises(UsageError, match="no arrival times"):
         run([DOCUMENT], None)
