@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from simulator.entry import Entry, KvRun
@@ -37,43 +37,42 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
     IntegrityError
         Naming the first thing that does not agree.
     """
-    existing = list(runs)
+    existing = [runs.root, *runs]
+    kv_bytes_per_token = store.sizes.kv_bytes_per_token
     for run in existing:
-        if not run.start <= run.kv_end <= run.kv_admitted_end <= run.stop:
+        start, kv_end = run.start, run.kv_end
+        if not start <= kv_end <= run.kv_admitted_end <= run.stop:
             raise _fault("KV lies outside its run")
-        if run.size_bytes != (run.kv_end - run.start) * store.sizes.kv_bytes_per_token:
+        if run.size_bytes != (kv_end - start) * kv_bytes_per_token and run.stop:
             raise _fault("the bytes of a run are miscounted")
-    resident = [run for run in existing if run.kv_end > run.start]
-    _check_children(runs.root, existing, resident)
-    pins = Counter(map(id, (runs.root, *pinned)))  # the root stays
-    _check_counts("pins of a run", _PINS, [runs.root, *existing], pins)
-    checkpoints = 0
-    for run in existing:
-        if run.checkpoints:
-            _check_checkpoints(run, pins)
-            checkpoints += len(run.checkpoints)
-    kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
-    _check_pool(store, kv_tokens, checkpoints)
-
-
-def _check_children(root: KvRun, existing: list[KvRun], resident: list[KvRun]) -> None:
+    resident = [run for run in existing if run.kv_end > run.start and run.stop]
     parents = Counter(map(_PARENT, resident))
     for parent in parents:
         if parent.kv_end != parent.stop:
             raise _fault("KV has a hole above it")
-    children = Counter({id(parent): count for parent, count in parents.items()})
-    _check_counts("resident children", _CHILDREN, [root, *existing], children)
+    _check_counts("resident children", _CHILDREN, existing, parents)
+    held = Counter([runs.root, *pinned])  # the root stays
+    _check_counts("pins of a run", _PINS, existing, _runs_only(held))
+    stored = [run for run in existing if run.checkpoints and run.stop]
+    for run in stored:
+        _check_checkpoints(run, held)
+    kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
+    _check_pool(store, kv_tokens, sum(len(run.checkpoints) for run in stored))
 
 
 def _check_counts(
-    what: str, count_of: attrgetter[int], runs: list[KvRun], expected: Counter[int]
+    what: str, count_of: attrgetter[int], runs: list[KvRun], expected: Mapping[KvRun, int]
 ) -> None:
-    """Compare a count of each run with what is expected by identity, 0 where nothing is."""
-    counted = {
-        id(run): count for run, count in zip(runs, map(count_of, runs), strict=True) if count
-    }
-    here = {key: expected[key] for key in expected.keys() & set(map(id, runs))}
-    _require(counted == here, f"the {what} are miscounted")
+    """Compare a count of each run with what is expected, 0 where nothing is."""
+    right = all(count_of(run) == count for run, count in expected.items())
+    counts = list(map(count_of, runs))
+    # None below 0, and the sum right: so all others are 0.
+    right = right and min(counts) >= 0 and sum(counts) == sum(expected.values())
+    _require(right, f"the {what} are miscounted")
+
+
+def _runs_only(held: Counter[Entry]) -> dict[KvRun, int]:
+    return {entry: count for entry, count in held.items() if isinstance(entry, KvRun)}
 
 
 def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
@@ -91,13 +90,13 @@ def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
         _require(pool.free_bytes == capacity - used, "free bytes are miscounted")
 
 
-def _check_checkpoints(run: KvRun, pins: Counter[int]) -> None:
+def _check_checkpoints(run: KvRun, held: Counter[Entry]) -> None:
     deepest = run.start
     for checkpoint in run.checkpoints:
         if checkpoint.position <= deepest:
             raise _fault("the checkpoints of a run are not ascending")
         deepest = checkpoint.position
-        if checkpoint.pins != pins.get(id(checkpoint), 0):
+        if checkpoint.pins != held.get(checkpoint, 0):
             raise _fault("checkpoint pins are miscounted")
         if not checkpoint.resident or checkpoint.run is not run:
             raise _fault("a checkpoint is elsewhere")

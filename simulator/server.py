@@ -57,16 +57,12 @@ class Prefills:
         on_finished: Callable[[], None] | None,
     ) -> None:
         self.records = Records(len(trace))
-        self._cache = cache
+        self.cache = cache
         self._costs = costs
         self._restore_seconds = costs.restore_seconds(cache.store.sizes.state_bytes)
         self._on_finished = on_finished
         self._leaf = trace.leaf.data
         self._stop = trace.tree.stop.data
-
-    def admit(self, request: int) -> Grant:
-        """Match a request and pin what it uses."""
-        return self._cache.admit(request)
 
     def seconds(self, grant: Grant) -> tuple[float, float, float]:
         """Return the seconds of restore, prefill and capture of an admitted request."""
@@ -87,9 +83,9 @@ class Prefills:
         seconds: tuple[float, float, float],
     ) -> None:
         """Publish what a request has computed, release what it used, and record it."""
-        self._cache.publish(grant, arrival_seconds + wait_seconds + sum(seconds))
-        self._cache.release(grant)
-        pool = self._cache.store.pool
+        self.cache.publish(grant, arrival_seconds + wait_seconds + sum(seconds))
+        self.cache.release(grant)
+        pool = self.cache.store.pool
         self.records.add(
             request,
             FINISHED,
@@ -112,7 +108,7 @@ class Prefills:
 
     def record_unserved(self, request: int, status: int, arrival_seconds: float) -> None:
         """Record a request that was rejected or has not finished: all its tokens are lost."""
-        tokens, pool = self._stop[self._leaf[request]], self._cache.store.pool
+        tokens, pool = self._stop[self._leaf[request]], self.cache.store.pool
         held = (pool.checkpoints, pool.checkpoint_bytes, pool.kv_bytes)
         nothing = (0,) * (3 + len(LOSSES) - 1)  # saved, matched; the losses of those served
         times = (arrival_seconds, 0.0, 0.0, 0.0, 0.0)
@@ -132,7 +128,7 @@ class InstantServer:
         """Serve the requests one after another."""
         prefills = self._prefills
         for request in range(first, last):
-            grant = prefills.admit(request)
+            grant = prefills.cache.admit(request)
             prefills.finish(request, grant, arrival_seconds, 0.0, prefills.seconds(grant))
 
     def stop(self) -> None:
@@ -204,7 +200,7 @@ class QueueServer:
         together_seconds = waiting[0][1]
         while waiting and waiting[0][1] == together_seconds:
             request, arrival_seconds = waiting.popleft()
-            self._matched.append((request, arrival_seconds, self._prefills.admit(request)))
+            self._matched.append((request, arrival_seconds, self._prefills.cache.admit(request)))
 
     def _end(self, event: Event) -> None:
         del event
