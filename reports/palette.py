@@ -34,7 +34,7 @@ class Look:
     shape: str
 
 
-_PLACERS = {
+_POLICIES = {
     "none": Look(GREY, DASHES[2], SHAPES[0]),
     "dense": Look(GREY, DASHES[1], SHAPES[3]),
     "random": Look(GREY, DASHES[5], SHAPES[4]),
@@ -54,6 +54,17 @@ _PLACERS = {
     "published": Look(PURPLE, SOLID, SHAPES[0]),
     "adaptive": Look(BLUE, DASHES[1], SHAPES[3]),
     "clairvoyant": Look(GREY, SOLID, SHAPES[1]),
+    # eviction, where that is what differs
+    "lru": Look(BLUE, SOLID, SHAPES[0]),
+    "fifo": Look(GREY, DASHES[2], SHAPES[0]),
+    "value": Look(VERMILLION, SOLID, SHAPES[3]),
+    "gdsf": Look(ORANGE, DASHES[1], SHAPES[4]),
+    "pgdsf": Look(ORANGE, SOLID, SHAPES[1]),
+    "arc": Look(GREEN, SOLID, SHAPES[2]),
+    "s3fifo": Look(PURPLE, SOLID, SHAPES[5]),
+    "sieve": Look(PURPLE, DASHES[1], SHAPES[2]),
+    "marconi": Look(SKY, DASHES[2], SHAPES[3]),
+    "belady": Look(GREY, DASHES[1], SHAPES[3]),
 }
 
 # The look of every fate of a prompt token: what cannot be saved is pale, what a policy lost is not.
@@ -71,23 +82,23 @@ FATES = {
 }
 
 
-def looks(placers: Sequence[str]) -> list[Look]:
-    """Return the look of each series, given its placer with parameters, such as `block:size=64`.
+def looks(policies: Sequence[str]) -> list[Look]:
+    """Return the look of each series, given its policy with parameters, such as `block:size=64`.
 
-    The colour follows from the placer's name alone. Where a name comes again with other
+    The colour follows from the policy's name alone. Where a name comes again with other
     parameters, the dash and the shape move on.
     """
     seen: dict[str, int] = {}
     result = []
-    for placer in placers:
-        name = placer.partition(":")[0] if placer.partition(":")[0] in _PLACERS else placer
+    for policy in policies:
+        name = policy.partition(":")[0] if policy.partition(":")[0] in _POLICIES else policy
         result.append(_variant(_base(name), seen.get(name, 0)))
         seen[name] = seen.get(name, 0) + 1
     return result
 
 
 def _base(name: str) -> Look:
-    known = _PLACERS.get(name)
+    known = _POLICIES.get(name)
     if known:
         return known
     number = crc32(name.encode("utf-8", "surrogatepass"))  # the same in every run, unlike hash()

@@ -6,6 +6,7 @@ combination of policies in it, and a *point* a series at one capacity, over its 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -45,6 +46,13 @@ class Series:
     def label(self) -> str:
         """The name with its marks."""
         return f"{self.name} ({', '.join(self.marks)})" if self.marks else self.name
+
+
+def subjects(series: Sequence[Series]) -> list[str]:
+    """Return what gives each series its look: the first kind of policy in which they differ."""
+    kinds = [[item.placer for item in series]]
+    kinds += [list(values) for values in zip(*(item.others for item in series), strict=True)]
+    return next((kind for kind in kinds if len(set(kind)) > 1), kinds[0])
 
 
 @dataclass(frozen=True, slots=True)

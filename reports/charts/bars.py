@@ -16,6 +16,7 @@ import polars as pl
 
 from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
 from reports.palette import FATES, GREY, looks
+from reports.points import subjects
 from simulator.records import LOSSES
 from simulator.units import format_count
 
@@ -65,7 +66,7 @@ def differences(
         _difference_row(index, point, estimate, unit, size)
         for index, (point, estimate) in enumerate(found)
     ]
-    colours = dict(zip((s.name for s in world.series), looks(_placers(world)), strict=True))
+    colours = dict(zip((s.name for s in world.series), looks(subjects(world.series)), strict=True))
     rows = [row | {"colour": colours[row["series"]].colour} for row in rows]
     base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=_rows())
     x = _across(rows, title)
@@ -213,7 +214,3 @@ def _names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
 
 def _layered(rows: int, *layers: alt.Chart) -> alt.LayerChart:
     return alt.LayerChart(layer=list(layers), width=WIDTH, height=STEP * rows, params=[lit()])
-
-
-def _placers(world: World) -> list[str]:
-    return [series.placer for series in world.series]

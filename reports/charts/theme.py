@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from reports.palette import Look, looks
+from reports.points import subjects
 
 if TYPE_CHECKING:
     from reports.points import Series
@@ -73,7 +74,7 @@ def scale(values: Sequence[float], wide: float) -> alt.Scale:
 def series_encodings(series: Sequence[Series]) -> dict[str, Any]:
     """Return colour, dash, shape and opacity channels for the field `series`."""
     names = [item.name for item in series]
-    look = looks([item.placer for item in series])
+    look = looks(subjects(series))
     colour = alt.Scale(domain=names, range=[item.colour for item in look])
     legend = alt.Legend(title=None, columns=3, symbolStrokeWidth=0, labelExpr=_labels(series))
     return {

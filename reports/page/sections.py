@@ -12,7 +12,7 @@ from reports.charts.occupancy import KINDS
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.table import HEADINGS, Cell, table
 from reports.palette import FATES, GREY, looks
-from reports.points import World
+from reports.points import World, subjects
 
 MOST_ROWS = 1000
 
@@ -91,7 +91,7 @@ def section(number: int, world: World) -> Section:
 
 
 def _keys(world: World) -> list[Key]:
-    styles = looks([series.placer for series in world.series])
+    styles = looks(subjects(world.series))
     return [
         Key(s.name, k.colour, " ".join(map(str, k.dash)), _SVG_SHAPES[k.shape], s.marks)
         for s, k in zip(world.series, styles, strict=True)

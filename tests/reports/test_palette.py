@@ -4,6 +4,7 @@ from itertools import combinations
 
 from policies.placement import PLACERS
 from reports.palette import COLOURS, DASHES, FATES, SHAPES, looks
+from reports.points import Series, subjects
 from simulator.records import LOSSES
 
 
@@ -36,3 +37,12 @@ def test_an_unknown_placer_has_a_look_that_follows_from_its_name() -> None:
 def test_every_loss_has_a_colour_of_its_own() -> None:
     assert set(FATES) == {"saved", *LOSSES}
     assert len(set(FATES.values())) == len(FATES)
+
+
+def test_series_of_one_placer_are_told_apart_by_eviction():
+    series = [Series(f"branch {e}", "branch", (e, "always")) for e in ("lru", "value", "lru")]
+    assert subjects(series) == ["lru", "value", "lru"]
+    assert subjects(series[:1]) == ["branch"]
+    assert subjects([]) == []
+    mixed = [*series, Series("last lru", "last", ("lru", "always"))]
+    assert subjects(mixed) == ["branch", "branch", "branch", "last"]
