@@ -56,7 +56,7 @@ def brute_force(
 def test_every_budget_equals_brute_force(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([7, len(name)])
     potential, budget = POTENTIALS[name], 3
-    for trial in range(450):
+    for trial in range(1000):
         depths, weights, longest = random_law(rng)
         best = brute_force(depths, weights, longest, budget, potential)
         monkeypatch.setattr(staircase, "DENSE_SUPPORT", 256 * (trial % 2))
