@@ -70,7 +70,11 @@ class Queue:
 
     def first(self) -> Entry | None:
         """Return the first entry that is not set aside, evictable or not, or None."""
-        return self._first_freed() or next(iter(self.order), None)
+        if self._heap and (freed := self._first_freed()) is not None:
+            return freed
+        for entry in self.order:
+            return entry
+        return None
 
     def _search(self) -> Entry | None:
         """Return the first evictable entry, setting aside what is blocked."""
