@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from reports.charts.lint import checked
 from reports.charts.staircase import MOST_STEPS, savings_curve, staircase
-from reports.charts.theme import CONFIG
-from reports.page.document import content_security_policy, data_block, javascript, read_template
+from reports.page.answer import Number
+from reports.page.document import bare, render
 from reports.palette import GREY, VERMILLION
 from reports.placement_summary import listed, theory, tokens
 from reports.version import version
@@ -73,26 +70,17 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
     found
         What `placement.answer` says of it.
     """
-    scripts = [javascript(), read_template("page.js")]
-    style = read_template("page.css")
     charts = {
         "staircase": staircase(law, found["positions"], found["law"]["length_tokens"]),
         "savings": savings_curve(found),
     }
-    environment = Environment(
-        loader=PackageLoader("reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("place.html").render(
-        policy=content_security_policy(scripts, style),
-        scripts=scripts,
-        style=style,
+    return render(
+        "place.html",
+        {name: bare(chart) for name, chart in charts.items()},
+        brand="Milepost placement",
+        title=f"Where to checkpoint: {law.name}",
         version=version(),
         found=found,
-        title=f"Where to checkpoint: {law.name}",
         numbers=_numbers(found),
         panels=PANELS,
         rows=_rows(law, found),
@@ -102,39 +90,31 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
         saved=tokens(found["expected_saved_tokens"]),
         overlap=tokens(found["law"]["mean_overlap_tokens"]),
         listed=listed(found["positions"]),
-        specifications=data_block({name: _bare(chart) for name, chart in charts.items()}),
     )
 
 
-def _bare(chart: Any) -> dict[str, Any]:
-    spec = checked(chart)
-    spec["width"] = "container"
-    spec["config"] = {**CONFIG, "background": None}
-    return spec
-
-
-def _numbers(found: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return label, figure and note of the four numbers."""
+def _numbers(found: dict[str, Any]) -> list[Number]:
+    """Return the four numbers."""
     law, saved = found["law"], found["expected_saved_tokens"]
     overlap, best = law["mean_overlap_tokens"], found["optimum"]["expected_saved_tokens"]
     elbow = found["elbow"]
     return [
-        (
+        Number(
             "Saved of the overlap",
             f"{saved / overlap:.1%}" if overlap else "n/a",
             f"{tokens(saved)} of {tokens(overlap)} tokens a request",
         ),
-        (
+        Number(
             "Of the optimum",
             f"{saved / best:.1%}" if best else "n/a",
             f"{tokens(saved)} of {tokens(best)} tokens a request",
         ),
-        (
+        Number(
             "Checkpoints",
             f"{len(found['positions']):,}",
             f"budget {found['budget']:,}, {law['distinct_depths']:,} distinct depths",
         ),
-        (
+        Number(
             "Elbow",
             "n/a" if elbow is None else f"{elbow['budget']:,}",
             "" if elbow is None else f"at {tokens(elbow['price_tokens'])} tokens a request each",

@@ -7,15 +7,12 @@ import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reports.files import make_folder, write_json
-from reports.study_file import DEFAULT_RATE, Study
-from simulator.errors import UsageError, printable
+from reports.study_file import DEFAULT_RATE, Study, Workload
+from reports.traffic import keeps_times, process_of, traffic_of
+from simulator.errors import DataError, UsageError, printable
 from simulator.trace import Trace
-
-if TYPE_CHECKING:
-    from workloads.synthetic import SyntheticSpec
 
 STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
 
@@ -51,7 +48,7 @@ class TraceFacts:
 
 
 def load_trace(study: Study, seed: int) -> Trace:
-    """Import the trace file of a study, or generate its built-in workload.
+    """Import the trace file of a study, or generate its traffic.
 
     Raises
     ------
@@ -60,49 +57,61 @@ def load_trace(study: Study, seed: int) -> Trace:
     """
     workload = study.workload
     if workload.trace is None:
-        from workloads.synthetic import generate
-
-        return generate(_spec(study, seed))
+        return traffic_of(study).trace(seed)
     from workloads.opening import open_trace
 
     return open_trace(Path(workload.trace), format=workload.format, **workload.read_options())
 
 
 def with_times(trace: Trace, study: Study, seed: int) -> Trace:
-    """Give Poisson arrivals to a trace that tells no times.
+    """Give arrivals to a trace that tells no times, or stretch those that it has.
 
     Raises
     ------
     UsageError
-        When a rate is stated for a trace that has times of its own.
+        When arrivals are stated for a trace that has times of its own, or are out of range.
     """
     has_arrivals = trace.arrival_seconds is not None
     refuse_rate(study, trace.name, has_arrivals=has_arrivals)
-    if has_arrivals:
+    if study.workload.trace is None or (has_arrivals and study.arrivals.process is None):
         return trace
-    from workloads.arrivals import poisson_arrivals
-
-    rate = study.arrivals.rate or DEFAULT_RATE
-    return trace.with_arrivals(poisson_arrivals(len(trace), rate, seed))
+    process = process_of(study, DEFAULT_RATE)
+    if trace.arrival_seconds is not None and keeps_times(process):
+        return trace.with_arrivals(process.stretched(trace.arrival_seconds))
+    return trace.with_arrivals(process.times(len(trace), seed))
 
 
 def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
-    """Raise UsageError when a rate is stated for a trace file that has times of its own."""
-    rate = study.arrivals.rate
-    if has_arrivals and study.workload.trace is not None and rate is not None:
+    """Raise UsageError when arrivals are stated for a trace file that has times of its own.
+
+    The process 'trace' without a path is those times, which a rate may stretch.
+    """
+    if not has_arrivals or study.workload.trace is None:
+        return
+    rate, process = study.arrivals.rate, study.arrivals.process
+    if process is not None and keeps_times(process_of(study, DEFAULT_RATE)):
+        return
+    if rate is not None or process is not None:
+        stated = f"process = {printable(process)}" if process else f"rate = {rate:g}"
         raise UsageError(
-            f"arrivals.rate = {rate:g} contradicts the trace '{printable(name)}', which has "
-            "arrival times of its own"
+            f"arrivals.{stated} contradicts the trace '{printable(name)}', which has arrival times "
+            "of its own (process = 'trace' with a rate stretches them)"
         )
 
 
 def rate_note(study: Study, *, has_arrivals: bool) -> list[str]:
-    """Return the note that arrival times were drawn, if they were, and at which rate."""
-    if has_arrivals:
+    """Return the note that arrival times were drawn or stretched, if they were, and how."""
+    process, rate = study.arrivals.process, study.arrivals.rate
+    if study.workload.trace is None or (has_arrivals and process is None):
         return []
-    rate = study.arrivals.rate
-    stated = f"{DEFAULT_RATE:g} requests/s, the default" if rate is None else f"{rate:g} requests/s"
-    return [f"the trace has no arrival times: Poisson arrivals at {stated}"]
+    why = (
+        "the trace's own times are stretched" if has_arrivals else "the trace has no arrival times"
+    )
+    law = "Poisson arrivals" if process is None else f"arrivals by {printable(process)}"
+    at = "" if rate is None else f" at {rate:g} requests/s"
+    if process is None and rate is None:
+        at = f" at {DEFAULT_RATE:g} requests/s, the default"
+    return [f"{why}: {law}{at}"]
 
 
 def trace_key(study: Study, seed: int) -> str:
@@ -114,12 +123,26 @@ def trace_key(study: Study, seed: int) -> str:
         When a knob of the built-in workload is out of range, or the trace file cannot be read.
     """
     if study.workload.trace is None:
-        workload = asdict(_spec(study, seed))
+        workload = traffic_of(study).identity(seed)
     else:
-        workload = study.workload.model_dump()
-        workload["trace"] = file_sha256(study.workload.trace)
+        workload = study.workload.model_dump() | _contents(study.workload)
+    if arrivals_file := process_of(study, DEFAULT_RATE).file:
+        workload["arrivals file"] = file_sha256(arrivals_file)
     text = json.dumps([STORE_VERSION, workload], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _contents(workload: Workload) -> dict[str, str]:
+    """Return the sha256 of the files that a trace is read with, the trace's own among them."""
+    from workloads.opening import format_of
+
+    assert workload.trace is not None
+    if workload.format is None and Path(workload.trace).is_dir():
+        format_of(Path(workload.trace))  # before all that lies in some foreign folder is read
+    contents = {"trace": file_sha256(workload.trace)}
+    if workload.tokenizer is not None and Path(workload.tokenizer).is_file():
+        contents["tokenizer file"] = file_sha256(workload.tokenizer)
+    return contents
 
 
 def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts]:
@@ -166,7 +189,7 @@ def counted_from(requests: int, warmup_share: float) -> int:
 
 @lru_cache(maxsize=64)
 def file_sha256(path: str) -> str:
-    """Return the sha256 of a trace file.
+    """Return the sha256 of a trace file; of a folder, that of the names and sha256 of its files.
 
     Raises
     ------
@@ -175,8 +198,22 @@ def file_sha256(path: str) -> str:
     """
     from workloads.files import open_file
 
-    with open_file(Path(path)) as file:
+    folder = Path(path)
+    if folder.is_dir():
+        told = [(str(file.relative_to(folder)), file_sha256(str(file))) for file in _files(folder)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    with open_file(folder) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files below a folder, sorted."""
+    from workloads.files import reason
+
+    try:
+        return sorted(file for file in folder.rglob("*") if file.is_file())
+    except OSError as error:
+        raise DataError(str(folder), f"cannot be read: {reason(error)}") from None
 
 
 @lru_cache(maxsize=2)
@@ -185,18 +222,6 @@ def open_stored(path: Path) -> Trace:
     from workloads.opening import open_trace
 
     return open_trace(path)
-
-
-def _spec(study: Study, seed: int) -> SyntheticSpec:
-    from workloads.synthetic import SyntheticSpec
-
-    knobs = dict(study.workload.generator)
-    if study.arrivals.rate is not None:
-        knobs["rate_per_second"] = study.arrivals.rate
-    try:
-        return SyntheticSpec(seed=seed, **knobs)
-    except UsageError as error:
-        raise UsageError(f"built-in workload: {error}") from error
 
 
 def _read_facts(sidecar: Path) -> TraceFacts | None:

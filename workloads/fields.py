@@ -8,6 +8,7 @@ MAX_TOKENS = 10**9  # of one prompt or output
 MAX_TIME_SECONDS = 1e13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
 
 Problem = tuple[str | None, str]  # the field at fault, what was expected and found
+MISSING = "expected this field, found none"
 
 
 def prompt_problem(field: str, tokens: int) -> Problem | None:

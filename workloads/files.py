@@ -9,7 +9,7 @@ from pathlib import Path
 
 from simulator.errors import DataError, printable
 
-SUFFIXES = (".gz", ".jsonl", ".json", ".parquet")
+SUFFIXES = (".gz", ".jsonl", ".json", ".csv", ".parquet")
 
 
 def open_file(path: Path) -> BufferedReader:
@@ -38,6 +38,20 @@ def reason(error: OSError) -> str:
     if error.strerror:
         return error.strerror.lower()
     return printable(str(error)) or type(error).__name__
+
+
+def names_in(folder: Path) -> tuple[str, ...]:
+    """Return the names of what lies in a folder, sorted.
+
+    Raises
+    ------
+    DataError
+        Where it cannot be read.
+    """
+    try:
+        return tuple(sorted(entry.name for entry in folder.iterdir()))
+    except OSError as error:
+        raise DataError(str(folder), f"cannot be read: {reason(error)}") from None
 
 
 def trace_name(path: Path) -> str:

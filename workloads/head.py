@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from simulator.errors import DataError
-from workloads.files import reason
+from workloads.files import names_in
+from workloads.parquet import MAGIC, is_parquet, parquet_columns
 from workloads.reader import read_start
 
 HEAD_BYTES = 1 << 16
@@ -33,7 +33,8 @@ class Head:
     record
         The first line as JSON object, or the whole file where it is a short one; None for others.
     columns
-        The first line as column names of a CSV file; empty for a folder or where it is JSON.
+        The first line as column names of a CSV file, or the columns of a Parquet file; empty for
+        a folder or where it is JSON.
     """
 
     path: Path
@@ -67,20 +68,15 @@ def read_head(path: Path) -> Head:
         Where it cannot be read.
     """
     if path.is_dir():
-        return Head(path, names=_names(path))
+        return Head(path, names=names_in(path))
+    if is_parquet(path):
+        return Head(path, text=MAGIC, columns=parquet_columns(path))
     text = read_start(path, HEAD_BYTES)
     first = text.partition(b"\n")[0]
     record = _object(first) or (_object(text) if len(text) < HEAD_BYTES else None)
     if record is not None or text[:1] in {b"{", b"["}:
         return Head(path, text=text, record=record)
     return Head(path, text=text, columns=_columns(first))
-
-
-def _names(path: Path) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(entry.name for entry in path.iterdir()))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {reason(error)}") from None
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

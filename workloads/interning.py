@@ -96,6 +96,9 @@ def intern_blocks(
 def intern_runs(keys: NDArray[np.uint64], stops: Int64, offsets: Int64) -> Interned:
     """Intern prompts that are given as keys of runs of any length.
 
+    A row may start with a key that an earlier row has passed, whatever stands above it there: the
+    prompt of a later turn need not repeat the turns before.
+
     Parameters
     ----------
     keys
@@ -107,6 +110,29 @@ def intern_runs(keys: NDArray[np.uint64], stops: Int64, offsets: Int64) -> Inter
     """
     ids, first = number(keys)
     return _intern(ids, first, stops.__getitem__, offsets, stops[offsets[1:] - 1], content=False)
+
+
+def intern_pieces(keys: Int64, stops: Int64, offsets: Int64, prompt_tokens: Int64) -> Interned:
+    """Intern prompts that are given as keys of runs, and may end inside their last or behind it.
+
+    Keys that turn out to name the content of a run, not a prefix, are matched as leading runs.
+
+    Parameters
+    ----------
+    keys
+        Shape (keys,): all rows, one behind the other; the runs of equal keys are equally long.
+    stops
+        Shape (keys,): tokens from the start of the prompt at which each run would end in full.
+    offsets
+        Shape (rows + 1,): row `i` is `keys[offsets[i]:offsets[i + 1]]`, empty for none.
+    prompt_tokens
+        Shape (rows,), at least 1, and beyond the start of the row's last run.
+    """
+    ids, first = number(keys)
+    content = not name_prefixes(ids, first, offsets)
+    if content:
+        ids, first = number(leading_runs(ids, offsets))
+    return _intern(ids, first, stops.__getitem__, offsets, prompt_tokens, content)
 
 
 def _intern(

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from simulator.errors import DataError
-from workloads.fields import Problem
+from workloads.fields import MISSING, Problem
 from workloads.reader import read_lines
 from workloads.rows import Rows
 
@@ -20,7 +20,9 @@ _WORDS = {
     "float | null": "a number",
     "int": "a whole number",
     "int | null": "a whole number",
+    "int | str": "a whole number or text",
     "str": "text",
+    "str | null": "text",
 }
 
 Line = TypeVar("Line")
@@ -48,6 +50,7 @@ def read_json_lines(
         For the first bad line, unless they are skipped, and for a file without any line.
     """
     decode = msgspec.json.Decoder(kind).decode
+    number = 0
     for number, text in read_lines(path):
         try:
             problem = take(decode(text), number)
@@ -58,7 +61,7 @@ def read_json_lines(
         if problem is not None:
             field, what = problem
             rows.refuse(DataError(str(path), what, line=number, field=field))
-    if not len(rows) and not rows.bad_lines:
+    if not number:
         raise DataError(str(path), "expected JSON lines, found an empty file")
     return rows
 
@@ -74,9 +77,9 @@ def not_finite(text: bytes) -> Problem | None:
 def explain(said: str) -> Problem:
     """Turn a decoder's message into the field at fault and what was expected and found."""
     what, _, place = said.partition(" - at `$")
-    missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
+    missing = re.fullmatch(r"Object missing required field `(.+)`", what)
     if missing:
-        return f"{place.strip('`.')}.{missing[1]}".strip("."), "expected this field, found none"
+        return f"{place.strip('`.')}.{missing[1]}".strip("."), MISSING
     typed = re.fullmatch(r"Expected `(.+)`, got `(.+)`", what)
     if typed:
         what = f"expected {_WORDS.get(typed[1], typed[1])}, found {typed[2]}"

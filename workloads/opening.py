@@ -7,11 +7,12 @@ from typing import Any
 
 from simulator.errors import DataError, UsageError, did_you_mean, printable
 from simulator.trace import Trace
-from workloads.files import open_file, trace_name
+from workloads.files import trace_name
 from workloads.head import read_head
 from workloads.options import ReadOptions
+from workloads.parquet import MAGIC, is_parquet, parquet_metadata
 from workloads.rows import Rows, to_trace
-from workloads.store import MAGIC, load
+from workloads.store import METADATA_KEY, load
 
 
 def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -> Trace:
@@ -44,11 +45,14 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
 
 
 def is_saved(path: Path) -> bool:
-    """Say whether a file is a saved trace, by its first bytes and its metadata."""
-    if path.is_dir():
+    """Say whether a file is a saved trace: Parquet with our key, or damaged Parquet.
+
+    Loading a damaged file says what is wrong with it.
+    """
+    if path.is_dir() or not is_parquet(path):
         return False
-    with open_file(path) as file:
-        return file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC
+    metadata = parquet_metadata(path)
+    return metadata is None or METADATA_KEY in metadata
 
 
 def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Rows:
@@ -79,6 +83,6 @@ def format_of(path: Path) -> str:
     for name, format in FORMATS.items():
         if format.matches(head):
             return name
-    raise DataError(
-        str(path), f"looks like no known trace format ({', '.join(FORMATS)}); --format names one"
-    )
+    what = "another Parquet file than a saved trace; it " if head.text == MAGIC else ""
+    known = f"looks like no known trace format ({', '.join(FORMATS)}); --format names one"
+    raise DataError(str(path), what + known)

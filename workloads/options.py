@@ -13,6 +13,7 @@ TimeUnit = Literal["s", "ms", "us", "ns"]
 RowsAre = Literal["cumulative", "incremental"]
 
 MAX_BLOCK_TOKENS = 1 << 30
+MIN_RATE, MAX_RATE = 1e-6, 1e6  # sessions a second
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -35,6 +36,10 @@ class ReadOptions:
         How text becomes tokens: a name or a file, as `workloads.text` explains.
     jitter
         Seed with which arrivals are spread within their tick; None leaves them where they are.
+    session_rate
+        Sessions a second, where the file tells times since the start of each session only.
+    seed
+        Of what the format draws, such as the starts of sessions; None is 0.
 
     Raises
     ------
@@ -48,10 +53,19 @@ class ReadOptions:
     rows: RowsAre | None = None
     tokenizer: str | None = None
     jitter: int | None = None
+    session_rate: float | None = None
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         if self.block is not None and not 1 <= self.block <= MAX_BLOCK_TOKENS:
             raise UsageError(f"block: expected 1 to {MAX_BLOCK_TOKENS} tokens, found {self.block}")
+        rate = self.session_rate
+        if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
+            raise UsageError(
+                f"session rate: expected {MIN_RATE:g} to {MAX_RATE:g} sessions/s, found {rate:g}"
+            )
+        if self.seed is not None and not 0 <= self.seed < 1 << 63:
+            raise UsageError(f"seed: expected 0 to 2**63 - 1, found {self.seed}")
         _require_one_of("on bad line", self.on_bad_line, get_args(OnBadLine))
         _require_one_of("time unit", self.time_unit, (None, *get_args(TimeUnit)))
         _require_one_of("rows", self.rows, (None, *get_args(RowsAre)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from workloads.interning import Interned, intern_blocks, intern_runs
 from workloads.numbering import Int64
-from workloads.token_lists import intern_token_lists
+from workloads.token_lists import TokenTree
 
 MAX_KEYS = (1 << 31) - 1
 
@@ -58,12 +58,12 @@ class BlockKeys:
 
         Raises
         ------
-        OverflowError
-            If an id is not within 0 to 2**64 - 1; then nothing is added.
+        OverflowError, TypeError
+            If an id is not within 0 to 2**64 - 1, or no integer; then nothing is added.
         """
         try:
             self.keys.extend(ids)
-        except OverflowError:
+        except (OverflowError, TypeError):
             del self.keys[self.ends[-1] if self.ends else 0 :]
             raise
         self.ends.append(len(self.keys))
@@ -87,7 +87,7 @@ class BlockKeys:
         offsets = self.offsets()
         if order is None:
             return intern_blocks(self.take_keys(), offsets, prompt_tokens, self.block)
-        at, offsets = _reordered(offsets, order)
+        at, offsets = reordered(offsets, order)
         return intern_blocks(self.take_keys()[at], offsets, prompt_tokens, self.block)
 
 
@@ -110,30 +110,46 @@ class RunKeys:
         keys = np.frombuffer(self.keys, dtype=np.uint64)
         stops = np.frombuffer(self.stops, dtype=np.int64)
         if order is not None:
-            at, offsets = _reordered(offsets, order)
+            at, offsets = reordered(offsets, order)
             keys, stops = keys[at], stops[at]
         return intern_runs(keys, stops, offsets)
 
 
 @dataclass(slots=True)
 class TokenLists:
-    """The tokens of each prompt (int32), and of prompt and answer together where it is known."""
+    """The tokens of each prompt, and of its answer where that is known.
 
-    prompts: list[NDArray[np.int32]] = field(default_factory=list)
-    with_answer: list[NDArray[np.int32] | None] = field(default_factory=list)
+    What prompts share is kept once, so that memory grows with the distinct tokens only.
+    """
+
     granularity: int = 1
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    answer_ends: array[int] = field(default_factory=lambda: array("q"))
+    tree: TokenTree = field(default_factory=TokenTree)
+
+    def add(self, tokens: NDArray[np.int32], answer: NDArray[np.int32] | None = None) -> None:
+        """Add a row: its prompt, at least one token, and the tokens that follow as its answer."""
+        end = self.tree.add(tokens)
+        self.ends.append(end)
+        self.answer_ends.append(-1 if answer is None else self.tree.add(answer, below=end))
 
     def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
-        """Intern the rows, exact to the token."""
-        prompts, answers = self.prompts, self.with_answer
-        self.prompts, self.with_answer = [], []
+        """Intern the rows, exact to the token; nodes are numbered each answer after its prompt."""
+        tree, self.tree = self.tree, TokenTree()
+        ends = np.frombuffer(self.ends, dtype=np.int64)
+        after = np.frombuffer(self.answer_ends, dtype=np.int64)
         if order is not None:
-            prompts = [prompts[at] for at in order.tolist()]
-            answers = [answers[at] for at in order.tolist()]
-        return intern_token_lists(prompts, answers)
+            ends, after = ends[order], after[order]
+        known = after >= 0
+        both = np.stack([ends, after], axis=1).ravel()
+        grown, numbers = tree.numbered(both[both >= 0].tolist())
+        leaf = numbers[ends]
+        if not known.any():
+            return Interned(grown, leaf)
+        return Interned(grown, leaf, after=np.where(known, numbers[after], np.int32(-1)))
 
 
-def _reordered(offsets: Int64, order: Int64) -> tuple[Int64, Int64]:
+def reordered(offsets: Int64, order: Int64) -> tuple[Int64, Int64]:
     """Return where the data of rows in `order` lies, and the offsets of its copy."""
     lengths = np.diff(offsets)[order]
     sorted_offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import DataError
+from simulator.errors import DataError, printable
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.anomaly import Anomaly
 from workloads.options import OnBadLine
@@ -25,6 +26,7 @@ class Rows:
 
     `time_ticks` is empty where the file tells no times. `oddities` are what the reader itself
     has met and survived (failures, missing outputs, ...), by the word that names their kind.
+    `facts` are what else a reader of reports should know, such as what the tokens are.
     """
 
     prompts: Prompts
@@ -41,6 +43,7 @@ class Rows:
     bad_lines: int = 0
     first_bad: DataError | None = None
     oddities: dict[str, Anomaly] = field(default_factory=dict)
+    facts: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)
@@ -73,11 +76,10 @@ class Rows:
     def note(self, what: str, line: int | None, detail: str) -> None:
         """Count an oddity that is no error; the line and the words of its first stay."""
         known = self.oddities.get(what)
-        self.oddities[what] = (
-            Anomaly(what, 1, line, detail)
-            if known is None
-            else replace(known, count=known.count + 1)
-        )
+        count = 1
+        if known is not None:
+            count, line, detail = known.count + 1, known.first_line, known.detail
+        self.oddities[what] = Anomaly(what, count, line, detail)
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the tokens of each prompt, in the order of the file."""
@@ -129,13 +131,14 @@ def _notes(rows: Rows) -> list[str]:
     notes = []
     if rows.bad_lines and rows.first_bad:
         share = f"{rows.bad_lines:,} of {rows.bad_lines + len(rows):,} lines skipped"
-        where = f"line {rows.first_bad.line}"
+        line = rows.first_bad.line
+        where = printable(Path(rows.first_bad.source).name) if line is None else f"line {line}"
         what = f"field '{rows.first_bad.field}': " if rows.first_bad.field else ""
         notes.append(f"{share} as bad; the first, {where}: {what}{rows.first_bad.problem}")
     notes += [f"{odd.what}: {odd.count:,} x {odd.detail}" for odd in rows.oddities.values()]
     if isinstance(rows.prompts, BlockKeys):
         notes += _tail_notes(rows, rows.prompts)
-    return notes
+    return notes + rows.facts
 
 
 def _tail_notes(rows: Rows, prompts: BlockKeys) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
-from simulator.errors import DataError
+from simulator.errors import DataError, printable
 from simulator.files import whole_file
 from simulator.prefix_tree import PrefixTree
 from simulator.trace import Trace
@@ -24,11 +24,10 @@ from workloads.files import open_file
 if TYPE_CHECKING:
     import polars as pl
 
-MAGIC = b"PAR1"
 FORMAT = "milepost-trace"
 VERSION = 1
+METADATA_KEY = "milepost"
 
-_KEY = "milepost"
 _NODES = {"parent": "int32", "stop": "int64"}
 _REQUESTS = {"leaf": "int32", "output_tokens": "int64", "session": "int32", "label": "int32"}
 _TIMES = {"arrival_seconds": "float64"}
@@ -67,7 +66,7 @@ def save(trace: Trace, path: str | Path) -> None:
             for name, column in _columns(trace).items()
         ]
     )
-    header = {_KEY: msgspec.json.encode(_header(trace)).decode()}
+    header = {METADATA_KEY: msgspec.json.encode(_header(trace)).decode()}
     with whole_file(Path(path)) as temporary:
         try:
             with temporary.open("wb") as file:
@@ -137,20 +136,24 @@ def load(path: str | Path) -> Trace:
 
 def _checked_header(path: Path, metadata: dict[str, str]) -> _Header:
     foreign = f"expected a saved trace (format {FORMAT}), found another Parquet file"
-    if _KEY not in metadata:
+    if METADATA_KEY not in metadata:
         raise DataError(str(path), foreign)
     try:
-        plain = msgspec.json.decode(metadata[_KEY])
+        plain = msgspec.json.decode(metadata[METADATA_KEY])
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
             raise DataError(str(path), foreign)
         if plain.get("version") != VERSION:
-            found = plain.get("version")
-            raise DataError(
-                str(path), f"expected version {VERSION} of a saved trace, found {found}"
-            )
+            raise DataError(str(path), _version_problem(plain.get("version")))
         return msgspec.convert(plain, _Header, strict=True)
     except (msgspec.DecodeError, RecursionError) as error:
         raise DataError(str(path), f"the metadata of the saved trace is damaged: {error}") from None
+
+
+def _version_problem(found: Any) -> str:
+    problem = f"expected version {VERSION} of a saved trace, found {printable(repr(found), 40)}"
+    if isinstance(found, int) and found > VERSION:
+        problem += ", which a newer Milepost has written: update, or convert the source again"
+    return problem
 
 
 def _read(path: Path, header: _Header) -> dict[str, Any]:

@@ -6,11 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from reports.comparison import compare
 from reports.page.care import read_with_care
-from reports.page.document import content_security_policy, data_block, javascript, read_template
+from reports.page.document import render
 from reports.page.sections import Section, section
 
 if TYPE_CHECKING:
@@ -36,23 +34,14 @@ def render_page(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
     """
     worlds = compare(cells, manifest)
     sections = [section(number, world) for number, world in enumerate(worlds[:MOST_WORLDS])]
-    scripts = [javascript(), read_template("page.js")]
-    style = read_template("page.css")
-    environment = Environment(
-        loader=PackageLoader("reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(
-        policy=content_security_policy(scripts, style),
-        scripts=scripts,
-        style=style,
+    return render(
+        "page.html",
+        _specifications(sections),
+        brand="Milepost study",
         title=str(manifest.get("title") or "Milepost study"),
+        version=manifest["milepost_version"],
         sections=sections,
         left_out=len(worlds) - len(sections),
-        specifications=data_block(_specifications(sections)),
         care=read_with_care(worlds, manifest),
         manifest=manifest,
         manifest_json=json.dumps(dict(manifest), indent=2, ensure_ascii=False),

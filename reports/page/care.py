@@ -11,6 +11,7 @@ from simulator.units import format_count
 _PROFILES = {
     "composed": "was composed from timings of single operators, not measured end to end",
     "analytic": "is a roofline estimate from datasheet figures; nothing was measured",
+    "toy": "is of a toy, to try things out: its times say nothing of a real model",
 }
 MOST_FAILED = 5
 MOST_NAMED = 6
@@ -47,6 +48,12 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
         yield (
             f"Intervals: 95 %, Student's t over {manifest.get('replications')} replications, "
             "paired by their random numbers. With few replications they are wide."
+        )
+    if "draws" in methods:
+        yield (
+            f"Intervals: 95 %, over {manifest.get('replications')} draws of the cost coefficients "
+            "from the uncertainty of their fit, each replication with one: where another draw "
+            "would lie, not the error of the mean, which more draws would make small."
         )
     if "blocks" in methods:
         yield (
@@ -91,6 +98,10 @@ def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[st
     what = _PROFILES.get(str(profile.get("kind")))
     if what:
         yield f"Times rest on the profile {profile.get('id')}, which {what}."
+    yield from _compressed(profile.get("lossy") or {})
+    yield from _uncertain(profile)
+    for warning in profile.get("warnings") or ():
+        yield f"The profile warns: {str(warning).rstrip('.')}."
     beyond = sum(point.total("extrapolated_requests") for point in points)
     if beyond:
         ranges = [
@@ -103,6 +114,23 @@ def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[st
         yield (
             f"{format_count(beyond)} of {format_count(served)} request times are extrapolated "
             f"beyond the profile's range{limits}."
+        )
+
+
+def _compressed(lossy: Mapping[str, str]) -> Iterator[str]:
+    for name, kept in lossy.items():
+        yield (
+            f"Lossy: with the profile {name} KV keeps {kept}, so answers differ from those of the "
+            "model itself. States are exact. Bytes are counted; no time is taken off for it."
+        )
+
+
+def _uncertain(profile: Mapping[str, Any]) -> Iterator[str]:
+    band = profile.get("band")
+    if band and not profile.get("draws"):
+        yield (
+            f"The times of the profile are known to about {100 * band:.2g} % (95 %, from the "
+            "residuals of its fit), which no interval here includes: model.draws = true does that."
         )
 
 

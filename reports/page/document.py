@@ -1,17 +1,21 @@
-"""What makes the file self-contained and safe: scripts, hashes, escaped data."""
+"""A page as one file, self-contained and safe: scripts, hashes, escaped data."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+from reports.charts.lint import checked
+from reports.charts.theme import CONFIG
 
 # `<` and its kin cannot end the element; the last two end a line in old JavaScript.
 _ESCAPES = {
@@ -21,6 +25,59 @@ _ESCAPES = {
     "\u2028": "\\u2028",
     "\u2029": "\\u2029",
 }
+
+
+def render(template: str, specifications: Mapping[str, Any], **values: Any) -> str:
+    """Return a page as HTML; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    template
+        A file of the templates that extends `base.html`, which needs `brand`, `title` and
+        `version` among the values.
+    specifications
+        Of the charts (Vega-Lite), by the id of the element in which each is drawn.
+    values
+        What else the template shows.
+
+    Raises
+    ------
+    ValueError
+        For a chart with a number that is not finite.
+    """
+    scripts, style = [javascript(), read_template("page.js")], read_template("page.css")
+    environment = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(
+        policy=content_security_policy(scripts, style),
+        scripts=scripts,
+        style=style,
+        specifications=data_block(dict(specifications)),
+        **values,
+    )
+
+
+def bare(chart: Any) -> dict[str, Any]:
+    """Return the specification without what a page itself gives: title, legend, background.
+
+    Raises
+    ------
+    ValueError
+        For a chart that does not fit its data.
+    """
+    spec = checked(chart)
+    spec.pop("title", None)
+    spec["width"] = "container"
+    spec["config"] = {**CONFIG, "background": None}
+    for layer in spec.get("layer", [spec]):
+        if "legend" in layer.get("encoding", {}).get("color", {}):
+            layer["encoding"]["color"]["legend"] = None
+    return spec
 
 
 @lru_cache(maxsize=1)

@@ -7,9 +7,9 @@ from typing import Any
 
 from reports.charts import world_charts
 from reports.charts.bars import FATES_IN_ORDER
-from reports.charts.lint import checked
 from reports.charts.occupancy import KINDS
 from reports.page.answer import Number, Part, answer, four_numbers
+from reports.page.document import bare
 from reports.page.table import HEADINGS, Cell, table
 from reports.palette import FATES, GREY, looks
 from reports.points import World, subjects
@@ -101,21 +101,9 @@ def _keys(world: World) -> list[Key]:
 def _panels(number: int, world: World) -> dict[str, Panel]:
     titles = _titles(world)
     return {
-        name: Panel(f"chart-{number + 1}-{name.replace('_', '-')}", *titles[name], _bare(chart))
+        name: Panel(f"chart-{number + 1}-{name.replace('_', '-')}", *titles[name], bare(chart))
         for name, chart in world_charts(world).items()
     }
-
-
-def _bare(chart: Any) -> dict[str, Any]:
-    """Return the specification without what the page itself gives: title, legend, background."""
-    spec = checked(chart)
-    spec.pop("title", None)
-    spec["width"] = "container"
-    spec["config"] = {**spec["config"], "background": None}
-    for layer in spec.get("layer", [spec]):
-        if "legend" in layer.get("encoding", {}).get("color", {}):
-            layer["encoding"]["color"]["legend"] = None
-    return spec
 
 
 def _titles(world: World) -> dict[str, tuple[str, str]]:

@@ -138,7 +138,7 @@ def test_every_knob_of_the_built_in_workload_is_a_key(tmp_path: Path) -> None:
     knobs = generator_fields()
     assert {"requests", "drift"} <= set(knobs)
     text = "[workload]\n" + "".join(f"{name} = {value}\n" for name, value in knobs.items())
-    assert study_of(text, tmp_path).workload.generator == knobs
+    assert study_of(text, tmp_path).workload.knobs == knobs
 
 
 def test_a_knob_out_of_range_is_told_before_anything_runs(tmp_path: Path) -> None:

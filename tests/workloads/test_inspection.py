@@ -76,6 +76,11 @@ def test_overlaps_agree_to_the_block_with_those_that_the_file_carries(example):
     found = overlaps(trace)
     assert (found // block == carried // block).all()
     assert (found <= carried).all()
+    ends = np.array([row["end_overlap_tokens"] for row in rows])
+    usable = ends < [row["input_length"] for row in rows]  # else the last token is missing
+    saved = end_only_savings(trace)
+    assert (saved[usable] >= ends[usable] // block * block).all()
+    assert (saved <= found).all()
 
 
 def test_published_rates_are_met(example):

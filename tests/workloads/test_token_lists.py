@@ -6,23 +6,30 @@ from hypothesis import strategies as st
 
 from simulator.trace import Trace
 from workloads.inspection import overlaps
-from workloads.token_lists import common_prefix, intern_token_lists
+from workloads.prompts import TokenLists
+from workloads.token_lists import common_prefix
 
 lists = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=9), min_size=1, max_size=12)
 
 
-def as_trace(prompts, answers):
-    prompts = [np.array(tokens, dtype=np.int32) for tokens in prompts]
-    behind = [
-        None if answer is None else np.concatenate([tokens, np.array(answer, dtype=np.int32)])
-        for tokens, answer in zip(prompts, answers, strict=True)
-    ]
-    interned = intern_token_lists(prompts, behind)
+def interned(prompts, answers=None, order=None):
+    rows = TokenLists()
+    answers = answers or [None] * len(prompts)
+    for tokens, answer in zip(prompts, answers, strict=True):
+        rows.add(as_tokens(tokens), None if answer is None else as_tokens(answer))
+    lengths = np.array([len(tokens) for tokens in prompts], dtype=np.int64)
+    return rows.intern(lengths, order)
+
+
+def as_tokens(tokens):
+    return np.array(tokens, dtype=np.int32)
+
+
+def as_trace(prompts, answers=None):
+    found = interned(prompts, answers)
     nobody = np.full(len(prompts), -1, dtype=np.int32)
     outputs = np.zeros(len(prompts), dtype=np.int64)
-    return Trace(
-        "t", interned.tree, interned.leaf, None, outputs, nobody, nobody, after=interned.after
-    )
+    return Trace("t", found.tree, found.leaf, None, outputs, nobody, nobody, after=found.after)
 
 
 def shared(one, other):
@@ -34,7 +41,7 @@ def shared(one, other):
 
 @given(lists)
 def test_overlaps_are_those_of_the_token_lists(prompts):
-    trace = as_trace(prompts, [None] * len(prompts))
+    trace = as_trace(prompts)
     assert trace.problem() is None
     assert trace.prompt_tokens.tolist() == [len(tokens) for tokens in prompts]
     expected = [
@@ -65,8 +72,46 @@ def test_nodes_are_as_few_as_divergences_and_ends_make_them(prompts):
     for one in distinct:
         for other in distinct:
             cuts.add(one[: shared(one, other)])
-    interned = intern_token_lists([np.array(tokens, dtype=np.int32) for tokens in prompts])
-    assert interned.tree.nodes == len(cuts)
+    assert interned(prompts).tree.nodes == len(cuts)
+
+
+@given(lists, st.randoms())
+def test_the_order_of_arrival_numbers_the_nodes_not_the_order_of_the_file(prompts, random):
+    order = list(range(len(prompts)))
+    random.shuffle(order)
+    mixed = interned(prompts, order=np.array(order))
+    sorted_before = interned([prompts[at] for at in order])
+    assert mixed.leaf.tolist() == sorted_before.leaf.tolist()
+    assert mixed.tree.parent.tolist() == sorted_before.tree.parent.tolist()
+    assert mixed.tree.stop.tolist() == sorted_before.tree.stop.tolist()
+
+
+def test_nodes_are_numbered_as_prompts_and_then_their_answers_reach_them():
+    found = interned([[1, 2], [1, 3], [1, 2, 5]], [[4], None, [6]])
+    assert found.tree.parent.tolist() == [-1, 0, 1, 2, 1, 2, 5]
+    assert found.tree.stop.tolist() == [0, 1, 2, 3, 2, 3, 4]
+    assert found.leaf.tolist() == [2, 4, 5]
+    assert found.after is not None
+    assert found.after.tolist() == [3, -1, 6]
+
+
+def test_an_empty_answer_ends_where_its_prompt_does():
+    found = interned([[1, 2]], [[]])
+    assert found.after is not None
+    assert found.after.tolist() == found.leaf.tolist() == [1]
+
+
+def test_a_list_that_is_changed_afterwards_changes_nothing():
+    rows, tokens = TokenLists(), as_tokens([1, 2, 3])
+    rows.add(tokens)
+    tokens[:] = 9
+    rows.add(as_tokens([1, 2, 3]))
+    assert rows.intern(np.array([3, 3]), None).tree.nodes == 2
+
+
+def test_tokens_of_every_value_are_told_apart():
+    extreme = [-(2**31), -1, 0, 1, 2**31 - 1]
+    assert interned([[token] for token in extreme]).tree.nodes == 6
 
 
 def test_long_common_prefixes_are_measured_to_the_token():

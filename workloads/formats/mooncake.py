@@ -1,7 +1,15 @@
 """Mooncake-style JSON lines: lengths, a time in milliseconds, and ids of prefixes.
 
 Source: the traces released with Qin et al., "Mooncake", FAST 2025. Equal ids mean an equal
-prefix up to and including that block; the last block may be partial.
+prefix up to and including that block; the last block may be partial. Other tools write the same
+rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA Dynamo),
+`block_size` in each row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM).
+
+Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
+rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
+the one of the options; rows of different sizes share nothing. Times are on all rows or on none.
+A missing output counts as 0, which means unknown. A row that has two names of one thing with two
+values is refused.
 """
 
 from __future__ import annotations
@@ -12,17 +20,17 @@ from typing import Annotated
 import msgspec
 
 from workloads.fields import (
+    MISSING,
     Problem,
-    id_problem,
     output_problem,
     presence_problem,
     prompt_problem,
     time_problem,
 )
 from workloads.formats.format import Head, TraceFormat
+from workloads.id_blocks import IdBlocks
 from workloads.json_lines import read_json_lines
 from workloads.options import ReadOptions
-from workloads.prompts import MAX_KEYS, BlockKeys
 from workloads.rows import Rows
 
 BLOCK_TOKENS = 512
@@ -31,66 +39,92 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class _Line(msgspec.Struct, gc=False):
-    input_length: int
-    hash_ids: list[int]
-    output_length: int = 0
+    """A row under the names of Mooncake, and what else they are called."""
+
+    input_length: int | None = None
+    hash_ids: list[int | str] | None = None
+    output_length: int | None = None
     timestamp: float | None = None
+    block_size: int | None = None
     session_id: Name | int | None = None
     label: Name | int | None = None
     type: Name | int | None = None
+    input_tokens: int | None = None
+    prefix_block_hashes: list[int | str] | None = None
+    output_tokens: int | None = None
+    created_time: float | None = None
+    block_tokens: int | None = None
+
+
+OTHER_NAMES = (
+    ("input_length", "input_tokens"),
+    ("hash_ids", "prefix_block_hashes"),
+    ("output_length", "output_tokens"),
+    ("timestamp", "created_time"),
+    ("block_size", "block_tokens"),
+)
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file with 512 tokens a block where the options do not say otherwise.
-
-    Times must be on all lines or on none. A line may name fewer blocks than its prompt holds,
-    not more.
-    """
-    prompts = BlockKeys(options.block or BLOCK_TOKENS)
-    rows = Rows(prompts, options.on_bad_line, options.ticks_per_second("ms"))
+    """Read a file with 512 tokens a block where neither a row nor the options say otherwise."""
+    blocks = IdBlocks(options.block or BLOCK_TOKENS)
+    rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
 
     def take(line: _Line, number: int) -> Problem | None:
-        problem = _problem(line, rows, prompts)
-        if problem is not None:
-            return problem
-        try:
-            prompts.add(line.hash_ids)
-        except OverflowError:
-            return id_problem("hash_ids", line.hash_ids)
-        label = line.type if line.label is None else line.label
-        rows.add(
-            number, line.input_length, line.output_length, line.timestamp, line.session_id, label
+        problem = _rename(line) if _has_other_names(line) else None
+        length, ids = line.input_length, line.hash_ids
+        if problem is not None or length is None or ids is None:
+            return problem or ("input_length" if length is None else "hash_ids", MISSING)
+        problem = _problem(line, length, rows) or blocks.add(
+            "hash_ids", ids, length, line.block_size
         )
-        return None
+        if problem is None:
+            label = line.type if line.label is None else line.label
+            output = line.output_length or 0
+            rows.add(number, length, output, line.timestamp, line.session_id, label)
+        return problem
 
-    return read_json_lines(path, rows, _Line, take)
+    return blocks.give_to(read_json_lines(path, rows, _Line, take))
 
 
-def _problem(line: _Line, rows: Rows, prompts: BlockKeys) -> Problem | None:
+def _has_other_names(line: _Line) -> bool:
+    return not (
+        line.input_tokens is None
+        and line.prefix_block_hashes is None
+        and line.output_tokens is None
+        and line.created_time is None
+        and line.block_tokens is None
+    )
+
+
+def _rename(line: _Line) -> Problem | None:
+    """Move values to Mooncake's names, or say which of them is there twice with two values."""
+    for name, other in OTHER_NAMES:
+        value, own = getattr(line, other), getattr(line, name)
+        if value is not None:
+            if own is not None and own != value:
+                return other, f"expected the value of the field '{name}', found another"
+            setattr(line, name, value)
+    return None
+
+
+def _problem(line: _Line, length: int, rows: Rows) -> Problem | None:
     timed = bool(rows.time_ticks)
     return (
-        prompt_problem("input_length", line.input_length)
-        or output_problem("output_length", line.output_length)
-        or _block_problem(line, prompts)
+        prompt_problem("input_length", length)
+        or output_problem("output_length", line.output_length or 0)
         or presence_problem("timestamp", line.timestamp, first=not len(rows), timed=timed)
         or time_problem("timestamp", line.timestamp, rows.ticks_per_second)
     )
 
 
-def _block_problem(line: _Line, prompts: BlockKeys) -> Problem | None:
-    length, block = line.input_length, prompts.block
-    blocks = -(-length // block)
-    if len(line.hash_ids) > blocks:
-        fit = f"at most {blocks} for {length} tokens in blocks of {block}"
-        return "hash_ids", f"expected {fit}, found {len(line.hash_ids)} (is the block size right?)"
-    if len(prompts.keys) + len(line.hash_ids) > MAX_KEYS:
-        return "hash_ids", f"expected at most {MAX_KEYS:,} ids in one file"
-    return None
-
-
 def matches(head: Head) -> bool:
     """Recognise lines of objects with lengths and ids."""
-    return head.has("input_length", "hash_ids")
+    return any(
+        head.has(length, ids)
+        for length in ("input_length", "input_tokens")
+        for ids in ("hash_ids", "prefix_block_hashes")
+    )
 
 
 MOONCAKE = TraceFormat(

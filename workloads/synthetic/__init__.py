@@ -1,49 +1,74 @@
-"""The built-in workload: questions about shared documents, system prompts, and chats."""
+"""Synthetic traffic: generators by name, each a law with documented knobs."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import re
+from collections.abc import Mapping
 
-from simulator.trace import NO_SESSION, Trace
-from workloads.interning import intern_runs
-from workloads.numbering import number
-from workloads.synthetic.chats import draw_chats
-from workloads.synthetic.contents import CHAT, KINDS, Int64, draw_contents
-from workloads.synthetic.prompts import prompt_keys
-from workloads.synthetic.requests import draw_starts, in_order
-from workloads.synthetic.spec import SyntheticSpec
+from simulator.errors import UsageError, printable
+from simulator.parameters import create_named, name_of
+from workloads.synthetic.agents import Agents
+from workloads.synthetic.builtin import BuiltIn, SyntheticSpec, generate
+from workloads.synthetic.chats import Chats
+from workloads.synthetic.documents import Documents
+from workloads.synthetic.generator import Generator, PrefixGenerator, SessionGenerator
+from workloads.synthetic.mixture import Mixture
+from workloads.synthetic.system_prompts import SystemPrompts
+from workloads.synthetic.thoughts import Thoughts
 
-__all__ = ["SyntheticSpec", "generate"]
+GENERATORS: dict[str, type[Generator]] = {
+    "builtin": BuiltIn,
+    "documents": Documents,
+    "system_prompts": SystemPrompts,
+    "chats": Chats,
+    "agents": Agents,
+    "thoughts": Thoughts,
+}
 
+__all__ = ["GENERATORS", "Agents", "BuiltIn", "Chats", "Documents", "Generator", "Mixture"]
+__all__ += ["PrefixGenerator", "SessionGenerator", "SyntheticSpec", "SystemPrompts", "Thoughts"]
+__all__ += ["generate", "generator_name", "mixture_text", "read_generator"]
 
-def generate(spec: SyntheticSpec) -> Trace:
-    """Generate a trace with a granularity of one token; the labels are the kinds of traffic."""
-    contents = draw_contents(
-        spec.seed, spec.documents, spec.system_prompts, spec.document_tokens_median
-    )
-    starts = draw_starts(spec, contents)
-    chatting = starts.kind == CHAT
-    system_tokens = contents.section_stop[starts.rank[chatting], starts.generation[chatting], -1]
-    chats = draw_chats(spec.seed, system_tokens, spec.turns_mean, spec.think_seconds_median)
-    requests = in_order(spec, starts, chats)
-    keys, stops, offsets = prompt_keys(spec.seed, contents, starts, chats, requests)
-    interned = intern_runs(keys, stops, offsets)
-    return Trace(
-        name="synthetic",
-        tree=interned.tree,
-        leaf=interned.leaf,
-        arrival_seconds=requests.seconds,
-        output_tokens=requests.output_tokens,
-        session=_by_first_sight(requests.chat),
-        label=starts.kind[requests.start].astype(np.int32),
-        labels=KINDS,
-    )
+_SHARED = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s+(\S.*)")
 
 
-def _by_first_sight(chat: Int64) -> NDArray[np.int32]:
-    """Give numbers to chats in the order in which they appear; -1 stays."""
-    session = np.full(len(chat), NO_SESSION, dtype=np.int32)
-    known = chat >= 0
-    session[known] = number(chat[known])[0]
-    return session
+def read_generator(text: str) -> Generator:
+    """Return the generator that a string names.
+
+    One is named like a policy, "chats:turns_mean=3"; a mixture as shares and names with a plus
+    between: "0.7 documents:count=50 + 0.3 agents".
+
+    Raises
+    ------
+    UsageError
+        Where a name, a parameter, a value or a share is unknown, ill-typed or out of range.
+    """
+    if " + " not in text and not _SHARED.fullmatch(text):
+        return create_named("generator", GENERATORS, text)
+    try:
+        return Mixture(tuple(_member(part.strip()) for part in text.split(" + ")))
+    except UsageError as error:
+        raise UsageError(f"generator '{printable(text)}': {error}") from None
+
+
+def mixture_text(shares: Mapping[str, object]) -> str:
+    """Return the string that names a mixture, from a table of names and shares."""
+    return " + ".join(f"{share} {name}" for name, share in shares.items())
+
+
+def generator_name(generator: Generator) -> str:
+    """Return the string that names a generator: defaults are left out."""
+    if isinstance(generator, Mixture):
+        return " + ".join(f"{share} {generator_name(g)}" for share, g in generator.members)
+    return name_of(GENERATORS, generator)
+
+
+def _member(text: str) -> tuple[float, SessionGenerator]:
+    match = _SHARED.fullmatch(text)
+    if match is None:
+        found = printable(text)
+        raise UsageError(f"expected a share and a name as in '0.3 agents', found '{found}'")
+    member = create_named("generator", GENERATORS, match[2])
+    if not isinstance(member, SessionGenerator):
+        raise UsageError(f"'{printable(match[2])}' is a mixture itself, and no part of another")
+    return float(match[1]), member

@@ -1,87 +1,107 @@
-"""The chats of the built-in workload: turns, lengths and think times."""
+"""Chats of several turns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workloads.drift import Drift
 from workloads.randomness import stream
-from workloads.synthetic.contents import Float64, Int64, key, lognormal_tokens
+from workloads.spec import knob
+from workloads.synthetic.catalogue import PrefixLaw
+from workloads.synthetic.draws import (
+    ANSWER_SECONDS_PER_TOKEN,
+    Float64,
+    geometric,
+    geometric_mean,
+    lognormal_tokens,
+    sum_before,
+)
+from workloads.synthetic.generator import PrefixGenerator
+from workloads.synthetic.threads import Threads
+from workloads.synthetic.traffic import Traffic
 
-MAX_PROMPT_TOKENS = 8192
-MAX_TURNS = 64
-ANSWER_SECONDS_PER_TOKEN = 0.02
-
-_TURN = 32  # beyond every other kind of key
-
-Number = TypeVar("Number", np.int64, np.float64)
+MOST_TURNS = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chats:
-    """All turns of all chats, one chat behind the other.
+@dataclass(frozen=True, slots=True)
+class Chats(PrefixGenerator):
+    """Chats: `system prompt | user | answer | user | ...`, each turn behind all before.
+
+    The next turn comes when the answer has been written, at 20 ms a token, and the user has
+    thought. The trace knows where each answer ends.
 
     Parameters
     ----------
-    chat, turn
-        int64, shape (turns,): the number of the chat, and of the turn within it.
-    begin
-        int64, shape (chats,): where the turns of each chat begin.
-    seconds
-        float64, shape (turns,): from the start of the chat to the turn.
-    stop
-        int64, shape (turns,): tokens of the prompt of each turn.
-    answer_tokens
-        int64, shape (turns,).
+    count
+        System prompts in use at a time.
+    zipf_exponent
+        The popularity of rank r is proportional to r**-zipf_exponent; 0 is uniform.
+    system_tokens_median, system_tokens_sigma
+        Lengths of system prompts: lognormal, cut to an eighth and eight times the median.
+    turns_mean
+        Turns of a chat: geometric, cut to 256.
+    user_tokens_median
+        Lognormal (sigma 0.6).
+    answer_tokens_median
+        Lognormal (sigma 0.6).
+    think_seconds_median
+        From the end of an answer to the next turn: lognormal (sigma 0.8).
     """
 
-    chat: Int64
-    turn: Int64
-    begin: Int64
-    seconds: Float64
-    stop: Int64
-    answer_tokens: Int64
+    name: ClassVar[str] = "chats"
+    labels: ClassVar[tuple[str, ...]] = ("chat",)
 
-    def parts(self, chat: Int64, turn: Int64) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all turns up to `turn`, and where each prompt's begin."""
-        counts = turn + 1
-        ends = np.cumsum(counts)
-        at = np.arange(int(counts.sum())) - np.repeat(ends - counts - self.begin[chat], counts)
-        return key(_TURN, at), self.stop[at], ends - counts
+    count: int = knob(24, 1, 10**6)
+    zipf_exponent: float = knob(0.9, 0.0, 4.0)
+    system_tokens_median: int = knob(2000, 8, 10**6)
+    system_tokens_sigma: float = knob(0.5, 0.0, 3.0)
+    turns_mean: float = knob(6.0, 1.0, 100.0)
+    user_tokens_median: int = knob(120, 1, 10**5)
+    answer_tokens_median: int = knob(300, 1, 10**5)
+    think_seconds_median: float = knob(20.0, 1e-3, 1e6)
 
+    @property
+    def requests_per_session(self) -> float:
+        """The mean number of turns."""
+        return geometric_mean(self.turns_mean, MOST_TURNS)
 
-def draw_chats(seed: int, system_tokens: Int64, turns_mean: float, think_median: float) -> Chats:
-    """Draw chats, each behind a system prompt of `system_tokens` (shape (chats,)).
+    def prefix_law(self) -> PrefixLaw:
+        """Return the law of system prompts."""
+        return PrefixLaw(
+            items=self.count,
+            zipf_exponent=self.zipf_exponent,
+            tokens_median=self.system_tokens_median,
+            tokens_sigma=self.system_tokens_sigma,
+        )
 
-    A chat ends before the turn whose prompt would exceed 8,192 tokens. The next turn comes when
-    the answer has been generated, at 20 ms a token, and the user has thought.
-    """
-    count = len(system_tokens)
-    turns = np.minimum(stream(seed, "turns").geometric(1 / turns_mean, size=count), MAX_TURNS)
-    chat = np.repeat(np.arange(count), turns)
-    begin = np.cumsum(turns) - turns
-    turn = np.arange(len(chat)) - begin[chat]
-    total = len(chat)
-    user = lognormal_tokens(stream(seed, "chat users"), 120, 0.6, 50, 500, total)
-    answer = lognormal_tokens(stream(seed, "chat answers"), 300, 0.6, 20, 1500, total)
-    think = think_median * np.exp(0.8 * stream(seed, "think times").standard_normal(total))
-    stop = system_tokens[chat] + user + _sum_before(user + answer, begin, chat)
-    seconds = _sum_before(answer * ANSWER_SECONDS_PER_TOKEN + think, begin, chat)
-    kept = (stop <= MAX_PROMPT_TOKENS) | (turn == 0)
-    return Chats(
-        chat=chat[kept],
-        turn=turn[kept],
-        begin=np.flatnonzero(turn[kept] == 0),
-        seconds=seconds[kept],
-        stop=stop[kept],
-        answer_tokens=answer[kept],
-    )
-
-
-def _sum_before(values: NDArray[Number], begin: Int64, chat: Int64) -> NDArray[Number]:
-    """Sum the values of earlier turns of the same chat."""
-    before = np.cumsum(values, dtype=values.dtype) - values
-    return before - before[begin][chat]
+    def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
+        """Draw chats that start at shares x of the trace."""
+        catalogue = self.catalogue(seed, drift)
+        turns = Threads.of(geometric(stream(seed, "turns"), self.turns_mean, MOST_TURNS, len(x)))
+        total = len(turns)
+        user = lognormal_tokens(
+            stream(seed, "users"), self.user_tokens_median, 0.6, 1, 10**6, total
+        )
+        user = np.rint(user * drift.scale(drift.step(x))[turns.thread]).astype(np.int64)
+        answer = lognormal_tokens(
+            stream(seed, "answers"), self.answer_tokens_median, 0.6, 1, 10**6, total
+        )
+        think = np.exp(0.8 * stream(seed, "think times").standard_normal(total))
+        pause = answer * ANSWER_SECONDS_PER_TOKEN + self.think_seconds_median * think
+        rank, opening = catalogue.draw(stream(seed, "contents"), x)
+        heads = catalogue.paths(rank, opening, x)
+        keys, stops, answer_key = turns.rows(heads, user, answer, catalogue.keys)
+        return Traffic(
+            session=turns.thread,
+            delay_seconds=sum_before(pause, turns.begin, turns.thread),
+            keys=keys,
+            stops=stops,
+            answer_key=answer_key,
+            output_tokens=answer,
+            label=np.zeros(total, dtype=np.int64),
+            conversation=np.ones(total, dtype=np.bool_),
+            distinct=catalogue.keys + 2 * total,
+        )

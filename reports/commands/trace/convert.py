@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from reports.commands.options import (
     Block,
+    DrawSeed,
     Format,
     Jitter,
     Json,
     OnBadLine,
     RowsAre,
+    SessionRate,
     TimeUnit,
     Tokenizer,
     read_options,
@@ -26,12 +28,16 @@ def convert(
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
     jitter: Jitter = None,
+    session_rate: SessionRate = None,
+    seed: DrawSeed = None,
     json: Json = False,
 ) -> None:
     """Write a trace in another form: .parquet opens at once, .jsonl(.gz) is read everywhere."""
     from workloads.opening import open_trace
 
     refuse_suffix(out)
-    options = read_options(block, on_bad_line, time_unit, rows, tokenizer, jitter)
+    options = read_options(
+        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
+    )
     trace = open_trace(file, format=format, **options)
     write(trace, out, trace.granularity, as_json=json)

@@ -26,8 +26,8 @@ def refuse_suffix(out: Path) -> None:
         )
 
 
-def write(trace: Trace, out: Path, block: int, *, as_json: bool) -> None:
-    """Write a trace in the form that its name says, and tell what was written."""
+def save_trace(trace: Trace, out: Path, block: int) -> None:
+    """Write a trace in the form that its name says."""
     if out.suffix == ".parquet":
         from workloads.store import save
 
@@ -36,6 +36,11 @@ def write(trace: Trace, out: Path, block: int, *, as_json: bool) -> None:
         from workloads.export import export_mooncake
 
         export_mooncake(trace, out, block=block)
+
+
+def write(trace: Trace, out: Path, block: int, *, as_json: bool) -> None:
+    """Write a trace in the form that its name says, and tell what was written."""
+    save_trace(trace, out, block)
     tokens = int(trace.prompt_tokens.sum())
     if as_json:
         print_json({"file": str(out), "requests": len(trace), "prompt_tokens": tokens})

@@ -2,28 +2,84 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from reports.commands.options import Json
-from reports.commands.trace.files import Out, refuse_suffix, write
+from reports.commands.options import Arrivals, Generator, Json, settings_from
+from reports.commands.trace.files import refuse_suffix, write
+from reports.console import print_json, print_table
+from reports.settings import parse_override
+from simulator.errors import UsageError
 
 
 def generate(
-    out: Out,
-    requests: Annotated[int | None, typer.Option(help="Requests.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")
+    ] = None,
+    generator: Generator = None,
+    requests: Annotated[int | None, typer.Option(help="Requests; default: 4000.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
-    drift: Annotated[float | None, typer.Option(help="0: stationary, to 1.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests/s.")] = None,
+    drift: Annotated[
+        str | None, typer.Option(help="As in shift:distance=0.3; built-in workload: 0 to 1.")
+    ] = None,
+    arrivals: Arrivals = None,
+    rate: Annotated[float | None, typer.Option(help="Requests/s; default: 5.")] = None,
     block: Annotated[int, typer.Option(min=1, help="Tokens a block, in JSONL.")] = 64,
+    show: Annotated[
+        bool, typer.Option("--list", help="List generators, drifts, arrivals.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Write the built-in workload as a trace file."""
-    from workloads.synthetic import SyntheticSpec
-    from workloads.synthetic import generate as generate_trace
+    """Write synthetic traffic as a trace file, or list what there is."""
+    if show:
+        print_names(as_json=json)
+        return
+    if out is None:
+        raise UsageError("expected --out FILE, or --list to see the generators")
+    from reports.study_file import parse_study
+    from reports.traces import load_trace
 
     refuse_suffix(out)
-    knobs: dict[str, Any] = {"requests": requests, "drift": drift, "rate_per_second": rate}
-    given = {name: value for name, value in knobs.items() if value is not None}
-    write(generate_trace(SyntheticSpec(seed=seed, **given)), out, block, as_json=json)
+    flags: dict[str, tuple[str, Any]] = {
+        "--generator": ("workload.generator", generator),
+        "--requests": ("workload.requests", requests),
+        "--drift": ("workload.drift", drift and parse_override(f"workload.drift={drift}")[1]),
+        "--arrivals": ("arrivals.process", arrivals),
+        "--rate": ("arrivals.rate", rate),
+    }
+    study = parse_study(settings_from(None, flags, None))
+    write(load_trace(study, seed), out, block, as_json=json)
+
+
+def print_names(*, as_json: bool) -> None:
+    """Print generators, drifts and arrival processes with their parameters."""
+    rows = list(_names())
+    if as_json:
+        keys = ("kind", "name", "usage", "summary")
+        print_json({"names": [dict(zip(keys, row, strict=True)) for row in rows]})
+    else:
+        print_table(("kind", "name", "what it is"), [(row[0], *row[2:]) for row in rows])
+
+
+def _names() -> Iterator[tuple[str, str, str, str]]:
+    """Yield kind, name, usage and summary of each."""
+    from simulator.parameters import parameters_of, text_of
+    from workloads.arrivals import ARRIVALS
+    from workloads.drift import DRIFTS
+    from workloads.synthetic import GENERATORS
+
+    tables: dict[str, dict[str, type]] = {
+        "generator": {**GENERATORS},
+        "drift": {**DRIFTS},
+        "arrivals": {**ARRIVALS},
+    }
+    for kind, classes in tables.items():
+        for name, known in classes.items():
+            told = [p for p in parameters_of(known) if p.default not in {None, ""}]
+            usage = ",".join(f"{p.name}={text_of(p.default)}" for p in told)
+            summary = (inspect.getdoc(known) or "").partition("\n")[0]
+            yield kind, name, f"{name}:{usage}" if usage else name, summary

@@ -201,7 +201,7 @@ def test_dry_run_simulates_nothing(milepost: Milepost, tmp_path: Path) -> None:
         (("--set", "workload.drift=2"), 2, "drift"),
         (("--set", "nonsense"), 2, "expected key=value"),
         (("--trace", "/does/not/exist"), 3, "/does/not/exist: cannot be read"),
-        (("--trace", "/"), 3, "expected a file, found a directory"),
+        (("--trace", "/"), 3, "looks like no known trace format"),
         (("--out", "/dev/null/x"), 2, "cannot be written"),
         (("/does/not/exist.toml",), 2, "cannot be read"),
     ],

@@ -115,7 +115,10 @@ def test_prompts_with_fewer_ids_than_blocks_are_noted(write):
         (GOOD | {"hash_ids": [1, 2, 3]}, "field 'hash_ids': expected at most 2 for 700 tokens"),
         (GOOD | {"hash_ids": [1, -2]}, "field 'hash_ids[1]': expected an integer from 0"),
         (GOOD | {"hash_ids": [2**64]}, "field 'hash_ids[0]': expected an integer from 0"),
-        (GOOD | {"hash_ids": [1, "x"]}, "field 'hash_ids[1]': expected a whole number, found"),
+        (
+            GOOD | {"hash_ids": [1, "x"]},
+            "field 'hash_ids': expected ids that are all whole numbers",
+        ),
         (GOOD | {"session_id": True}, "field 'session_id'"),
         (GOOD | {"label": "x" * 201}, "field 'label'"),
         ([1, 2], "expected one JSON object, found array"),
@@ -177,7 +180,7 @@ NATIVE = ("kv_cache_tester", "azure_llm_2023", "servegen")
 def test_files_of_other_formats_are_refused_in_one_line(shared, folder):
     for path in sorted((shared / "data" / folder).glob("*.*")):
         with pytest.raises(DataError) as caught:
-            open_trace(path)
+            open_trace(path, format="mooncake")
         assert "\n" not in str(caught.value)
 
 
@@ -191,3 +194,82 @@ def test_the_first_lines_of_a_native_file_are_read(shared):
     assert np.allclose(
         trace.arrival_seconds, [(line["timestamp"] - first) / 1000 for line in lines]
     )
+
+
+def other_names(row):
+    names = {
+        "input_length": "input_tokens",
+        "output_length": "output_tokens",
+        "timestamp": "created_time",
+        "hash_ids": "prefix_block_hashes",
+    }
+    return {names.get(name, name): value for name, value in row.items()}
+
+
+def test_rows_under_the_names_of_other_tools_are_the_same_rows(write):
+    rows = [GOOD, GOOD | {"hash_ids": [3, 5], "timestamp": 6000}]
+    trace = open_trace(write(*map(other_names, rows)))
+    assert trace.prompt_tokens.tolist() == [700, 700]
+    assert trace.output_tokens.tolist() == [9, 9]
+    assert trace.arrival_seconds is not None
+    assert trace.arrival_seconds.tolist() == [0, 1]
+    assert overlaps(trace).tolist() == [0, 512]
+
+
+def test_two_names_of_one_thing_must_agree(write):
+    assert len(open_trace(write(GOOD | {"input_tokens": 700, "block_tokens": 512}))) == 1
+    with pytest.raises(DataError, match="'input_tokens': expected the value of the field 'input"):
+        open_trace(write(GOOD | {"input_tokens": 701}))
+
+
+def test_text_ids_are_names_that_are_equal_or_not(write):
+    rows = [["9f", "0A"], ["9f", "0a"], ["9f", "0A", "9f"], ["0A"]]
+    path = write(*({"input_length": 16 * len(ids), "prefix_block_hashes": ids} for ids in rows))
+    with pytest.raises(DataError, match="'hash_ids': expected at most 1 for 32 tokens in blocks"):
+        open_trace(path)
+    assert overlaps(open_trace(path, block=16)).tolist() == [0, 16, 32, 0]
+
+
+@pytest.mark.parametrize("ids", [[1, "a"], ["a", 1], ["a"], [2]])
+def test_ids_are_all_numbers_or_all_text(write, ids):
+    other = [1] if all(isinstance(key, str) for key in ids) else ["b"]
+    rows = [{"input_length": 2000, "hash_ids": row} for row in (other, ids)]
+    with pytest.raises(DataError, match=r":2: field 'hash_ids': expected ids that are all whole"):
+        open_trace(write(*rows))
+
+
+def test_64_bit_ids_are_told_apart_to_the_last_bit(write):
+    high = 2**64 - 1
+    rows = [[high, 1], [high - 1, 1], [high, 2], [high - 2**32, 1]]
+    path = write(*({"input_length": 32, "hash_ids": ids} for ids in rows))
+    assert overlaps(open_trace(path, block=16)).tolist() == [0, 0, 16, 0]
+
+
+@pytest.mark.parametrize("name", ["block_size", "block_tokens"])
+def test_a_block_size_in_the_rows_goes_before_the_flag(write, name):
+    rows = [{"input_length": 40, "hash_ids": ids, name: 16} for ids in ([1, 2, 3], [1, 2])]
+    trace = open_trace(write(*rows), block=512)
+    assert trace.granularity == 16
+    assert overlaps(trace).tolist() == [0, 32]
+
+
+def test_rows_of_different_block_sizes_share_nothing_and_are_noted(write):
+    rows = [
+        {"input_length": 64, "hash_ids": [1, 2, 3, 4], "block_size": 16},
+        {"input_length": 100, "hash_ids": [1, 2], "block_size": 48},
+        {"input_length": 40, "hash_ids": []},
+        {"input_length": 60, "hash_ids": [1, 2, 5, 6], "block_size": 16},
+        {"input_length": 90, "hash_ids": [1, 2], "block_size": 48},
+    ]
+    trace = open_trace(write(*rows))
+    assert trace.problem() is None
+    assert trace.granularity == 16
+    assert trace.prompt_tokens.tolist() == [64, 100, 40, 60, 90]
+    assert overlaps(trace).tolist() == [0, 0, 0, 32, 90]
+    assert any(note.startswith("mixed-block-sizes: 2 x blocks of 16, 48") for note in trace.notes)
+
+
+@pytest.mark.parametrize("size", [0, -16, 2**31])
+def test_a_block_size_out_of_range_is_a_bad_line(write, size):
+    with pytest.raises(DataError, match=r":1: field 'block_size': expected 1 to"):
+        open_trace(write(GOOD | {"block_size": size}))

@@ -1,0 +1,108 @@
+"""Plain curves: a line for each named series over an axis that may be logarithmic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from reports.charts.theme import HEIGHT, WIDTH
+from reports.palette import GREY
+
+Curve = tuple[Sequence[float], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis: its title, how values are written (d3), whether it is logarithmic, its ends."""
+
+    title: str
+    format: str = ",~f"
+    log: bool = False
+    domain: tuple[float, float] | None = None
+
+    def scale(self) -> alt.Scale:
+        """Return the scale of the axis."""
+        ends: Any = {} if self.domain is None else {"domain": list(self.domain)}
+        kind: Any = {"type": "log"} if self.log else {"zero": False}
+        return alt.Scale(nice=False, **kind, **ends)
+
+
+def curves(
+    series: Mapping[str, Curve],
+    colours: Mapping[str, str],
+    x: Axis,
+    y: Axis,
+    *,
+    steps: bool = False,
+    below: Sequence[alt.Chart] = (),
+) -> alt.LayerChart:
+    """Draw a line for each of `series` (name -> x and y), over the charts of `below`.
+
+    Points without a finite place on a logarithmic axis, at 0 or less, are left out.
+    """
+    rows = [
+        (name, float(at), float(height))
+        for name, points in series.items()
+        for at, height in zip(*points, strict=True)
+        if (at > 0 or not x.log) and (height > 0 or not y.log)
+    ]
+    schema = {"series": pl.String, "x": pl.Float64, "y": pl.Float64}
+    across, up = _channels(x, y, [height for _, _, height in rows])
+    paint = alt.Color(
+        "series:N",
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        legend=alt.Legend(title=None),
+    )
+    tooltip = [
+        alt.Tooltip("series:N", title=" "),
+        alt.Tooltip("x:Q", title=x.title, format=",.4~g"),
+        alt.Tooltip("y:Q", title=y.title, format=".1%" if "%" in y.format else ",.4~g"),
+    ]
+    base = alt.Chart(pl.DataFrame(rows, schema=schema, orient="row")).encode(
+        x=across, y=up, color=paint
+    )
+    line = base.mark_line(strokeWidth=2, interpolate="step-after" if steps else "linear")
+    targets = base.mark_point(size=80, opacity=0, filled=True).encode(tooltip=tooltip)
+    return alt.LayerChart(layer=[*below, line, targets], width=WIDTH, height=HEIGHT)
+
+
+def level(value: float, name: str) -> list[alt.Chart]:
+    """Return a dashed line at a height, with its name above its left end."""
+    line = alt.Chart(pl.DataFrame({"level": [value], "name": [name]}))
+    return [
+        line.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="level:Q"),
+        line.mark_text(align="left", dy=-8, fontSize=11).encode(
+            x=alt.value(4), y="level:Q", text="name:N"
+        ),
+    ]
+
+
+def band(across: Sequence[float], low: Sequence[float], high: Sequence[float]) -> alt.Chart:
+    """Return a grey area between two curves."""
+    frame = pl.DataFrame({"x": across, "low": low, "high": high})
+    chart: alt.Chart = alt.Chart(frame).mark_area(color=GREY, opacity=0.25)
+    return chart.encode(x="x:Q", y="low:Q", y2="high:Q")
+
+
+def _channels(x: Axis, y: Axis, heights: Sequence[float]) -> tuple[alt.X, alt.Y]:
+    across = alt.X(
+        "x:Q",
+        title=x.title,
+        scale=x.scale(),
+        axis=alt.Axis(grid=False, tickCount=6, format=x.format, labelOverlap="greedy"),
+    )
+    lines: Any = {"values": _log_ticks(heights)} if y.log else {"tickCount": 5}
+    axis = alt.Axis(format=y.format, domain=False, ticks=False, labelOverlap="greedy", **lines)
+    return across, alt.Y("y:Q", title=y.title, scale=y.scale(), axis=axis)
+
+
+def _log_ticks(values: Sequence[float]) -> list[float]:
+    """Return powers of ten, and between few of them also 2 and 5: a logarithmic grid is dense."""
+    low, high = floor(log10(min(values, default=1.0))), ceil(log10(max(values, default=1.0)))
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    return [step * 10.0**power for power in range(low, high + 1) for step in steps]

@@ -1,0 +1,197 @@
+"""The charts of a trace: what it holds, drawn from `workloads.inspection`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reports.charts.curves import Axis, Curve, band, curves, level
+from reports.charts.theme import clock_unit
+from reports.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
+from simulator.units import format_count
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from workloads.inspection import Inspection
+    from workloads.inspection.law import Quantiles
+
+COORDINATES = {"start": BLUE, "end": VERMILLION, "branch": GREEN}
+LENGTHS = {"prompts": BLUE, "outputs": ORANGE}
+WORKING_SETS = (BLUE, GREEN, ORANGE, PURPLE)
+TOKENS = ",.3~s"
+
+
+def trace_charts(found: Inspection) -> dict[str, alt.LayerChart]:
+    """Return the charts by name; those that have nothing to show are left out."""
+    charts = {
+        "survival": _survival(found),
+        "concentration": _concentration(found),
+        "timeline": _timeline(found),
+        "lru": _lru(found),
+        "working_set": _working_sets(found),
+        "reuse": _reuse(found),
+        "popularity": _popularity(found),
+        "lengths": _lengths(found),
+        "rate": _rate(found),
+        "dispersion": _dispersion(found),
+        "turns": _turns(found),
+    }
+    return {name: chart for name, chart in charts.items() if chart is not None}
+
+
+def working_set_colours(found: Inspection) -> dict[str, str]:
+    """Return the colour of each working set, by the name of its window."""
+    unit = found.working_sets.unit
+    names = [window_name(each.window, unit) for each in found.working_sets.sets]
+    return dict(zip(names, (*WORKING_SETS[: len(names) - 1], GREY), strict=True))
+
+
+def window_name(window: float | None, unit: str) -> str:
+    """Return the name of a window that ends now."""
+    return "since the beginning" if window is None else f"last {span_name(window, unit)}"
+
+
+def span_name(window: float, unit: str) -> str:
+    """Return the length of a window as people say it."""
+    if unit == "requests":
+        return f"{format_count(window)} requests"
+    name, seconds = clock_unit(window / 3)
+    return f"{window / seconds:g} {name}"
+
+
+def _survival(found: Inspection) -> alt.LayerChart | None:
+    law = found.overlap_survival
+    if not law.points:
+        return None
+    across = [min(found.granularity, law.points[0]), *law.points, law.points[-1]]
+    x = Axis("Overlap, tokens from the start", TOKENS, log=True)
+    y = Axis("Requests that overlap this far", ".0%", domain=(0.0, 1.0))
+    points = (across, [*law.share, law.share[-1], 0.0])
+    return curves({"requests": points}, {"requests": BLUE}, x, y, steps=True)
+
+
+def _concentration(found: Inspection) -> alt.LayerChart | None:
+    law = found.coordinates.all
+    if law is None:
+        return None
+    first = found.granularity.bit_length() - 1  # narrower windows than a block tell nothing
+    series = {
+        name: (law.widths_tokens[first:], getattr(law, name).concentration[first:])
+        for name in COORDINATES
+    }
+    x = Axis("Width of the window, tokens", TOKENS, log=True)
+    y = Axis("Overlaps that end in the best window", ".0%", domain=(0.0, 1.0))
+    return curves(series, COORDINATES, x, y)
+
+
+def _timeline(found: Inspection) -> alt.LayerChart | None:
+    line = found.timeline
+    shown = [at for at, tokens in enumerate(line.prompt_tokens) if tokens]
+    if len(shown) < 2:
+        return None
+    across, x = _clock([line.start[at] for at in shown], line.unit)
+    rates = [line.saved_tokens[at] / line.prompt_tokens[at] for at in shown]
+    mean = level(found.ideal_token_hit_rate, "whole trace")
+    y = Axis("Token hit rate, unbounded cache", ".0%", domain=(0.0, 1.0))
+    return curves({"window": (across, rates)}, {"window": BLUE}, x, y, steps=True, below=mean)
+
+
+def _lru(found: Inspection) -> alt.LayerChart | None:
+    curve, whole = found.lru, found.prompt_tokens
+    if not found.ideal_saved_tokens:
+        return None
+    rates = [saved / whole for saved in curve.saved_tokens]
+    top = level(found.ideal_token_hit_rate, "unbounded")
+    x = Axis("KV held by the cache, tokens", TOKENS, log=True)
+    y = Axis("Token hit rate", ".0%", domain=(0.0, min(1.0, 1.1 * found.ideal_token_hit_rate)))
+    series = {"LRU": (curve.capacity_tokens, rates)}
+    return curves(series, {"LRU": BLUE}, x, y, below=top)
+
+
+def _working_sets(found: Inspection) -> alt.LayerChart | None:
+    sets = found.working_sets
+    if len(sets.moments) < 2:
+        return None
+    across, x = _clock(sets.moments, sets.unit)
+    series = {window_name(each.window, sets.unit): (across, each.tokens) for each in sets.sets}
+    y = Axis("Distinct tokens used", TOKENS)
+    return curves(series, working_set_colours(found), x, y)
+
+
+def _reuse(found: Inspection) -> alt.LayerChart | None:
+    law, x = found.reuse.seconds, Axis("Seconds since the last use", log=True)
+    if law is None or not law.max > 0:
+        law, x = found.reuse.requests, Axis("Requests since the last use", TOKENS, log=True)
+    if law is None:
+        return None
+    y = Axis("Tokens used again this soon", ".0%", domain=(0.0, 1.0))
+    return curves({"tokens": _shares(law)}, {"tokens": BLUE}, x, y)
+
+
+def _popularity(found: Inspection) -> alt.LayerChart | None:
+    law = found.popularity
+    if len(law.ranks) < 2:
+        return None
+    series: dict[str, Curve] = {"uses": (law.ranks, law.uses)}
+    colours = {"uses": BLUE}
+    if law.zipf is not None:
+        ranks = [rank for rank in law.ranks if rank <= law.zipf.blocks]
+        fitted = [law.zipf.first_uses * rank**-law.zipf.exponent for rank in ranks]
+        series["Zipf"], colours["Zipf"] = (ranks, fitted), VERMILLION
+    x = Axis(f"Rank of the prefix, blocks of {law.block_tokens} tokens", TOKENS, log=True)
+    return curves(series, colours, x, Axis("Prompts that contain it", TOKENS, log=True))
+
+
+def _lengths(found: Inspection) -> alt.LayerChart:
+    series = {"prompts": _shares(found.prompt_length)}
+    if found.output_tokens:
+        series["outputs"] = _shares(found.output_length)
+    y = Axis("Requests of at most this length", ".0%", domain=(0.0, 1.0))
+    return curves(series, {name: LENGTHS[name] for name in series}, Axis("Tokens", TOKENS, True), y)
+
+
+def _rate(found: Inspection) -> alt.LayerChart | None:
+    line = found.timeline
+    if found.arrivals is None or len(line.start) < 2:
+        return None
+    across, x = _clock(line.start, line.unit)
+    rates = [requests / line.window for requests in line.requests]
+    mean = level(found.arrivals.requests_per_second, "mean")
+    y = Axis("Requests a second", domain=(0.0, max(rates) * 1.05))
+    return curves({"requests": (across, rates)}, {"requests": BLUE}, x, y, steps=True, below=mean)
+
+
+def _dispersion(found: Inspection) -> alt.LayerChart | None:
+    windows = () if found.arrivals is None else found.arrivals.dispersion
+    if len(windows) < 2:
+        return None
+    across = [each.window_seconds for each in windows]
+    poisson = band(
+        across, [each.poisson_low for each in windows], [each.poisson_high for each in windows]
+    )
+    series = {"trace": (across, [each.index for each in windows])}
+    x = Axis("Length of the windows, seconds", log=True)
+    y = Axis("Variance / mean of arrivals", log=True)
+    return curves(series, {"trace": BLUE}, x, y, below=[poisson])
+
+
+def _turns(found: Inspection) -> alt.LayerChart | None:
+    if found.conversations is None or found.conversations.turns.max < 2:
+        return None
+    x = Axis("Turns", TOKENS, log=True)
+    y = Axis("Sessions of at most so many turns", ".0%", domain=(0.0, 1.0))
+    return curves({"sessions": _shares(found.conversations.turns)}, {"sessions": BLUE}, x, y)
+
+
+def _shares(law: Quantiles) -> Curve:
+    """Return the distribution function of a law by its percentiles."""
+    return law.percentiles, [percent / 100 for percent in range(101)]
+
+
+def _clock(times: Sequence[float], unit: str) -> tuple[list[float], Axis]:
+    """Return times in the unit that suits them, and their axis."""
+    if unit == "requests":
+        return list(times), Axis("Requests from the beginning", TOKENS)
+    name, seconds = clock_unit(times[-1])
+    return [time / seconds for time in times], Axis(f"Time from the first arrival ({name})", ",~f")

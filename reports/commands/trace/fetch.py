@@ -1,0 +1,64 @@
+"""`milepost trace fetch`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reports.commands.options import Json, Quiet
+from reports.console import Progress, print_json, print_line, print_table
+from simulator.errors import UsageError, did_you_mean, printable
+from simulator.units import format_bytes
+
+
+def fetch(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="As listed without a name.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to put it.")] = Path(),
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Download a public trace, or list those that can be: pinned, checked, resumed."""
+    from workloads.public_traces import TRACES
+
+    if name is None:
+        _list(as_json=json)
+        return
+    if name not in TRACES:
+        shown = printable(name, 60)
+        raise UsageError(f"unknown public trace '{shown}'{did_you_mean(shown, list(TRACES))}")
+    from workloads.fetching import fetch as fetch_trace
+
+    trace = TRACES[name]
+    with Progress(quiet=quiet, what="bytes") as report:
+        path = fetch_trace(trace, out, report)
+    if json:
+        print_json({"file": str(path), "bytes": trace.size_bytes, "sha256": trace.sha256})
+    else:
+        print_line(f"{path}: {format_bytes(trace.size_bytes)}, {trace.licence}, sha256 as expected")
+
+
+def _list(*, as_json: bool) -> None:
+    from workloads.public_traces import TRACES
+
+    if as_json:
+        listed = [
+            {"name": name, "url": trace.url} | asdict(trace) for name, trace in TRACES.items()
+        ]
+        print_json({"traces": listed})
+        return
+    rows = [
+        (
+            name,
+            format_bytes(trace.size_bytes),
+            trace.licence,
+            f"{trace.title}; {trace.repository}",
+            trace.sha256[:12],
+        )
+        for name, trace in TRACES.items()
+    ]
+    print_table(("name", "size", "licence", "what, and whence", "sha256"), rows)

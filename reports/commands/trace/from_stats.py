@@ -1,0 +1,84 @@
+"""`milepost trace from-stats`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reports.commands.options import Block, Format, Json, OnBadLine, TimeUnit, read_options
+from reports.commands.trace.files import Out, refuse_suffix, save_trace
+from reports.console import print_json, print_line
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.trace import Trace
+    from workloads.twin import TwinStats
+
+
+def from_stats(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or statistics of one.")],
+    out: Out,
+    stats: Annotated[
+        Path | None, typer.Option(metavar="STATS.json", help="Write the statistics here.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    requests: Annotated[
+        int | None, typer.Option(help="Requests; default: as many as the trace has.")
+    ] = None,
+    block: Block = None,
+    format: Format = None,
+    on_bad_line: OnBadLine = None,
+    time_unit: TimeUnit = None,
+    json: Json = False,
+) -> None:
+    """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
+
+    The twin can be shared where the trace cannot; docs/workloads.md says what it tells. Given
+    statistics, there is nothing to compare it with.
+    """
+    from workloads.twin import generate, write_stats
+    from workloads.twin.stats import is_stats
+
+    refuse_suffix(out)
+    options = read_options(block, on_bad_line, time_unit)
+    if is_stats(file) and (options or format is not None or stats is not None):
+        raise UsageError(
+            "statistics are read as they are: expected no flag of a trace, nor --stats"
+        )
+    original, fitted = _read(file, format, options)
+    twin = generate(fitted, seed, requests)
+    if stats is not None:
+        write_stats(fitted, stats)
+    save_trace(twin, out, twin.granularity)
+    _tell(out, twin, original, as_json=json)
+
+
+def _read(
+    file: Path, format: str | None, options: dict[str, object]
+) -> tuple[Trace | None, TwinStats]:
+    """Return the trace, if it is one, and its statistics."""
+    from workloads.opening import open_trace
+    from workloads.twin import fit, read_stats
+    from workloads.twin.stats import is_stats
+
+    if is_stats(file):
+        return None, read_stats(file)
+    trace = open_trace(file, format=format, **options)
+    return trace, fit(trace)
+
+
+def _tell(out: Path, twin: Trace, original: Trace | None, *, as_json: bool) -> None:
+    from reports.twin import compare, print_points
+
+    tokens = int(twin.prompt_tokens.sum())
+    points = None if original is None else compare(original, twin)
+    if as_json:
+        told = {"file": str(out), "requests": len(twin), "prompt_tokens": tokens}
+        hits = None if points is None else [point.as_json() for point in points]
+        print_json({**told, "token_hit_rates": hits})
+        return
+    print_line(f"{out}: {len(twin):,} requests, {tokens:,} prompt tokens")
+    if points is not None:
+        print_points(points)

@@ -1,0 +1,77 @@
+"""`milepost trace inspect --page`, `trace validate` and `trace fetch` as people use them."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.reports.cli.conftest import Milepost
+from workloads.public_traces import MIRROR, TRACES
+
+
+def test_inspect_tells_its_figures_with_units(milepost: Milepost, trace_file: Path) -> None:
+    told = milepost("trace", "inspect", trace_file).out
+    for figure in (
+        "40.3 % (1,023 / 2,536)",  # 512 of the second prompt, 511 of the third
+        "granularity",
+        "512 tokens",
+        "branch",
+        "requests/s",
+        "cv of gaps 0.33",  # 60 s and 30 s
+    ):
+        assert figure in told
+
+
+def test_inspect_writes_a_page_beside_the_json(
+    milepost: Milepost, trace_file: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    ended = milepost("trace", "inspect", trace_file, "--page", page, "--json")
+    assert ended.json["coordinates"]["all"]["hits"] == 2
+    assert ended.json["lru"]["tokens_for_share"]["90%"] > 0
+    assert ended.err.strip() == f"page: {page}"
+    assert "40.3 % of the prompt tokens" in page.read_text()
+    ended = milepost("trace", "inspect", trace_file, "--page", tmp_path / "none" / "page.html")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+
+
+def test_a_trace_of_nothing_is_one_line(milepost: Milepost, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    ended = milepost("trace", "inspect", tmp_path / "empty.jsonl")
+    assert ended.code == 3
+    assert ended.err.count("\n") == 1
+
+
+def test_public_traces_are_listed_with_size_licence_source_and_hash(milepost: Milepost) -> None:
+    told = milepost("trace", "fetch")
+    assert told.code == 0
+    assert all(name in told.out for name in TRACES)
+    listed = {entry["name"]: entry for entry in milepost("trace", "fetch", "--json").json["traces"]}
+    for name, trace in TRACES.items():
+        assert listed[name]["sha256"] == trace.sha256
+        assert listed[name]["size_bytes"] == trace.size_bytes
+        assert listed[name]["licence"] == trace.licence
+        assert trace.commit in listed[name]["url"]
+
+
+def test_without_a_network_fetch_says_so(
+    milepost: Milepost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("requests", reason="the extra `fetch` is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        monkeypatch.setenv(MIRROR, f"http://127.0.0.1:{free.getsockname()[1]}")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        ended = milepost("trace", "fetch", "azure-2023-code", "--out", tmp_path / "traces")
+    assert ended.code == 2
+    assert "no network" in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_an_unknown_public_trace_is_guessed(milepost: Milepost) -> None:
+    ended = milepost("trace", "fetch", "mooncake-conversatoin")
+    assert ended.code == 2
+    assert "did you mean 'mooncake-conversation'?" in ended.err

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simulator.errors import DataError
+from workloads.inspection import overlaps
+from workloads.opening import format_of, open_trace
+from workloads.validation import validate
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="log.jsonl"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def as_lines(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def opened(path, **options):
+    trace = open_trace(path, **{"tokenizer": "bytes"} | options)
+    assert trace.problem() is None
+    return trace
+
+
+LINES = as_lines(
+    {"prompt": "Once upon", "response": " a time", "timestamp": 8, "session_id": "s"},
+    {"prompt": "Once upon a time, twice", "completion": ".", "timestamp": 9.5, "session_id": "s"},
+    {"prompt": "Twice", "output": "", "timestamp": 10, "label": "x"},
+    {"prompt": "Twice", "timestamp": 11},
+)
+TABLE = (
+    "prompt,response,completion,timestamp,session_id,label\n"
+    "Once upon, a time,,8,s,\n"
+    '"Once upon a time, twice",,.,9.5,s,\n'
+    "Twice,,,10,,x\n"
+    "Twice,,,11,,\n"
+)
+
+
+@pytest.mark.parametrize("text", [LINES, TABLE])
+def test_every_column_is_read(write, text):
+    path = write(text)
+    assert format_of(path) == "prompts"
+    trace = opened(path)
+    assert trace.prompt_tokens.tolist() == [9, 23, 5, 5]
+    assert trace.output_tokens.tolist() == [7, 1, 0, 0]
+    assert trace.arrival_seconds is not None
+    assert trace.arrival_seconds.tolist() == [0, 1.5, 2, 3]
+    assert trace.session.tolist() == [0, 0, -1, -1]
+    assert trace.label.tolist() == [-1, -1, 0, -1]
+    assert trace.labels == ("x",)
+    assert overlaps(trace).tolist() == [0, 16, 0, 5]
+
+
+def test_line_breaks_in_cells_and_dates(write):
+    text = 'created_at,prompt\n2026-01-01 00:00:00,"a\nb"\n2026-01-01 00:00:01.5,"a\nc, d"\n'
+    trace = opened(write(text))
+    assert trace.prompt_tokens.tolist() == [3, 6]
+    assert overlaps(trace).tolist() == [0, 2]
+    assert trace.arrival_seconds is not None
+    assert trace.arrival_seconds.tolist() == [0, 1.5]
+
+
+@pytest.mark.parametrize("text", [as_lines({"prompt": ""}, {"prompt": "x"}), "prompt,a\n,1\nx,1\n"])
+def test_prompts_of_no_token_are_left_out_and_noted(write, text):
+    path = write(text)
+    assert opened(path).prompt_tokens.tolist() == [1]
+    assert "empty-prompt" in {anomaly.what for anomaly in validate(path)}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (as_lines({"prompt": "x"}, {"response": "x"}), ":2: field 'prompt': expected this field"),
+        (as_lines({"prompt": "x"}, {"prompt": [1, 2]}), ":2: field 'prompt': expected text"),
+        (as_lines({"prompt": "x"}, {"prompt": None}), ":2: field 'prompt': expected text"),
+        (as_lines({"prompt": "x"}, {"prompt": "x", "timestamp": 1}), ":2: field 'timestamp'"),
+        ("prompt,timestamp\nx,1\nx,soon\n", ":3: field 'timestamp': expected a number"),
+        ("prompt,timestamp\nx,1\nx\n", ":3: expected 2 cells"),
+        ("prompt,label\nx,1\nx," + "y" * 201 + "\n", ":3: field 'label'"),
+        ('prompt,response\nx,1\n"x,1\n', ":3: expected cells separated by commas"),
+    ],
+)
+def test_a_bad_line_is_named(write, text, told):
+    path = write(text)
+    with pytest.raises(DataError) as caught:
+        opened(path)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(opened(path, on_bad_line="skip")) == 1

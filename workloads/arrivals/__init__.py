@@ -1,0 +1,44 @@
+"""Arrival processes: when requests come, seeded, with their mean rate as a parameter."""
+
+from __future__ import annotations
+
+from simulator.parameters import create_named, name_of
+from workloads.arrivals.base import ArrivalProcess, check_rate
+from workloads.arrivals.diurnal import Diurnal
+from workloads.arrivals.flash import Flash
+from workloads.arrivals.gamma import Gamma
+from workloads.arrivals.mmpp import Mmpp
+from workloads.arrivals.poisson import Poisson, poisson_arrivals
+from workloads.arrivals.recorded import Recorded
+from workloads.arrivals.servegen import ServeGen
+from workloads.arrivals.weibull import Weibull
+
+ARRIVALS: dict[str, type[ArrivalProcess]] = {
+    "poisson": Poisson,
+    "gamma": Gamma,
+    "weibull": Weibull,
+    "mmpp": Mmpp,
+    "diurnal": Diurnal,
+    "flash": Flash,
+    "servegen": ServeGen,
+    "trace": Recorded,
+}
+
+__all__ = ["ARRIVALS", "ArrivalProcess", "Poisson", "Recorded", "check_rate", "poisson_arrivals"]
+__all__ += ["process_name", "read_process"]
+
+
+def read_process(text: str) -> ArrivalProcess:
+    """Return the process that a string names, such as "gamma:rate=2,cv=3".
+
+    Raises
+    ------
+    UsageError
+        Where the name, a parameter or a value is unknown, ill-typed or out of range.
+    """
+    return create_named("arrivals", ARRIVALS, text)
+
+
+def process_name(process: ArrivalProcess) -> str:
+    """Return the string that names a process."""
+    return name_of(ARRIVALS, process)

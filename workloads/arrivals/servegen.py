@@ -1,0 +1,167 @@
+"""Arrivals of a ServeGen window: many clients, each with its own burstiness."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulator.errors import DataError, did_you_mean
+from workloads.arrivals.base import ArrivalProcess, Float64
+from workloads.files import open_file
+from workloads.randomness import stream
+from workloads.spec import knob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_COLUMNS = ("pool", "client", "window_s", "rate", "pattern", "param1")
+_PATTERNS = ("Gamma", "Weibull")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client in one window: its rate, the law of its gaps and the shape of that law."""
+
+    number: int
+    rate: float
+    pattern: str  # "Gamma" or "Weibull"
+    shape: float
+
+    def until(self, seconds: float, seed: int) -> Float64:
+        """Draw the times of its requests in [0, seconds), in the steady state.
+
+        The first gap is what is left of one that began before: a uniform share of a gap drawn
+        in proportion to its length.
+        """
+        random = stream(seed, f"arrivals of client {self.number}")
+        times = np.array([random.random() * self._met_gap(random)])
+        while times[-1] < seconds:
+            more = 16 + int(1.1 * (seconds - times[-1]) * self.rate)
+            times = np.concatenate([times, times[-1] + np.cumsum(self._gaps(random, more))])
+        return times[times < seconds]
+
+    def _gaps(self, random: np.random.Generator, count: int) -> Float64:
+        if self.pattern == "Gamma":
+            return random.gamma(self.shape, 1 / (self.rate * self.shape), size=count)
+        return self._weibull_scale() * random.weibull(self.shape, size=count)
+
+    def _met_gap(self, random: np.random.Generator) -> float:
+        """Draw a gap by its length: the one in which a moment picked at random lies."""
+        if self.pattern == "Gamma":
+            return float(random.gamma(self.shape + 1, 1 / (self.rate * self.shape)))
+        power = random.gamma(1 + 1 / self.shape)
+        return float(self._weibull_scale() * power ** (1 / self.shape))
+
+    def _weibull_scale(self) -> float:
+        return 1 / (self.rate * math.gamma(1 + 1 / self.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class ServeGen(ArrivalProcess):
+    """The clients of one window of a ServeGen file, one laid over the other.
+
+    Each client's gaps are independent, gamma or Weibull of its shape, with the mean that its rate
+    tells (the fitted scale, which misses the rate by some percent, is not used). A window's laws
+    go on for as long as requests are asked for.
+
+    Source: Xiang et al., ServeGen: workload characterization and generation of large language
+    model serving in production (2025).
+
+    Parameters
+    ----------
+    rate
+        Requests per second of all clients together. None: as in the window.
+    path
+        A Parquet file with columns pool, client, window_s, rate, pattern, param1 (the shape).
+    pool
+        The pool of clients; empty where the file has one only.
+    window
+        Where the window starts, in seconds.
+    """
+
+    path: str = ""
+    pool: str = ""
+    window: int = knob(0, 0, 10**9)
+
+    @property
+    def file(self) -> str:
+        """The file at `path`."""
+        return self.path
+
+    @property
+    def rate_per_second(self) -> float:
+        """The rate of all clients together."""
+        return self.rate or sum(client.rate for client in self.clients())
+
+    def clients(self) -> list[Client]:
+        """Return the clients that are not idle in the window.
+
+        Raises
+        ------
+        DataError
+            Where the file, the pool or the window is not there, or a client makes no sense.
+        """
+        rows = _read(self.path)
+        pool = self._pool(rows["pool"].unique().sort().to_list())
+        chosen = rows.filter((rows["pool"] == pool) & (rows["window_s"] == self.window))
+        active = chosen.filter(chosen["rate"] > 0).sort("client")
+        if active.is_empty():
+            raise DataError(self.path, f"no client of pool '{pool}' is active at {self.window} s")
+        return [_client(self.path, row) for row in active.iter_rows(named=True)]
+
+    def _pool(self, known: list[str]) -> str:
+        if self.pool in known:
+            return self.pool
+        if not self.pool and len(known) == 1:
+            return known[0]
+        raise DataError(self.path, f"no pool '{self.pool}'{did_you_mean(self.pool, known)}")
+
+    def _draw(self, count: int, seed: int) -> Float64:
+        clients = self.clients()
+        own_rate = sum(client.rate for client in clients)
+        seconds = 1.1 * count / own_rate
+        times = np.zeros(0)
+        while len(times) < count:  # a client draws the same times again, and more
+            drawn = [client.until(seconds, seed) for client in clients]
+            times = np.sort(np.concatenate(drawn))
+            seconds *= 2
+        return times[:count] * own_rate / (self.rate or own_rate)
+
+
+def _read(path: str) -> pl.DataFrame:
+    import polars as pl
+
+    open_file(Path(path)).close()
+    try:
+        found = pl.read_parquet(path, glob=False, hive_partitioning=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise DataError(path, f"is no Parquet file: {str(error).splitlines()[0]}") from None
+    for name in _COLUMNS:
+        text = name in {"pool", "pattern"}
+        sound = name in found.columns and (
+            found[name].dtype == pl.String if text else found[name].dtype.is_numeric()
+        )
+        if not sound:
+            raise DataError(
+                path, f"expected a column of {'text' if text else 'numbers'}", field=name
+            )
+    return found.select(_COLUMNS)
+
+
+def _client(path: str, row: dict[str, Any]) -> Client:
+    """Check one row."""
+    where = f"client {row['client']}"
+    if row["pattern"] not in _PATTERNS:
+        raise DataError(
+            path, f"{where}: expected Gamma or Weibull, found {row['pattern']!r}", field="pattern"
+        )
+    for name, low, high in (("rate", 1e-9, 1e6), ("param1", 1e-3, 1e9)):
+        value = row[name]
+        if value is None or not low <= value <= high:
+            expected = f"expected a number from {low:g} to {high:g}"
+            raise DataError(path, f"{where}: {expected}, found {value!r}", field=name)
+    return Client(row["client"], row["rate"], row["pattern"], row["param1"])

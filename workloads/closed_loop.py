@@ -1,0 +1,48 @@
+"""Times for turns that wait for the answer before: some files tell waits in place of times.
+
+How long an answer takes is not in such a file. The rule is a usual speed of decoding: turns that
+came without a gap would meet their own session's prompt while it is still computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workloads.rows import Rows
+
+ANSWER_SECONDS_PER_TOKEN = 0.02  # 50 tokens/s
+
+
+def turn_ticks(
+    start: float, outputs: Sequence[int], waits: Sequence[float], ticks_per_second: float
+) -> list[float]:
+    """Return the time of each turn of a session.
+
+    Parameters
+    ----------
+    start
+        Time of the first turn, in ticks.
+    outputs
+        Tokens of each turn's answer.
+    waits
+        Ticks between the end of each turn's answer and the next turn (that of the last is not
+        used).
+    ticks_per_second
+        Of all times.
+    """
+    times = [start]
+    for output, wait in zip(outputs[:-1], waits[:-1], strict=True):
+        times.append(times[-1] + answer_ticks(output, ticks_per_second) + wait)
+    return times
+
+
+def answer_ticks(output_tokens: int, ticks_per_second: float) -> float:
+    """Return how long an answer takes."""
+    return output_tokens * ANSWER_SECONDS_PER_TOKEN * ticks_per_second
+
+
+def note_closed_loop(rows: Rows, line: int) -> None:
+    """Note a turn whose time follows from the turn before."""
+    speed = f"{1 / ANSWER_SECONDS_PER_TOKEN:g} tokens/s"
+    what = f"a turn without a time of its own: it comes its wait after an answer at {speed}"
+    rows.note("closed-loop", line, what)

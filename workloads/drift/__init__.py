@@ -1,0 +1,110 @@
+"""Drift: how the law of the traffic changes over a trace, each kind with a knob and a truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.errors import UsageError, printable
+from simulator.parameters import create_named, name_of
+from workloads.drift.base import Float64, Int64, MixDrift
+from workloads.drift.births import Births
+from workloads.drift.cycles import Cycles
+from workloads.drift.growth import Growth
+from workloads.drift.rewrites import Rewrites
+from workloads.drift.shift import Shift
+from workloads.spec import Spec
+
+DRIFTS: dict[str, type[Spec]] = {
+    "shift": Shift,
+    "cycles": Cycles,
+    "births": Births,
+    "rewrites": Rewrites,
+    "growth": Growth,
+}
+
+__all__ = ["DRIFTS", "Births", "Cycles", "Drift", "Growth", "MixDrift", "Rewrites", "Shift"]
+__all__ += ["drift_name", "read_drift"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What drifts, at most one way each; by default nothing does.
+
+    All methods take shares x of the trace, from 0 to 1, shape (sessions,).
+    """
+
+    mix: MixDrift | None = None
+    births: Births | None = None
+    rewrites: Rewrites | None = None
+    growth: Growth | None = None
+
+    @property
+    def generations(self) -> int:
+        """The greatest number of items that one rank can have."""
+        return 1 if self.births is None else self.births.generations
+
+    @property
+    def versions(self) -> int:
+        """The number of versions of the closing part."""
+        return 1 if self.rewrites is None else self.rewrites.times + 1
+
+    @property
+    def moved(self) -> int:
+        """Tokens by which the closing part grows with each version."""
+        return 0 if self.rewrites is None else self.rewrites.moved
+
+    @property
+    def lengths(self) -> int:
+        """The number of lengths that one text takes."""
+        return 1 if self.growth is None else self.growth.steps + 1
+
+    def weight(self, x: Float64) -> Float64:
+        """Return the weight of the second mix."""
+        return np.zeros_like(x) if self.mix is None else self.mix.weight(x)
+
+    def generation(self, x: Float64, phase: Float64) -> Int64:
+        """Return the generation of items with a phase."""
+        return _zeros(x) if self.births is None else self.births.generation(x, phase)
+
+    def version(self, x: Float64) -> Int64:
+        """Return the version of the closing part."""
+        return _zeros(x) if self.rewrites is None else self.rewrites.version(x)
+
+    def step(self, x: Float64) -> Int64:
+        """Return the step of growth."""
+        return _zeros(x) if self.growth is None else self.growth.step(x)
+
+    def scale(self, step: Int64) -> Float64:
+        """Return how many times longer texts are in a step of growth than at first."""
+        return np.ones(np.shape(step)) if self.growth is None else self.growth.scale(step)
+
+
+def read_drift(text: str) -> Drift:
+    """Return the drift that a string names: "shift:distance=0.3,at=0.5 + growth:factor=2".
+
+    Raises
+    ------
+    UsageError
+        Where a part is unknown or out of range, or two parts drift the same way.
+    """
+    found: dict[str, Any] = {}
+    for part in text.split(" + ") if text.strip() else []:
+        made = create_named("drift", DRIFTS, part)
+        way = "mix" if isinstance(made, MixDrift) else type(made).__name__.lower()
+        if way in found:
+            raise UsageError(f"drift '{printable(text)}': expected one kind of {way}, found two")
+        found[way] = made
+    return Drift(**found)
+
+
+def drift_name(drift: Drift) -> str:
+    """Return the string that names a drift, empty where nothing drifts."""
+    parts = (drift.mix, drift.births, drift.rewrites, drift.growth)
+    return " + ".join(name_of(DRIFTS, part) for part in parts if part is not None)
+
+
+def _zeros(x: Float64) -> Int64:
+    return np.zeros(np.shape(x), dtype=np.int64)

@@ -1,0 +1,29 @@
+"""Weekly cycles of the mix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workloads.drift.base import Float64, MixDrift
+from workloads.spec import knob
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles(MixDrift):
+    """The mix alternates: five sevenths of each week in the first one, the weekend in the second.
+
+    Parameters
+    ----------
+    distance
+        Total variation distance of the mixes of workdays and weekends.
+    weeks
+        Weeks in the trace. They are counted in requests, not by the clock.
+    """
+
+    weeks: float = knob(2.0, 0.1, 1000.0)
+
+    def weight(self, x: Float64) -> Float64:
+        """Return the weight of the second mix at shares x of the trace."""
+        return (x * self.weeks % 1 >= 5 / 7).astype(np.float64)

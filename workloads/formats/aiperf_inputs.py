@@ -1,0 +1,125 @@
+"""What AIPerf and GenAI-Perf sent: the `inputs.json` of a run, request bodies by session.
+
+Source: ai-dynamo/aiperf (`data`, each with `session_id` and `payloads`) and GenAI-Perf (each with
+`payload`, a list of one, and no session).
+
+- A body has `messages`, which the chat template of `workloads.text` turns into tokens, or a
+  `prompt`, taken as it stands. Bodies hold the whole context: rows are cumulative.
+- The output is `max_completion_tokens`, `max_tokens` or `min_tokens`, what was asked for: the
+  answers themselves are not known.
+- There are no times. Labels are models. A prompt of no token is left out and noted.
+- For lines in messages, read the number of the body in the file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from simulator.errors import DataError
+from workloads.fields import Problem, output_problem
+from workloads.formats.format import Head, TraceFormat
+from workloads.json_document import read_json_documents
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, turns
+from workloads.text.requests import TextRequest, TextRows
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class _Body(msgspec.Struct, gc=False):
+    messages: list[Message] | None = None
+    tools: list[Any] | None = None
+    prompt: str | None = None
+    model: Name | None = None
+    max_completion_tokens: int | None = None
+    max_tokens: int | None = None
+    min_tokens: int | None = None
+
+    def output_tokens(self) -> int:
+        """Return how many tokens were asked for, 0 where nothing says it."""
+        asked = self.max_completion_tokens, self.max_tokens, self.min_tokens
+        return next((tokens for tokens in asked if tokens is not None), 0)
+
+
+class _Session(msgspec.Struct, gc=False):
+    session_id: Name | None = None
+    payloads: list[_Body] = []
+    payload: list[_Body] = []
+
+
+class _Document(msgspec.Struct, gc=False):
+    data: list[_Session]
+
+
+class _Reader:
+    """The rows of a file while it is read."""
+
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self.path = path
+        self.texts = TextRows.of(options)
+        self.encode = self.texts.tokenizer.encode
+        self.bodies = 0
+
+    def take(self, document: _Document, _: int) -> Problem | None:
+        """Add the bodies of a document; one that cannot be used is a bad line."""
+        for session in document.data:
+            for body in session.payloads or session.payload:
+                self.bodies += 1
+                problem = self._add(session.session_id, body)
+                if problem is not None:
+                    error = DataError(
+                        str(self.path), problem[1], line=self.bodies, field=problem[0]
+                    )
+                    self.texts.rows.refuse(error)
+        return None
+
+    def _add(self, session: str | None, body: _Body) -> Problem | None:
+        if body.messages is not None:
+            said = [self.encode(turn) for turn in turns(body.messages, body.tools or [])]
+            prompt = np.concatenate([*said, self.encode(GENERATION_PROMPT)])
+        elif body.prompt is not None:
+            prompt = self.encode(body.prompt)
+        else:
+            return "messages", "expected messages or a prompt, found none"
+        output = body.output_tokens()
+        return output_problem("max_tokens", output) or self.texts.add(
+            TextRequest(
+                self.bodies, prompt, output_tokens=output, session=session, label=body.model
+            )
+        )
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file.
+
+    Raises
+    ------
+    UsageError
+        For an unknown tokenizer.
+    """
+    reader = _Reader(path, options)
+    rows = read_json_documents(path, reader.texts.rows, _Document, reader.take)
+    if not reader.bodies and rows.first_bad is None:
+        raise DataError(str(path), "expected request bodies, found none")
+    reader.texts.finish()
+    rows.facts.append(f"the chat template is {NAME}")
+    return rows
+
+
+def matches(head: Head) -> bool:
+    """Recognise a list of sessions with the bodies that were sent."""
+    return head.has("data") and (head.mentions("payloads") or head.mentions("payload"))
+
+
+AIPERF_INPUTS = TraceFormat(
+    name="aiperf-inputs",
+    title="inputs.json of AIPerf or GenAI-Perf: request bodies by session, no times",
+    read=read,
+    matches=matches,
+    options=frozenset({"tokenizer"}),
+)

@@ -1,0 +1,58 @@
+"""Azure LLM inference traces: dates and lengths, without prefixes.
+
+Source: the traces of 2023 and 2024 in Azure/AzurePublicDataset (Patel et al., "Splitwise", ISCA
+2024; Stojkovic et al., "DynamoLLM", HPCA 2025). The files of 2023 have seven digits behind the
+second, no zone, CRLF and no newline at the end; those of 2024 have six digits and a zone. Times
+are exact to 100 ns. A prompt of no token is left out and noted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from workloads.csv_lines import read_csv_lines
+from workloads.fields import Problem
+from workloads.formats.format import Head, TraceFormat
+from workloads.length_rows import Fields, LengthRows, Request
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+from workloads.times import TICKS_PER_SECOND, DateClock
+
+FIELDS = Fields("ContextTokens", "GeneratedTokens", "TIMESTAMP")
+
+
+class _Line(msgspec.Struct, gc=False):
+    time: str = msgspec.field(name="TIMESTAMP")
+    prompt: int = msgspec.field(name="ContextTokens")
+    output: int = msgspec.field(name="GeneratedTokens")
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file; raises `DataError` for a date that is none."""
+    taken = LengthRows.of(options, FIELDS, TICKS_PER_SECOND)
+    clock = DateClock()
+
+    def take(line: _Line, number: int) -> Problem | None:
+        try:
+            ticks = clock.ticks(line.time)
+        except ValueError as error:
+            return FIELDS.time, str(error)
+        return taken.take(Request(line.prompt, line.output, ticks), number)
+
+    read_csv_lines(path, taken.rows, _Line, take)
+    return taken.rows
+
+
+def matches(head: Head) -> bool:
+    """Recognise the three columns."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+
+
+AZURE = TraceFormat(
+    name="azure",
+    title="Azure LLM CSV: dates and lengths, no prefixes",
+    read=read,
+    matches=matches,
+)

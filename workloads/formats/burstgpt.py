@@ -1,0 +1,91 @@
+"""BurstGPT traces: arrivals in seconds, lengths, models, and sessions in later releases.
+
+Source: HPMLL/BurstGPT (Wang et al., "BurstGPT", KDD 2025): releases 1 and 2 have six columns,
+release 3 adds `Session ID` and `Elapsed time`, which is passed over. Labels are the kind of log
+and the model.
+
+- A failure has no response token. It is kept, as the request came and was tried, and noted.
+- A prompt of no token is left out and noted.
+- Tokens that do not add up to `Total tokens` make a bad line.
+- Traces begin with weeks in which hardly anything comes. Where the first hundredth of the
+  requests takes more than a tenth of the time, that is noted as an idle head.
+- Rows of sessions are cumulative unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from workloads.csv_lines import Name, read_csv_lines
+from workloads.fields import Problem
+from workloads.formats.format import Head, TraceFormat
+from workloads.length_rows import Fields, LengthRows, Request
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+
+FIELDS = Fields("Request tokens", "Response tokens", "Timestamp", "Session ID")
+
+_HEAD_REQUESTS = 0.01  # of all
+_HEAD_TIME = 0.1
+_FEWEST = 200  # requests below which a share of a hundredth says nothing
+
+
+class _Line(msgspec.Struct, gc=False):
+    time: float = msgspec.field(name="Timestamp")
+    prompt: int = msgspec.field(name="Request tokens")
+    output: int = msgspec.field(name="Response tokens")
+    total: int | None = msgspec.field(name="Total tokens", default=None)
+    model: Name | None = msgspec.field(name="Model", default=None)
+    log: Name | None = msgspec.field(name="Log Type", default=None)
+    session: Name | None = msgspec.field(name="Session ID", default=None)
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file whose times are seconds where the options do not say otherwise."""
+    taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
+
+    def take(line: _Line, number: int) -> Problem | None:
+        if line.total is not None and line.total != line.prompt + line.output:
+            summed = f"{line.prompt} + {line.output} tokens of request and response"
+            return "Total tokens", f"expected {summed}, found {line.total}"
+        label = ", ".join(name for name in (line.log, line.model) if name) or None
+        problem = taken.take(
+            Request(line.prompt, line.output, line.time, line.session, label), number
+        )
+        if problem is None and not line.output:
+            taken.rows.note("failure", number, "no response token: a failed request, kept")
+        return problem
+
+    read_csv_lines(path, taken.rows, _Line, take)
+    _note_idle_head(taken.rows)
+    return taken.rows
+
+
+def _note_idle_head(rows: Rows) -> None:
+    """Note a long time at the start in which hardly anything comes."""
+    times = np.sort(np.frombuffer(rows.time_ticks, dtype=np.float64))
+    if len(times) < _FEWEST or times[-1] == times[0]:
+        return
+    idle = times[int(_HEAD_REQUESTS * len(times))] - times[0]
+    share = idle / (times[-1] - times[0])
+    if share > _HEAD_TIME:
+        seconds = idle / rows.ticks_per_second
+        detail = f"the first {_HEAD_REQUESTS:.0%} of the requests take {share:.0%} of the time"
+        rows.note("idle-head", rows.line[0], f"{detail} ({seconds:,.0f} s)")
+
+
+def matches(head: Head) -> bool:
+    """Recognise the three columns."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+
+
+BURSTGPT = TraceFormat(
+    name="burstgpt",
+    title="BurstGPT CSV: seconds, lengths, models and sessions, no prefixes",
+    read=read,
+    matches=matches,
+    options=frozenset({"time_unit", "rows"}),
+)

@@ -1,0 +1,157 @@
+"""NVIDIA Dynamo's request trace (`dynamo.request.trace.v1`): JSON lines of events.
+
+Source: the request tracing of ai-dynamo/dynamo, whose frontend writes one `request_end` event for
+each request, plain or inside an `event` object, in one file or in numbered shards. Times are
+milliseconds since 1970; `replay` has the block size, the prompt length and a rolling hash for
+each block, the partial last one included, which names the whole prefix.
+
+Rules. Other events (tools, payloads) are passed over. A request arrives when it was received. One
+without `replay` has only its length (`input_tokens`) and matches nothing; one whose `input_tokens`
+contradict `replay` is refused, as Dynamo's own readers do. Zero output tokens (a request that was
+cancelled early) and missing ones count as 0. Shards may differ in block size: rows of different
+sizes share nothing. The session is that of `agent_context`, a sub-agent having its own; the label
+is the model. Of a folder, all files that end in .jsonl or .jsonl.gz are read, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from simulator.errors import DataError
+from workloads.fields import MISSING, Problem, output_problem, prompt_problem, time_problem
+from workloads.files import names_in
+from workloads.formats.format import Head, TraceFormat
+from workloads.head import read_head
+from workloads.id_blocks import IdBlocks
+from workloads.json_lines import read_json_lines
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+
+SCHEMA = "dynamo.request.trace.v1"
+PASSED_OVER = frozenset({"request_payload", "tool_start", "tool_end", "tool_error"})
+SUFFIXES = (".jsonl", ".jsonl.gz")
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class _Replay(msgspec.Struct, gc=False):
+    trace_block_size: int
+    input_length: int
+    input_sequence_hashes: list[int | str]
+
+
+class _Request(msgspec.Struct, gc=False):
+    request_received_ms: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    model: Name | None = None
+    replay: _Replay | None = None
+
+
+class _Agent(msgspec.Struct, gc=False):
+    session_id: Name
+
+
+class _Event(msgspec.Struct, gc=False):
+    schema: Name | None = None
+    event_type: Name | None = None
+    request: _Request | None = None
+    agent_context: _Agent | None = None
+
+
+class _Line(_Event, gc=False):
+    event: _Event | None = None
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file, or the shards of a folder."""
+    blocks = IdBlocks(1, size_field="request.replay.trace_block_size")
+    rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
+
+    def take(line: _Line, number: int) -> Problem | None:
+        event: _Event = line.event or line
+        if event.schema != SCHEMA:
+            return "schema", f"expected {SCHEMA}"
+        if event.event_type in PASSED_OVER:
+            return None
+        if event.event_type != "request_end":
+            return "event_type", "expected request_end, request_payload or an event of a tool"
+        return _take(event, number, rows, blocks)
+
+    shards = [path / name for name in shard_names(names_in(path))] if path.is_dir() else [path]
+    for shard in shards:
+        read_json_lines(shard, rows, _Line, take)
+    if not len(rows) and not rows.bad_lines:
+        raise DataError(str(path), "expected a request_end event, found none")
+    return blocks.give_to(rows)
+
+
+def shard_names(names: Iterable[str]) -> list[str]:
+    """Return those names that end as shards of a trace do."""
+    return [name for name in names if name.endswith(SUFFIXES)]
+
+
+def _take(event: _Event, number: int, rows: Rows, blocks: IdBlocks) -> Problem | None:
+    request = event.request
+    if request is None:
+        return "request", MISSING
+    replay = request.replay or _without_hashes(request)
+    if replay is None:
+        return "request.replay", MISSING
+    time, output = request.request_received_ms, request.output_tokens or 0
+    problem = _problem(request, replay, rows.ticks_per_second) or blocks.add(
+        "request.replay.input_sequence_hashes",
+        replay.input_sequence_hashes,
+        replay.input_length,
+        replay.trace_block_size,
+    )
+    if problem is not None:
+        return problem
+    if request.replay is None:
+        rows.note("no-hashes", number, "a request without replay matches nothing")
+    if request.output_tokens is None:
+        rows.note("missing-output", number, "the output is unknown and counts as 0")
+    session = None if event.agent_context is None else event.agent_context.session_id
+    rows.add(number, replay.input_length, output, time, session, request.model)
+    return None
+
+
+def _without_hashes(request: _Request) -> _Replay | None:
+    """Return what is known of a prompt that has no hashes: its length."""
+    return None if request.input_tokens is None else _Replay(1, request.input_tokens, [])
+
+
+def _problem(request: _Request, replay: _Replay, ticks_per_second: float) -> Problem | None:
+    length, other = replay.input_length, request.input_tokens
+    if other is not None and other != length:
+        return "request.input_tokens", f"expected that of replay, {length}, found {other}"
+    return (
+        prompt_problem("request.replay.input_length", length)
+        or output_problem("request.output_tokens", request.output_tokens or 0)
+        or time_problem(
+            "request.request_received_ms", request.request_received_ms, ticks_per_second
+        )
+    )
+
+
+def matches(head: Head) -> bool:
+    """Recognise an event that names the schema, or a folder whose first shard starts with one."""
+    if head.names:
+        shards = shard_names(head.names)
+        return bool(shards) and matches(read_head(head.path / shards[0]))
+    record = head.record or {}
+    event = record.get("event", record)
+    return isinstance(event, dict) and event.get("schema") == SCHEMA
+
+
+DYNAMO = TraceFormat(
+    name="dynamo",
+    title="Dynamo request trace v1: events with milliseconds and hashes of prefixes, or shards",
+    read=read,
+    matches=matches,
+    options=frozenset({"time_unit"}),
+)

@@ -1,0 +1,142 @@
+"""NarrativeQA: questions about books and films, from the folder of its repository.
+
+Source: google-deepmind/narrativeqa: `documents.csv` and `qaps.csv`, and the stories where its
+script `download_stories.sh` puts them, `tmp/ID.content`; `ID.content` or `ID.txt` in the folder
+itself do as well.
+
+- A prompt is the story as it stands and the question: `STORY Question: Q Answer:`. The answer is
+  the first of the two, `answer1`; unknown where that is empty.
+- Requests are in the order of `qaps.csv` and have no times; a story is a session, its kind
+  (`gutenberg`, `movie`) the label.
+- A story that is not there counts `story_word_count` tokens that match no other story; noted.
+  That is a stand-in, so with another tokenizer than `words` its questions are bad lines.
+- Bytes that are no UTF-8 are replaced, which is noted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from simulator.errors import DataError
+from workloads.csv_records import Record, read_csv_records
+from workloads.fields import MAX_TOKENS, Problem
+from workloads.formats.format import Head, TraceFormat
+from workloads.options import ReadOptions
+from workloads.reader import read_text
+from workloads.rows import Rows
+from workloads.text.requests import TextRequest, TextRows
+from workloads.text.tokenizer import Tokens
+
+DOCUMENTS, QUESTIONS = "documents.csv", "qaps.csv"
+PLACES = ("tmp/{}.content", "{}.content", "{}.txt")
+
+_ID = re.compile(r"\w[\w-]{0,99}", re.ASCII)
+_COUNT = re.compile(r"\d{1,10}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class _Story:
+    number: int
+    kind: str | None
+    words: int
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The stories of a folder, and the rows while they are read."""
+
+    path: Path
+    texts: TextRows
+    stories: dict[str, _Story] = field(default_factory=dict)
+    last: tuple[str, str | None] = ("", None)  # the story of the question before, and its text
+
+    def take_story(self, record: Record, number: int) -> Problem | None:
+        """Keep what is known of a story."""
+        name, words = record["document_id"], record["story_word_count"]
+        if not _ID.fullmatch(name):
+            return "document_id", "expected letters, digits, '_' and '-'"
+        if name in self.stories:
+            return "document_id", "expected each story once, found it again"
+        if not _COUNT.fullmatch(words) or not 1 <= int(words) <= MAX_TOKENS:
+            return "story_word_count", f"expected 1 to {MAX_TOKENS:,} words"
+        self.stories[name] = _Story(len(self.stories), record.get("kind") or None, int(words))
+        return None
+
+    def take_question(self, record: Record, number: int) -> Problem | None:
+        """Add a question as a request."""
+        name = record["document_id"]
+        story = self.stories.get(name)
+        if story is None:
+            return "document_id", f"expected a story of {DOCUMENTS}, found another"
+        asked = f" Question: {record['question']} Answer:"
+        text = self._text(name, number)
+        if text is not None:
+            prompt = self.texts.tokenizer.encode(text + asked)
+        elif self.texts.tokenizer.name == "words":
+            prompt = np.concatenate([self._unread(story), self.texts.tokenizer.encode(asked)])
+            self.texts.rows.note("no-story", number, "the story is absent: its words are counted")
+        else:
+            where = PLACES[0].format(name)
+            return "document_id", f"expected its story in {where}; without, only words count"
+        answer = record.get("answer1")
+        tokens = self.texts.tokenizer.encode(f" {answer}") if answer else None
+        request = TextRequest(number, prompt, tokens, session=name, label=story.kind)
+        return self.texts.add(request)
+
+    def _text(self, name: str, number: int) -> str | None:
+        if self.last[0] != name:
+            self.last = name, self._read(name, number)
+        return self.last[1]
+
+    def _read(self, name: str, number: int) -> str | None:
+        files = (self.path / place.format(name) for place in PLACES)
+        found = next((file for file in files if file.exists()), None)
+        if found is None:
+            return None
+        data = read_text(found)
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.texts.rows.note("not-utf8", number, "bytes of a story are no UTF-8: replaced")
+            return data.decode(errors="replace")
+
+    def _unread(self, story: _Story) -> Tokens:
+        """Return tokens that no other story has, as many as the words of this one."""
+        return np.full(story.words, -1 - story.number, dtype=np.int32)
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a folder.
+
+    Raises
+    ------
+    UsageError
+        For an unknown tokenizer.
+    """
+    reader = _Reader(path, TextRows.of(options))
+    rows = reader.texts.rows
+    columns = ("document_id", "story_word_count")
+    read_csv_records(path / DOCUMENTS, rows, columns, reader.take_story)
+    if not reader.stories:
+        raise rows.first_bad or DataError(str(path / DOCUMENTS), "expected stories, found none")
+    columns = ("document_id", "question")
+    read_csv_records(path / QUESTIONS, rows, columns, reader.take_question)
+    return reader.texts.finish()
+
+
+def matches(head: Head) -> bool:
+    """Recognise a folder by its two tables."""
+    return DOCUMENTS in head.names and QUESTIONS in head.names
+
+
+NARRATIVEQA = TraceFormat(
+    name="narrativeqa",
+    title="the folder of NarrativeQA: questions about books and films, no times",
+    read=read,
+    matches=matches,
+    options=frozenset({"tokenizer"}),
+)

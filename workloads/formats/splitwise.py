@@ -1,0 +1,67 @@
+"""Traces of the Splitwise simulator: arrivals in seconds, lengths, and an application.
+
+Source: Mutinifni/splitwise-sim. `prompt_size` and `token_size` are tokens of the prompt and of
+the answer; the application is the label. Only requests of type 2 are of language models: others
+are left out and noted. A batch of several is read as one request and noted. A prompt of no token
+is left out and noted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from workloads.csv_lines import read_csv_lines
+from workloads.fields import Problem
+from workloads.formats.format import Head, TraceFormat
+from workloads.length_rows import Fields, LengthRows, Request
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+
+FIELDS = Fields("prompt_size", "token_size", "arrival_timestamp")
+
+_LANGUAGE_MODEL = 2
+
+
+class _Line(msgspec.Struct, gc=False):
+    arrival_timestamp: float
+    prompt_size: int
+    token_size: int
+    request_type: int = _LANGUAGE_MODEL
+    application_id: int | None = None
+    batch_size: int = 1
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file whose times are seconds where the options do not say otherwise."""
+    taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
+
+    def take(line: _Line, number: int) -> Problem | None:
+        if line.request_type != _LANGUAGE_MODEL:
+            detail = "a request of no language model (request_type is not 2): left out"
+            taken.rows.note("other-request", number, detail)
+            return None
+        times = line.arrival_timestamp
+        request = Request(line.prompt_size, line.token_size, times, label=line.application_id)
+        problem = taken.take(request, number)
+        if problem is None and line.batch_size != 1:
+            taken.rows.note("batched", number, "batch_size is not 1: read as one request")
+        return problem
+
+    read_csv_lines(path, taken.rows, _Line, take)
+    return taken.rows
+
+
+def matches(head: Head) -> bool:
+    """Recognise the three columns."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+
+
+SPLITWISE = TraceFormat(
+    name="splitwise",
+    title="Splitwise CSV: seconds, lengths and applications, no prefixes",
+    read=read,
+    matches=matches,
+    options=frozenset({"time_unit"}),
+)

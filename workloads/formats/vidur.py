@@ -1,0 +1,54 @@
+"""Vidur request traces: arrivals in seconds, and lengths.
+
+Source: microsoft/vidur and the tools that write its `arrived_at,num_prefill_tokens,
+num_decode_tokens`. Some add `session_id`; then rows may be read as incremental: what each adds to
+its session. Cumulative is the default. A prompt of no token is left out and noted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from workloads.csv_lines import Name, read_csv_lines
+from workloads.fields import Problem
+from workloads.formats.format import Head, TraceFormat
+from workloads.length_rows import Fields, LengthRows, Request
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+
+FIELDS = Fields("num_prefill_tokens", "num_decode_tokens", "arrived_at", "session_id")
+
+
+class _Line(msgspec.Struct, gc=False):
+    arrived_at: float
+    num_prefill_tokens: int
+    num_decode_tokens: int
+    session_id: Name | None = None
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file whose times are seconds where the options do not say otherwise."""
+    taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
+
+    def take(line: _Line, number: int) -> Problem | None:
+        lengths = line.num_prefill_tokens, line.num_decode_tokens
+        return taken.take(Request(*lengths, line.arrived_at, line.session_id), number)
+
+    read_csv_lines(path, taken.rows, _Line, take)
+    return taken.rows
+
+
+def matches(head: Head) -> bool:
+    """Recognise the three columns."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+
+
+VIDUR = TraceFormat(
+    name="vidur",
+    title="Vidur CSV: seconds and lengths, no prefixes",
+    read=read,
+    matches=matches,
+    options=frozenset({"time_unit", "rows"}),
+)

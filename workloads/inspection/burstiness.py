@@ -1,0 +1,125 @@
+"""How bursty arrivals are, beside a Poisson process, and whether the clock made it so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workloads.ticks import jitter, tick_seconds
+
+Float64 = NDArray[np.float64]
+
+WINDOWS_SECONDS = (1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, 3600.0, 21600.0)
+LEAST_WINDOWS = 10
+JITTER_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Dispersion:
+    """Variance / mean of the arrivals in windows of one length.
+
+    Parameters
+    ----------
+    window_seconds, windows
+        Length and number of the windows.
+    index
+        The index of dispersion: 1 for a Poisson process.
+    poisson_low, poisson_high
+        95 % of Poisson processes lie between these (chi-square / degrees of freedom).
+    """
+
+    window_seconds: float
+    windows: int
+    index: float
+    poisson_low: float
+    poisson_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Burstiness:
+    """Arrivals of a trace with times.
+
+    Parameters
+    ----------
+    requests_per_second
+        Mean rate from the first arrival to the last.
+    gap_cv
+        Standard deviation / mean of the gaps between arrivals: 1 for a Poisson process.
+    distinct_times
+        Different arrival times.
+    tick_is_artefact
+        Whether most requests share their time with another because the clock is coarse: then gaps
+        tell of the clock, and only windows of whole ticks tell of the traffic.
+    tick_seconds
+        The tick of that clock; None without an artefact.
+    jittered_gap_cv
+        The same as `gap_cv` with arrivals spread within their tick; None without an artefact.
+    dispersion
+        By length of the windows, rounded up to whole ticks.
+    """
+
+    requests_per_second: float
+    gap_cv: float
+    distinct_times: int
+    tick_is_artefact: bool
+    tick_seconds: float | None
+    jittered_gap_cv: float | None
+    dispersion: tuple[Dispersion, ...]
+
+
+def burstiness(times: Float64) -> Burstiness | None:
+    """Return figures of ascending arrival times in seconds; None where they do not differ."""
+    span = float(times[-1] - times[0])
+    if not span > 0:
+        return None
+    distinct = np.unique(times)
+    tick = coarse_tick(distinct, len(times))
+    return Burstiness(
+        requests_per_second=(len(times) - 1) / span,
+        gap_cv=_gap_cv(times),
+        distinct_times=len(distinct),
+        tick_is_artefact=tick is not None,
+        tick_seconds=tick,
+        jittered_gap_cv=None if tick is None else _gap_cv(jitter(times, tick, JITTER_SEED)),
+        dispersion=tuple(_dispersions(times - times[0], span, tick)),
+    )
+
+
+def coarse_tick(distinct: Float64, count: int) -> float | None:
+    """Return the tick of a clock in which requests come together that came one by one.
+
+    That is where fewer than half of the times of `count` requests are different, and ticks are at
+    least as long as the mean gap; None for other clocks.
+    """
+    if 2 * len(distinct) >= count:
+        return None
+    tick = tick_seconds(distinct)
+    coarse = tick is not None and tick * (count - 1) >= distinct[-1] - distinct[0]
+    return tick if coarse else None
+
+
+def _gap_cv(times: Float64) -> float:
+    gaps = np.diff(times)
+    return float(gaps.std() / gaps.mean())
+
+
+def _dispersions(times: Float64, span: float, tick: float | None) -> list[Dispersion]:
+    wanted = WINDOWS_SECONDS
+    if tick is not None:  # ticks in the middle of windows, not at their edges
+        times = times + tick / 2
+        wanted = tuple(dict.fromkeys(np.ceil(w / tick - 1e-9).item() * tick for w in wanted))
+    long_enough = [window for window in wanted if span // window >= LEAST_WINDOWS]
+    return [dispersion(times, window, int(span // window)) for window in long_enough]
+
+
+def dispersion(times: Float64, window: float, windows: int) -> Dispersion:
+    """Return the dispersion of arrivals (from 0) in the first `windows` windows."""
+    from scipy.special import chdtri
+
+    at = (times / window).astype(np.int64)
+    counts = np.bincount(at[at < windows], minlength=windows)
+    low, high = (chdtri(windows - 1, [0.975, 0.025]) / (windows - 1)).tolist()  # upper tails
+    index = float(counts.var(ddof=1) / counts.mean())
+    return Dispersion(window, windows, index, low, high)

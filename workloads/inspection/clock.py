@@ -1,0 +1,40 @@
+"""What figures over time are measured in: seconds, or requests where a trace tells no times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clock:
+    """When each request came, from 0.
+
+    Parameters
+    ----------
+    times
+        float64, shape (requests,), ascending: seconds, or the request's number.
+    unit
+        "seconds" or "requests".
+    """
+
+    times: NDArray[np.float64]
+    unit: Literal["seconds", "requests"]
+
+    @property
+    def span(self) -> float:
+        """The time from the first request to the last."""
+        return float(self.times[-1])
+
+
+def clock_of(trace: Trace) -> Clock:
+    """Return the seconds of a trace, or its requests where it has no times or a single one."""
+    times = trace.arrival_seconds
+    if times is None or not times[-1] > times[0]:
+        return Clock(np.arange(len(trace), dtype=np.float64), "requests")
+    return Clock(times - times[0], "seconds")

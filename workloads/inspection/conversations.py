@@ -1,0 +1,83 @@
+"""Sessions: how many turns they have, how far apart, and whether each continues the last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.trace import NO_SESSION, Trace
+from workloads.inspection.law import Quantiles, known_quantiles, quantiles_of
+from workloads.inspection.overlaps import Int64
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """Sessions of a trace.
+
+    Parameters
+    ----------
+    sessions, requests
+        Sessions, and requests that belong to one.
+    turns
+        Requests a session.
+    gap_seconds
+        Between the arrivals of one session; None where no session has two, or without times.
+    growth_tokens
+        By which a prompt is longer than the one before it in its session.
+    continuing_share
+        Share of these prompts that begin with the whole prompt before, to the block.
+    """
+
+    sessions: int
+    requests: int
+    turns: Quantiles
+    gap_seconds: Quantiles | None
+    growth_tokens: Quantiles | None
+    continuing_share: float | None
+
+
+def conversations(trace: Trace) -> Conversations | None:
+    """Return figures of the sessions; None where no request belongs to one."""
+    order, follows = turn_pairs(trace.session)
+    if not len(order):
+        return None
+    before, later = order[:-1][follows], order[1:][follows]
+    times, lengths = trace.arrival_seconds, trace.prompt_tokens
+    turns = np.bincount(trace.session[order])
+    return Conversations(
+        sessions=int(np.count_nonzero(turns)),
+        requests=len(order),
+        turns=quantiles_of(turns[turns > 0]),
+        gap_seconds=None if times is None else known_quantiles(times[later] - times[before]),
+        growth_tokens=known_quantiles(lengths[later] - lengths[before]),
+        continuing_share=float(continues(trace, before, later).mean()) if len(later) else None,
+    )
+
+
+def turn_pairs(session: NDArray[np.int32]) -> tuple[Int64, NDArray[np.bool_]]:
+    """Return the requests of sessions, session by session, and which of them follow another.
+
+    The second is one shorter: it tells of each but the first whether the one before it is of the
+    same session.
+    """
+    order = np.argsort(session, kind="stable")
+    order = order[session[order] != NO_SESSION]
+    return order, np.diff(session[order]) == 0
+
+
+def continues(trace: Trace, before: Int64, later: Int64) -> NDArray[np.bool_]:
+    """Say which prompts of `later` begin with the whole prompt of `before` beside them.
+
+    To the block: a partial last block is not asked for, since nothing can match it.
+    """
+    parent, stop = trace.tree.parent, trace.tree.stop
+    one, other = trace.leaf[before].copy(), trace.leaf[later].copy()
+    while (apart := one != other).any():  # up from the deeper one, to where they meet
+        up = apart & (stop[one] >= stop[other])
+        down = apart & ~up
+        one[up], other[down] = parent[one[up]], parent[other[down]]
+    length = trace.prompt_tokens[before]
+    covered: NDArray[np.bool_] = stop[one] >= length - length % trace.granularity
+    return covered

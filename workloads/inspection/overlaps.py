@@ -1,0 +1,103 @@
+"""How far prompts meet what came before them, walked over the nodes of the prefix tree."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.prefix_tree import ROOT
+from simulator.trace import Trace
+
+Int64 = NDArray[np.int64]
+
+
+def overlaps(trace: Trace) -> Int64:
+    """Return the tokens that each prompt shares with the best match before it in the trace.
+
+    Known answers of earlier requests count too. Walks from each leaf up to the first node seen
+    before, so that each node is passed once.
+    """
+    parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
+    seen = bytearray(trace.tree.nodes)
+    seen[ROOT] = 1
+    found = np.empty(len(trace), dtype=np.int64)
+    for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
+        node = leaf
+        while not seen[node]:
+            seen[node] = 1
+            node = parent[node]
+        found[request] = stop[node]
+        node = end  # of the answer, which exists once the request has been served
+        while not seen[node]:
+            seen[node] = 1
+            node = parent[node]
+    return found
+
+
+def ends(trace: Trace) -> list[int]:
+    """Return the node at which each request ends: that of its answer, or of its prompt."""
+    after = trace.leaf if trace.after is None else trace.after
+    found: list[int] = np.where(after >= 0, after, trace.leaf).tolist()
+    return found
+
+
+def branch_points(trace: Trace) -> Int64:
+    """Return the last branch point up to each prompt's overlap, 0 where there is none.
+
+    That is the deepest position at which earlier prompts had already diverged: the known
+    structure that an overlap can be counted from.
+    """
+    parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
+    children = [0] * trace.tree.nodes  # seen so far
+    seen = bytearray(trace.tree.nodes)
+    seen[ROOT] = 1
+    found = np.empty(len(trace), dtype=np.int64)
+    for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
+        node = leaf
+        while not seen[node]:
+            node = parent[node]
+        while node and children[node] < 2:
+            node = parent[node]
+        found[request] = stop[node]
+        node = end
+        while not seen[node]:
+            seen[node] = 1
+            node = parent[node]
+            children[node] += 1
+    return found
+
+
+def end_only_savings(trace: Trace) -> Int64:
+    """Return the tokens saved of each prompt by states at the ends of earlier prompts only.
+
+    Each end is floored to the granularity, inside which nothing can be matched.
+    """
+    parent, start = trace.tree.parent.tolist(), trace.tree.start.tolist()
+    known_ends: dict[int, list[int]] = {}  # by node, ascending
+    saved = np.zeros(len(trace), dtype=np.int64)
+    lengths = trace.prompt_tokens.tolist()
+    for request, leaf in enumerate(trace.leaf.tolist()):
+        length = lengths[request]
+        saved[request] = _deepest_end(known_ends, parent, leaf, length - 1)
+        end = length - length % trace.granularity
+        node = leaf
+        while start[node] >= end > 0:
+            node = parent[node]
+        known = known_ends.setdefault(node, [])
+        if end > 0 and end not in known:
+            insort(known, end)
+    return saved
+
+
+def _deepest_end(ends: dict[int, list[int]], parent: list[int], node: int, limit: int) -> int:
+    """Return the deepest end on the path to `node` that is at most `limit`, 0 for none."""
+    while node != ROOT:
+        known = ends.get(node)
+        if known:
+            at = bisect_right(known, limit)
+            if at:
+                return known[at - 1]
+        node = parent[node]
+    return 0

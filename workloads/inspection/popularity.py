@@ -1,0 +1,156 @@
+"""How unevenly prefixes are used: shares of the most used, and Zipf's law fitted to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.trace import Trace
+from workloads.inspection.overlaps import Int64
+
+Float64 = NDArray[np.float64]
+
+LEAST_BLOCK_TOKENS = 16
+TOP_SHARES = (0.001, 0.01, 0.1)
+MOST_POINTS = 200
+MOST_EXPONENT = 8.0
+EXACT_TERMS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Zipf:
+    """Zipf's law of uses by rank: a block of rank r is used first_uses * r ** -exponent times.
+
+    Parameters
+    ----------
+    exponent, first_uses
+        Of greatest likelihood, over the blocks that were used more than once.
+    blocks
+        How many those are.
+    largest_error
+        Largest difference between the cumulative shares of uses, fitted and found: 0.05 is five
+        points. Uses of blocks are not independent, so no interval is given.
+    """
+
+    exponent: float
+    first_uses: float
+    blocks: int
+    largest_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Popularity:
+    """Uses of distinct tokens, each of which stands for the prefix that ends there.
+
+    Parameters
+    ----------
+    distinct_tokens
+        Of all prompts, each prefix counted once.
+    used_again_share
+        Share of the distinct tokens that more than one prompt contains.
+    top_shares
+        Share of all prompt tokens that the most used 0.1, 1 and 10 % of the distinct tokens make.
+    block_tokens
+        Tokens a block in `zipf` and `ranks`.
+    zipf
+        None where fewer than three blocks are used more than once.
+    ranks, uses
+        Uses by rank of the block, at most 200 points.
+    """
+
+    distinct_tokens: int
+    used_again_share: float
+    top_shares: dict[str, float]
+    block_tokens: int
+    zipf: Zipf | None
+    ranks: tuple[int, ...]
+    uses: tuple[int, ...]
+
+
+def popularity(trace: Trace) -> Popularity:
+    """Count the prompts that contain each node, and rank its tokens by that."""
+    tokens = trace.tree.stop - trace.tree.start
+    uses = _uses(trace)
+    order = np.argsort(-uses, kind="stable")
+    order = order[(uses[order] > 0) & (tokens[order] > 0)]
+    uses, tokens = uses[order], tokens[order]
+    distinct = int(tokens.sum())
+    block = max(LEAST_BLOCK_TOKENS, trace.granularity)
+    edges = np.rint(np.cumsum(tokens) / block).astype(np.int64)  # last rank of each node
+    ranks, at = _points(edges)
+    return Popularity(
+        distinct_tokens=distinct,
+        used_again_share=int(tokens[uses > 1].sum()) / distinct,
+        top_shares={f"{share:.1%}": _top(uses, tokens, share) for share in TOP_SHARES},
+        block_tokens=block,
+        zipf=_zipf(uses, edges),
+        ranks=tuple(ranks.tolist()),
+        uses=tuple(uses[at].tolist()),
+    )
+
+
+def _uses(trace: Trace) -> Int64:
+    """Return how many prompts contain each node."""
+    uses = np.bincount(trace.leaf, minlength=trace.tree.nodes).tolist()
+    parent = trace.tree.parent.tolist()
+    for node in range(len(parent) - 1, 0, -1):  # children stand behind their parents
+        uses[parent[node]] += uses[node]
+    return np.array(uses, dtype=np.int64)
+
+
+def _top(uses: Int64, tokens: Int64, share: float) -> float:
+    """Return the share of all uses that the most used `share` of the tokens make."""
+    ends = np.concatenate([[0], np.cumsum(tokens)])
+    used = np.concatenate([[0], np.cumsum(uses * tokens)])
+    return float(np.interp(share * ends[-1], ends, used) / used[-1])
+
+
+def _points(edges: Int64) -> tuple[Int64, Int64]:
+    """Return ranks evenly spread over their logarithm, and the node in which each is."""
+    most = int(edges[-1])
+    if not most:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    ranks = np.unique(np.rint(np.geomspace(1, most, MOST_POINTS)).astype(np.int64))
+    return ranks, np.searchsorted(edges, ranks)
+
+
+def _zipf(uses: Int64, edges: Int64) -> Zipf | None:
+    """Fit the exponent by greatest likelihood to blocks whose ranks end at `edges`."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
+    again = uses > 1
+    stops = edges[again]
+    if not len(stops) or stops[-1] < 3:
+        return None
+    starts = np.concatenate([[0], stops[:-1]])
+    weights = uses[again].astype(np.float64)
+    logs = float((weights * (gammaln(stops + 1) - gammaln(starts + 1))).sum())
+    total = float((weights * (stops - starts)).sum())
+    blocks = int(stops[-1])
+
+    def loss(exponent: float) -> float:
+        ends = np.array([blocks])
+        return float(exponent * logs + total * np.log(_power_sums(exponent, ends)[0]))
+
+    exponent = float(minimize_scalar(loss, bounds=(0.0, MOST_EXPONENT), method="bounded").x)
+    fitted = _power_sums(exponent, stops)
+    found = np.cumsum(weights * (stops - starts))
+    error = np.abs(fitted / fitted[-1] - found / found[-1]).max()
+    return Zipf(exponent, total / float(fitted[-1]), blocks, float(error))
+
+
+def _power_sums(exponent: float, ends: Int64) -> Float64:
+    """Return the sums of r ** -exponent for r up to each of `ends`.
+
+    Beyond the first terms the sum is the integral with each term at its middle.
+    """
+    terms = np.arange(1, EXACT_TERMS + 1, dtype=np.float64) ** -exponent
+    exact = np.concatenate([[0.0], np.cumsum(terms)])
+    low, high = EXACT_TERMS + 0.5, np.maximum(ends, EXACT_TERMS) + 0.5
+    power = 1 - exponent
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = np.where(power == 0, np.log(high / low), (high**power - low**power) / power)
+    return exact[np.minimum(ends, EXACT_TERMS)] + rest

@@ -1,0 +1,36 @@
+"""Sessions whose files tell times since their own start only, laid out in time."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+
+from workloads.anomaly import Anomaly
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+
+
+def lay_out(rows: Rows, options: ReadOptions) -> None:
+    """Spread the starts of sessions as the options say, and note what was done.
+
+    With a rate, sessions start as a Poisson process, in the order of the file, the first at 0.
+    Without one they all start at 0, as their times say, which no server has seen.
+    """
+    sessions = np.frombuffer(rows.session, dtype=np.int32)
+    count = len(np.unique(sessions))
+    if options.session_rate is None:
+        if count > 1:
+            detail = "sessions start together at time 0: --session-rate spreads their starts"
+            rows.oddities["sessions-at-once"] = Anomaly(
+                "sessions-at-once", count, rows.line[0], detail
+            )
+        return
+    from workloads.arrivals import poisson_arrivals
+
+    seed = options.seed or 0
+    starts = poisson_arrivals(int(sessions.max(initial=0)) + 1, options.session_rate, seed)
+    times = np.frombuffer(rows.time_ticks) + starts[sessions] * rows.ticks_per_second
+    rows.time_ticks = array("d", times.tobytes())
+    rate = f"{options.session_rate:g} a second (Poisson, seed {seed})"
+    rows.facts.append(f"the file tells no starts of sessions: {count:,} are spread, {rate}")

@@ -1,0 +1,48 @@
+"""Specs: frozen values whose every number has bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import Field, dataclass, field, fields
+from typing import Any
+
+from simulator.errors import UsageError
+
+
+def knob(default: Any, low: float, high: float) -> Any:
+    """Return a field of a spec, with its default and its bounds (both included)."""
+    return field(default=default, metadata={"low": low, "high": high})
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A value whose fields, made by `knob`, are checked; those with whole bounds are whole.
+
+    Raises
+    ------
+    UsageError
+        For a field that is not finite or out of range: "name: expected ..., found ...".
+    """
+
+    def __post_init__(self) -> None:
+        for known in fields(self):
+            if "low" in known.metadata:
+                _check(known, getattr(self, known.name))
+        problem = self.problem()
+        if problem is not None:
+            raise UsageError(problem)
+
+    def problem(self) -> str | None:
+        """Say what is wrong with fields that are each within bounds, None where nothing is."""
+        return None
+
+
+def _check(known: Field[Any], value: Any) -> None:
+    if value is None and known.default is None:
+        return
+    low, high = known.metadata["low"], known.metadata["high"]
+    whole = isinstance(low, int)
+    sound = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not sound or not math.isfinite(value) or not low <= value <= high:
+        what = "a whole number" if whole else "a number"
+        raise UsageError(f"{known.name}: expected {what} from {low:,} to {high:,}, found {value!r}")

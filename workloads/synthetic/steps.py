@@ -1,0 +1,51 @@
+"""Steps of agents and sub-agents: what they add, and when they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workloads.synthetic.draws import ANSWER_SECONDS_PER_TOKEN, Float64, Int64, sum_before
+from workloads.synthetic.threads import Threads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Steps of agents: what each adds to the context and writes, and how long its tool takes."""
+
+    turns: Threads
+    added: Int64
+    answer: Int64
+    tool_seconds: Float64
+
+    def pause(self) -> Float64:
+        """Return the seconds from each request to the next."""
+        return self.answer * ANSWER_SECONDS_PER_TOKEN + self.tool_seconds
+
+    def duration(self) -> Float64:
+        """Return the seconds from the first request of each thread to the end of its last."""
+        pause = self.pause()
+        if not len(pause):
+            return pause
+        ended = np.add.reduceat(pause, self.turns.begin)
+        return ended - self.tool_seconds[self.turns.last]
+
+    def rows(self, paths: tuple[Int64, Int64], first_key: int) -> tuple[Int64, Int64, Int64]:
+        """Return keys and stops of the prompts, and keys of the answers."""
+        return self.turns.rows(paths, self.added, self.answer, first_key)
+
+
+def delays(main: Steps, sub: Steps, caller: Int64) -> Float64:
+    """Return the seconds from the start of the session to each step, agents' first.
+
+    Sub-agent i starts when the call of step `caller[i]` has been written; the next step of its
+    agent comes when its last answer has been written.
+    """
+    written = main.answer * ANSWER_SECONDS_PER_TOKEN
+    pause = main.pause()
+    pause[caller] = written[caller] + sub.duration()
+    delay = sum_before(pause, main.turns.begin, main.turns.thread)
+    called = (delay + written)[caller]
+    inner = sum_before(sub.pause(), sub.turns.begin, sub.turns.thread)
+    return np.concatenate([delay, called[sub.turns.thread] + inner])

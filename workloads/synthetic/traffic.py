@@ -1,0 +1,149 @@
+"""Requests of sessions, as the generators give them, and the trace that they become.
+
+A row names a prompt by the keys of its parts. Within a session that would make rows ever longer;
+but once a key has appeared it names its whole prefix, so the row of a later turn holds the prompt
+before, its answer, and what was added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.trace import NO_SESSION, Trace
+from workloads.interning import intern_runs
+from workloads.synthetic.catalogue import Catalogue
+from workloads.synthetic.draws import Float64, Int64, by_first_sight
+
+NO_KEY = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """Requests as columns of one length, in any order that puts a prompt before its successors.
+
+    Parameters
+    ----------
+    session
+        The start that each request belongs to.
+    delay_seconds
+        From that start to the request.
+    keys, stops
+        Shape (requests, parts): keys of prefixes, and tokens from the start of the prompt; a stop
+        of 0 is no part. The last part ends the prompt.
+    answer_key
+        Names prompt and answer together; NO_KEY where nothing can follow the answer.
+    output_tokens, label
+        As in a trace.
+    conversation
+        Whether the session is one that the trace should tell.
+    distinct
+        All keys are below this.
+    """
+
+    session: Int64
+    delay_seconds: Float64
+    keys: Int64
+    stops: Int64
+    answer_key: Int64
+    output_tokens: Int64
+    label: Int64
+    conversation: NDArray[np.bool_]
+    distinct: int
+
+    def embedded(self, starts: Int64, used: int, labels: Int64) -> Traffic:
+        """Return the same as a part of a whole, whose keys below `used` are taken.
+
+        `starts` and `labels` are what sessions and labels are called there.
+        """
+        known = self.answer_key != NO_KEY
+        return replace(
+            self,
+            session=starts[self.session],
+            keys=self.keys + used,
+            answer_key=np.where(known, self.answer_key + used, NO_KEY),
+            label=labels[self.label],
+            distinct=self.distinct + used,
+        )
+
+
+def joined(parts: Sequence[Traffic]) -> Traffic:
+    """Join traffic whose keys are distinct; rows of fewer parts get empty ones in front."""
+    width = max(part.keys.shape[1] for part in parts)
+    empty = [((0, 0), (width - part.keys.shape[1], 0)) for part in parts]
+    wide = [
+        replace(part, keys=np.pad(part.keys, pad), stops=np.pad(part.stops, pad))
+        for part, pad in zip(parts, empty, strict=True)
+    ]
+    columns = [field.name for field in fields(Traffic) if field.name != "distinct"]
+    whole = {name: np.concatenate([getattr(part, name) for part in wide]) for name in columns}
+    return Traffic(**whole, distinct=parts[-1].distinct)
+
+
+def single_requests(
+    catalogue: Catalogue, paths: tuple[Int64, Int64], tail_tokens: Int64, output_tokens: Int64
+) -> Traffic:
+    """Return traffic of one request a session: a shared path and a tail of its own."""
+    count = len(tail_tokens)
+    own = catalogue.keys + np.arange(count)
+    keys, stops = paths
+    ends = stops.max(axis=1, initial=0) + tail_tokens
+    return Traffic(
+        session=np.arange(count),
+        delay_seconds=np.zeros(count),
+        keys=np.hstack([keys, own[:, None]]),
+        stops=np.hstack([stops, ends[:, None]]),
+        answer_key=np.full(count, NO_KEY),
+        output_tokens=output_tokens,
+        label=np.zeros(count, dtype=np.int64),
+        conversation=np.zeros(count, dtype=np.bool_),
+        distinct=catalogue.keys + count,
+    )
+
+
+def in_time(traffic: Traffic, starts: Float64, requests: int) -> tuple[Int64, Float64]:
+    """Return the first `requests` of the traffic in order of time, and their times."""
+    seconds = starts[traffic.session] + traffic.delay_seconds
+    order = np.argsort(seconds, kind="stable")[:requests]
+    return order, seconds[order]
+
+
+def assemble(
+    traffic: Traffic, order: Int64, seconds: Float64, name: str, labels: tuple[str, ...]
+) -> Trace:
+    """Intern requests, in the order given, as a trace of single tokens."""
+    keys, stops = traffic.keys[order], traffic.stops[order]
+    outputs, answer_key = traffic.output_tokens[order], traffic.answer_key[order]
+    known = np.flatnonzero(answer_key != NO_KEY)
+    ends = stops[known, -1]
+    rows, counts = _ragged(keys, stops)
+    answers = np.stack([keys[known, -1], answer_key[known]], axis=1).ravel()
+    answer_stops = np.stack([ends, ends + outputs[known]], axis=1).ravel()
+    interned = intern_runs(
+        np.concatenate([rows[0], answers]).view(np.uint64),
+        np.concatenate([rows[1], answer_stops]),
+        np.concatenate([[0], np.cumsum(np.concatenate([counts, np.full(len(known), 2)]))]),
+    )
+    after = np.full(len(order), -1, dtype=np.int32)
+    after[known] = interned.leaf[len(order) :]
+    session = np.where(traffic.conversation[order], traffic.session[order], NO_SESSION)
+    return Trace(
+        name=name,
+        tree=interned.tree,
+        leaf=interned.leaf[: len(order)],
+        arrival_seconds=seconds - seconds[0],
+        output_tokens=outputs,
+        session=by_first_sight(session),
+        label=traffic.label[order].astype(np.int32),
+        labels=labels,
+        after=after if len(known) else None,
+    )
+
+
+def _ragged(keys: Int64, stops: Int64) -> tuple[tuple[Int64, Int64], Int64]:
+    """Return keys and stops of all rows one behind the other, and the parts of each row."""
+    here = stops > 0
+    return (keys[here], stops[here]), here.sum(axis=1)

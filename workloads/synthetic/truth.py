@@ -1,0 +1,129 @@
+"""The true law of overlaps of generated traffic, against which estimators can be judged.
+
+A start (a request of one-request sessions, the first turn of others) picks a path of the
+catalogue; its overlap is the deepest part of that path that an earlier start has passed. Starts
+are independent, and one at share x passes a part v with a known probability q_x(v). So v is new to
+the n-th start with probability U(v) = prod over i < n of (1 - q_{x_i}(v)), and since parts of a
+path are passed only together with those above them, the overlap ends at part j of a path with
+probability U(part j + 1) - U(part j): an exact law, with any drift, for any n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.protocols import Law
+from workloads.drift import Drift
+from workloads.synthetic.catalogue import Catalogue
+from workloads.synthetic.draws import Float64, Int64
+from workloads.synthetic.generator import SessionGenerator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Paths:
+    """All paths at one share of the trace: keys and stops (paths, levels), and probabilities."""
+
+    keys: Int64
+    stops: Int64
+    chance: Float64
+
+
+def overlap_law(
+    generator: SessionGenerator, number: int, requests: int, seed: int, drift: Drift
+) -> Law:
+    """Return the law of the overlap of start `number` (from 0) in a trace of `requests`.
+
+    It is the law over everything that is drawn, except the texts' lengths, which are those of the
+    seed. `misses` is the probability of no overlap; all weights and it sum to 1. The work is
+    proportional to `number` times the number of shared prefixes.
+    """
+    x = generator.shares(number + 1, requests)
+    depths, weights = [], []
+    for share, catalogue in generator.catalogues(seed, drift):
+        paths = _paths(catalogue, float(x[-1]))
+        depth, chance = _split(paths, _new(catalogue, share, x[:-1]))
+        depths.append(depth)
+        weights.append(share * chance)
+    return _law(np.concatenate(depths), np.concatenate(weights))
+
+
+def repeat_law(generator: SessionGenerator, x: float, seed: int, drift: Drift) -> Law:
+    """Return the law of overlaps at a share x of the trace among starts whose path is all known.
+
+    That is what `overlap_law` tends to where nothing drifts any more. Weights sum to 1.
+    """
+    found = [(share, _paths(c, x)) for share, c in generator.catalogues(seed, drift)]
+    depths = [paths.stops.max(axis=1) for _, paths in found]
+    return _law(np.concatenate(depths), np.concatenate([s * paths.chance for s, paths in found]))
+
+
+def total_variation(one: Law, other: Law) -> float:
+    """Return half the L1 distance of two laws, each scaled to 1, misses included."""
+    depths = np.union1d(one.depths, other.depths)
+    difference = np.zeros(len(depths) + 1)
+    for law, sign in ((one, 1.0), (other, -1.0)):
+        weights = np.append(law.weights, law.misses)
+        places = np.append(np.searchsorted(depths, law.depths), len(depths))
+        difference[places] += sign * weights / weights.sum()
+    return 0.5 * float(np.abs(difference).sum())
+
+
+def _paths(catalogue: Catalogue, x: float) -> _Paths:
+    """Return all paths that a start at share x may pick."""
+    openings = catalogue.paths_per_item
+    rank = np.repeat(np.arange(catalogue.law.items), openings)
+    opening = np.tile(np.arange(openings), catalogue.law.items)
+    keys, stops = catalogue.paths(rank, opening, np.full(len(rank), x))
+    chance = catalogue.popularity(np.array([x]))[0, rank] / openings
+    return _Paths(keys, stops, chance)
+
+
+def _new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
+    """Return the probability that no start at shares x has passed each part, by key."""
+    logarithm = np.zeros(catalogue.keys)
+    with np.errstate(divide="ignore"):  # what every start passes is never new
+        for at, times in zip(*_states(catalogue, x), strict=True):
+            passed = np.minimum(share * _passed(catalogue, at), 1.0)
+            logarithm += times * np.log1p(-passed)
+    return np.exp(logarithm)
+
+
+def _states(catalogue: Catalogue, x: Float64) -> tuple[Float64, Int64]:
+    """Return shares that stand for all of x, as the law is the same at several, and how many."""
+    drift = catalogue.drift
+    parts = [drift.weight(x), drift.version(x), drift.step(x)]
+    if drift.births is not None:
+        changes = np.sort((np.arange(drift.generations + 1)[:, None] - catalogue.phase).ravel())
+        parts.append(np.searchsorted(changes, drift.births.times * x, side="right"))
+    state = np.stack([np.asarray(part, dtype=np.float64) for part in parts])
+    _, first, times = np.unique(state, axis=1, return_index=True, return_counts=True)
+    return x[first], times
+
+
+def _passed(catalogue: Catalogue, x: float) -> Float64:
+    """Return the probability that a start at share x passes each part, by key."""
+    paths = _paths(catalogue, float(x))
+    here = paths.stops > 0
+    chance = np.broadcast_to(paths.chance[:, None], here.shape)[here]
+    passed = np.bincount(paths.keys[here], weights=chance, minlength=catalogue.keys)
+    return passed.astype(np.float64)
+
+
+def _split(paths: _Paths, new: Float64) -> tuple[Int64, Float64]:
+    """Return depths and probabilities of all places at which the overlap of a path may end."""
+    first, last = np.zeros((len(paths.keys), 1)), np.ones((len(paths.keys), 1))
+    unseen = np.where(paths.stops > 0, new[paths.keys], 0.0)
+    # a part that is not there is as new as the one above it; nothing is new at the start, and
+    # everything at the end. Rounding must not make a part newer than the next one.
+    unseen = np.maximum.accumulate(np.concatenate([first, unseen, last], axis=1), axis=1)
+    depths = np.pad(np.maximum.accumulate(paths.stops, axis=1), ((0, 0), (1, 0)))
+    return depths.ravel(), (paths.chance[:, None] * np.diff(unseen)).ravel()
+
+
+def _law(depths: Int64, chance: Float64) -> Law:
+    distinct, place = np.unique(depths, return_inverse=True)
+    weights = np.bincount(place, weights=chance).astype(np.float64)
+    hit = (distinct > 0) & (weights > 0)
+    return Law(distinct[hit], weights[hit], float(weights[distinct == 0].sum()))

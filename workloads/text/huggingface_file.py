@@ -1,0 +1,91 @@
+"""A `tokenizer.json` as the Hugging Face library `tokenizers` writes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from simulator.errors import DataError, printable
+from workloads.reader import read_text
+from workloads.text.patterns import KNOWN
+from workloads.text.tokenizer import Tokenizer
+
+
+def read_huggingface(path: Path) -> Tokenizer:
+    """Open a tokenizer from its JSON file. Its limits of length and its padding do not count.
+
+    Raises
+    ------
+    DataError
+        For a file that holds something else.
+    """
+    import tokenizers
+
+    text = read_text(path)
+    try:
+        config = msgspec.json.decode(text)
+        loaded = tokenizers.Tokenizer.from_str(text.decode())
+    except RecursionError:
+        raise DataError(str(path), "is no tokenizer: nested too deeply") from None
+    except BaseException as error:
+        raise _unusable(path, error) from None
+    if (config.get("model") or {}).get("dropout"):
+        raise DataError(str(path), "expected no dropout, which makes tokens random", field="model")
+    loaded.no_truncation()
+    loaded.no_padding()
+
+    def convert(text: str) -> list[int]:
+        try:
+            return list(loaded.encode(text, add_special_tokens=False).ids)
+        except BaseException as error:  # a text that the vocabulary cannot hold
+            raise _unusable(path, error) from None
+
+    return Tokenizer(printable(path.name), convert, separable=_separable(config))
+
+
+def _unusable(path: Path, error: BaseException) -> DataError:
+    """Return what the library raised as an error of the file.
+
+    It raises plain exceptions, and panics, which are no `Exception` and have no importable name.
+    """
+    if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        raise error
+    return DataError(str(path), f"is no usable tokenizer: {printable(str(error))}")
+
+
+def _separable(config: dict[str, Any]) -> bool:
+    """Say whether text may be cut between a letter and a space, where that is certain."""
+    normalizer = config.get("normalizer") or {"type": "NFC"}
+    return (
+        normalizer.get("type") == "NFC"
+        and _splits_at_spaces(config.get("pre_tokenizer") or {})
+        and not any(map(_reaches_beyond, config.get("added_tokens") or []))
+    )
+
+
+def _splits_at_spaces(step: dict[str, Any]) -> bool:
+    """Say whether a step before the merges splits by one of the known patterns."""
+    kind = step.get("type")
+    if kind == "Sequence":
+        steps = step.get("pretokenizers") or [{}]
+        return _splits_at_spaces(steps[0]) and all(map(_adds_nothing, steps[1:]))
+    if kind == "ByteLevel":
+        return _adds_nothing(step) and step.get("use_regex", True) is True
+    pattern = (step.get("pattern") or {}).get("Regex")
+    whole = step.get("behavior") == "Isolated" and not step.get("invert")
+    return kind == "Split" and whole and pattern in KNOWN
+
+
+def _adds_nothing(step: dict[str, Any]) -> bool:
+    return step.get("type") == "ByteLevel" and step.get("add_prefix_space") is False
+
+
+def _reaches_beyond(token: dict[str, Any]) -> bool:
+    """Say whether an added token may match across a cut."""
+    flags = ("lstrip", "rstrip", "single_word")
+    return any(token.get(flag) for flag in flags) or bool(
+        re.search(r"[A-Za-z] ", str(token.get("content", "")))
+    )

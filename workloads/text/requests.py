@@ -1,0 +1,123 @@
+"""Requests whose prompts are text, as rows of tokens."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from workloads.anomaly import Anomaly
+from workloads.fields import Problem, presence_problem, prompt_problem, time_problem
+from workloads.options import ReadOptions
+from workloads.prompts import TokenLists
+from workloads.rows import Rows
+from workloads.text.naming import tokenizer_for
+from workloads.text.tokenizer import Tokenizer, Tokens
+from workloads.times import TICKS_PER_SECOND, DateClock
+
+Time = float | int | str
+
+_NUMBER = re.compile(r"-?\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,4})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class TextRequest:
+    """A request: its prompt and, where they are known, the tokens of its answer.
+
+    `output_tokens` counts where `answer` is None. `time` is a number in the file's unit, or a
+    date; `time_field` names it in errors.
+    """
+
+    line: int
+    prompt: Tokens
+    answer: Tokens | None = None
+    output_tokens: int = 0
+    time: Time | None = None
+    time_field: str = "timestamp"
+    session: str | int | None = None
+    label: str | None = None
+
+
+@dataclass(slots=True)
+class TextRows:
+    """The rows of a file of texts while it is read."""
+
+    rows: Rows
+    prompts: TokenLists
+    tokenizer: Tokenizer
+    options: ReadOptions
+    clock: DateClock | None = None  # where times are dates
+
+    @classmethod
+    def of(cls, options: ReadOptions) -> Self:
+        """Begin without a row; the options name the tokenizer.
+
+        Raises
+        ------
+        UsageError, DataError
+            Those of `workloads.text.tokenizer_for`.
+        """
+        prompts = TokenLists()
+        rows = Rows(prompts, options.on_bad_line, options.ticks_per_second("s"))
+        return cls(rows, prompts, tokenizer_for(options.tokenizer), options)
+
+    def add(self, request: TextRequest) -> Problem | None:
+        """Add a request, or say what is wrong with it; a prompt of no token is left out."""
+        rows, field = self.rows, request.time_field
+        try:
+            ticks = self._ticks(request.time)
+        except ValueError as error:
+            return field, str(error)
+        problem = (
+            presence_problem(field, ticks, first=not len(rows), timed=bool(rows.time_ticks))
+            or time_problem(field, ticks, rows.ticks_per_second)
+            or (prompt_problem("prompt", len(request.prompt)) if len(request.prompt) else None)
+        )
+        if problem is not None:
+            return problem
+        if not len(request.prompt):
+            rows.note("empty-prompt", request.line, "a prompt of no token: left out")
+            return None
+        self.prompts.add(request.prompt, request.answer)
+        answer = request.answer
+        output = request.output_tokens if answer is None else len(answer)
+        rows.add(request.line, len(request.prompt), output, ticks, request.session, request.label)
+        return None
+
+    def finish(self) -> Rows:
+        """Return the rows, with a note on what their tokens are."""
+        rows, said = self.rows, self.tokenizer.remark()
+        if self.tokenizer.stand_in and len(rows):
+            stand_in = Anomaly("stand-in-tokenizer", len(rows), rows.line[0], said)
+            rows.oddities[stand_in.what] = stand_in
+        else:
+            rows.facts.append(said)
+        return rows
+
+    def _ticks(self, time: Time | None) -> float | None:
+        """Return a number as it stands, and a date as ticks of its own; a file has one kind."""
+        number = _number(time)
+        if time is None or (number is not None and self.clock is None):
+            return number
+        if number is not None:
+            raise ValueError("expected a date as on the lines before, found a number")
+        return self._date_ticks(str(time))
+
+    def _date_ticks(self, time: str) -> float:
+        if self.clock is not None:
+            return self.clock.ticks(time)
+        if self.rows.time_ticks:
+            raise ValueError("expected a number as on the lines before, found text")
+        if self.options.time_unit is not None:
+            raise ValueError("expected a number, which a unit of time was given for")
+        clock = DateClock()
+        ticks = clock.ticks(time)
+        self.clock, self.rows.ticks_per_second = clock, TICKS_PER_SECOND
+        return ticks
+
+
+def _number(time: Time | None) -> float | None:
+    """Return a time that is a number, or text that holds one."""
+    if time is None or (isinstance(time, str) and not _NUMBER.fullmatch(time)):
+        return None
+    return float(time)

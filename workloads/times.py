@@ -1,0 +1,85 @@
+"""Times written as dates: ISO 8601, and without a zone as Azure writes them; exact to 100 ns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from simulator.errors import printable
+
+TICKS_PER_SECOND = 1e7  # of 100 nanoseconds
+
+_TICKS = 10_000_000
+_TEN_YEARS = 3652 * 86400 * _TICKS
+_DIGITS = 7  # of a second; further ones are cut off
+_EPOCH = datetime(1970, 1, 1)
+_WRITTEN = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):?([0-5]\d))?",
+    re.ASCII,
+)
+
+
+def parse_time(text: str) -> tuple[int, bool]:
+    """Read a date and time such as `2023-11-16 18:17:03.9799600` or `2026-06-01T05:40:20.151Z`.
+
+    Returns
+    -------
+    Ticks of 100 ns since 1970, and whether the text names a zone; where it does not, UTC is
+    assumed, which is right for the differences between times of one zone.
+
+    Raises
+    ------
+    ValueError
+        Where the text is no such time, or no day of the calendar.
+    """
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        raise ValueError(_expected(text))
+    day, time, fraction, utc, sign, hours, minutes = found.groups()
+    try:
+        since = datetime.fromisoformat(f"{day} {time}") - _EPOCH
+    except ValueError:
+        raise ValueError(_expected(text)) from None
+    if sign:
+        offset = timedelta(hours=int(hours), minutes=int(minutes))
+        since -= offset if sign == "+" else -offset
+    ticks = (since.days * 86400 + since.seconds) * _TICKS
+    return ticks + int((fraction or "0").ljust(_DIGITS, "0")[:_DIGITS]), bool(utc or sign)
+
+
+def _expected(text: str) -> str:
+    found = printable(text, 40)
+    return f"expected a time like 2024-05-31 23:59:59.1234567 or with T and a zone, found '{found}'"
+
+
+@dataclass(slots=True)
+class DateClock:
+    """Dates of one file as ticks since ten years before its first date.
+
+    Ticks since 1970 would not be exact as floats; these are, and earlier dates are positive too.
+    """
+
+    first: int | None = None
+    zoned: bool | None = None
+
+    def ticks(self, text: str) -> float:
+        """Return a date as ticks of 100 ns.
+
+        Raises
+        ------
+        ValueError
+            Where the text is no date, is more than ten years from the first, or has a zone
+            where the first has none, or the reverse.
+        """
+        ticks, zoned = parse_time(text)
+        if self.first is None:
+            self.first, self.zoned = ticks, zoned
+        if zoned != self.zoned:
+            found = "found one here" if zoned else "found none here"
+            raise ValueError(f"expected a zone on every line or on none, {found}")
+        since = ticks - self.first + _TEN_YEARS
+        if not 0 <= since <= 2 * _TEN_YEARS:
+            found = printable(text, 40)
+            raise ValueError(f"expected a date within ten years of the first, found '{found}'")
+        return float(since)

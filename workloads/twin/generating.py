@@ -1,0 +1,162 @@
+"""From statistics and a seed to a twin."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.errors import UsageError
+from simulator.trace import NO_SESSION, Trace
+from workloads.randomness import stream
+from workloads.twin.boxes import Boxes, draw
+from workloads.twin.growth import Growth
+from workloads.twin.meetings import COLD, MEETINGS
+from workloads.twin.places import Places, Wanted
+from workloads.twin.stats import MOST_REQUESTS, SLICES, Arrivals, Session, TwinStats, as_boxes
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+RECENT = 64  # requests among which a session other than the source's is found
+
+
+def generate(stats: TwinStats, seed: int, requests: int | None = None) -> Trace:
+    """Generate a twin; the same statistics and seed give the same trace.
+
+    Parameters
+    ----------
+    stats
+        Those of the original.
+    seed
+        Of all random streams.
+    requests
+        How many; None for as many as the original has.
+
+    Raises
+    ------
+    UsageError
+        For a seed or a number of requests out of range.
+    """
+    count = stats.requests if requests is None else requests
+    if not 1 <= count <= MOST_REQUESTS:
+        raise UsageError(f"requests: expected 1 to {MOST_REQUESTS:,}, found {count:,}")
+    kind, rows = _draw_rows(as_boxes(stats.boxes), count, seed, "twin")
+    answered = (
+        stream(seed, "twin answers").random(count)
+        < np.array([kind.answered for kind in stats.kinds])[kind]
+    )
+    growth = _grow(stats, kind, rows, answered, seed)
+    tree, renamed = growth.tree()
+    return Trace(
+        name="twin",
+        tree=tree,
+        leaf=renamed[growth.leaf],
+        arrival_seconds=_arrivals(stats.arrivals, count, seed),
+        output_tokens=rows[:, 6],
+        session=np.array(growth.session, dtype=np.int32),
+        label=np.array([kind.label for kind in stats.kinds], dtype=np.int32)[kind],
+        labels=stats.labels,
+        granularity=stats.granularity,
+        after=np.where(answered, renamed[growth.after], -1).astype(np.int32)
+        if answered.any()
+        else None,
+        notes=(f"a synthetic twin of a trace of {stats.requests:,} requests, seed {seed}",),
+    )
+
+
+def _draw_rows(boxes: Boxes, count: int, seed: int, purpose: str) -> tuple[Int64, Int64]:
+    """Draw a box and a row for each of `count` requests or instants, slice by slice.
+
+    A box counts in the slices that it reaches over, equally in each. Draws are stratified: among n
+    of a slice, or n of a box, each n-th of the unit interval is met once (Latin hypercube
+    sampling, McKay et al., Technometrics 21(2), 1979), so that totals vary less with the seed.
+    """
+    random = stream(seed, purpose)
+    slices = np.arange(count, dtype=np.int64) * SLICES // count
+    first, last = boxes.low[:, 0], boxes.high[:, 0]
+    density = boxes.rows / (last - first + 1)
+    picked = np.empty(count, dtype=np.int64)
+    for part in np.unique(slices):
+        weights = np.where((first <= part) & (part <= last), density, 0.0)
+        if not weights.any():  # a short trace has slices without a request
+            weights = density
+        steps = np.cumsum(weights)
+        those = slices == part
+        uniform = _stratified(np.zeros(int(those.sum()), dtype=np.int64), random)
+        picked[those] = np.searchsorted(steps[:-1], uniform * steps[-1], side="right")
+    uniform = np.column_stack([_stratified(picked, random) for _ in range(boxes.low.shape[1])])
+    return boxes.group[picked], draw(boxes, picked, uniform)
+
+
+def _stratified(group: Int64, random: np.random.Generator) -> Float64:
+    """Return uniform numbers, of which each n-th part of [0, 1) holds one for a group of n."""
+    order = np.lexsort((random.random(len(group)), group))
+    _, start, size = np.unique(group[order], return_index=True, return_counts=True)
+    uniform = np.empty(len(group))
+    rank = np.arange(len(group)) - np.repeat(start, size)
+    uniform[order] = (rank + random.random(len(group))) / np.repeat(size, size)
+    return uniform
+
+
+def _grow(
+    stats: TwinStats, kind: Int64, rows: Int64, answered: NDArray[np.bool_], seed: int
+) -> Growth:
+    """Grow the prompts one by one."""
+    granularity = stats.granularity
+    meeting_of = [MEETINGS.index(kind.meeting) for kind in stats.kinds]
+    session_of = [kind.session for kind in stats.kinds]
+    growth = Growth(len(rows), granularity)
+    places = Places(growth, stats.scale_tokens)
+    sessions = _Sessions(growth.session, stream(seed, "twin sessions"))
+    for number, known, row in zip(kind.tolist(), answered.tolist(), rows.tolist(), strict=True):
+        _, distance, depth, fresh, beyond, new, output = row
+        meeting, relation, source, node = meeting_of[number], session_of[number], -1, 0
+        if meeting != COLD:
+            depth = max(1, round(depth / granularity)) * granularity
+            goes_on = relation == "source's"
+            source, node = places.take(
+                Wanted(meeting, distance, depth, fresh, beyond, goes_on), new
+            )
+        if source < 0:
+            new = max(new, 1)
+        growth.add(node, new, output if known else 0, sessions.next(relation, source))
+        places.note(node)
+    return growth
+
+
+class _Sessions:
+    """Gives each request no session, a new one, its source's or that of a recent request."""
+
+    def __init__(self, given: list[int], random: np.random.Generator) -> None:
+        self._given = given
+        self._random = random
+        self._used = 0
+
+    def next(self, relation: Session, source: int) -> int:
+        """Return the session of the next request."""
+        if relation == "none":
+            return NO_SESSION
+        back = int(self._random.integers(1, RECENT + 1))
+        session = NO_SESSION
+        if relation == "source's" and source >= 0:
+            session = self._given[source]
+        elif relation == "other" and back <= len(self._given):
+            session = self._given[-back]
+        if session == NO_SESSION:
+            session = self._used
+            self._used += 1
+        return session
+
+
+def _arrivals(law: Arrivals | None, count: int, seed: int) -> Float64 | None:
+    """Return ascending times from 0: instants at which several may come."""
+    if law is None:
+        return None
+    _, rows = _draw_rows(as_boxes(law.boxes), count, seed, "twin arrivals")
+    requests, ticks = np.maximum(rows[:, 1], 1), np.maximum(rows[:, 2], 1)
+    needed = int(np.searchsorted(np.cumsum(requests), count)) + 1
+    # Slices are shares of the instants: as many draws as there will be instants.
+    _, rows = _draw_rows(as_boxes(law.boxes), needed, seed, "twin arrivals")
+    requests, ticks = np.maximum(rows[:, 1], 1), np.maximum(rows[:, 2], 1)
+    instants = np.concatenate([[0.0], np.cumsum(ticks[:-1]) * law.tick_seconds])
+    return np.repeat(instants, requests)[:count]

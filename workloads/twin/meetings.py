@@ -1,0 +1,153 @@
+"""How each prompt of a trace meets the earlier ones: what a twin has to repeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.prefix_tree import ROOT
+from simulator.trace import Trace
+from workloads.twin.recency import Recency
+
+Int64 = NDArray[np.int64]
+
+COLD, END, OLD_END, BRANCH, INSIDE = range(5)
+Meeting = Literal["cold", "end", "old end", "branch", "inside"]
+MEETINGS: tuple[Meeting, ...] = ("cold", "end", "old end", "branch", "inside")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meetings:
+    """Columns of one length, one row a request; all but the first two in tokens.
+
+    The *place* of a request is where its overlap ends; its *source* is the last request that
+    passed the place.
+
+    Parameters
+    ----------
+    meeting
+        Index into `MEETINGS`: no overlap; the source ends there (its answer counts); an earlier
+        prompt ends there; two earlier prompts diverge there; none of these.
+    source
+        The source, -1 for none.
+    distance
+        Used since the source: the LRU stack distance of the place.
+    depth
+        The overlap.
+    fresh
+        The end of the overlap that only one earlier request has used.
+    beyond
+        What the source holds beyond the overlap, where the place is inside a run; else 0.
+    new
+        The rest of the prompt.
+    """
+
+    meeting: Int64
+    source: Int64
+    distance: Int64
+    depth: Int64
+    fresh: Int64
+    beyond: Int64
+    new: Int64
+
+
+def meetings(trace: Trace) -> Meetings:
+    """Find the place and the source of each request, walking each path once."""
+    walk = _Walk(trace)
+    ends = trace.leaf if trace.after is None else np.where(trace.after < 0, trace.leaf, trace.after)
+    rows = np.array(
+        [
+            walk.step(request, leaf, end)
+            for request, (leaf, end) in enumerate(
+                zip(trace.leaf.tolist(), ends.tolist(), strict=True)
+            )
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 7)
+    return Meetings(*np.ascontiguousarray(rows.T))
+
+
+class _Walk:
+    """What has been seen of the prefix tree so far."""
+
+    def __init__(self, trace: Trace) -> None:
+        tree, nodes = trace.tree, trace.tree.nodes
+        self._granularity = trace.granularity
+        self._parent: list[int] = tree.parent.tolist()
+        self._start: list[int] = tree.start.tolist()
+        self._stop: list[int] = tree.stop.tolist()
+        self._owner = [-1] * nodes  # the last request that passed, -1 for none
+        self._passed = [0] * nodes
+        self._children = [0] * nodes  # seen so far
+        self._child = [ROOT] * nodes  # the last one seen first
+        self._ended = [False] * nodes
+        self._end: list[int] = []  # the node at which each request ends
+        self._recency = Recency(len(trace))
+
+    def step(self, request: int, leaf: int, end: int) -> tuple[int, ...]:
+        """Return a row of `Meetings`, then let the request pass."""
+        node = leaf
+        while node != ROOT and not self._passed[node]:
+            node = self._parent[node]
+        row = self._row(node, self._stop[leaf])
+        self._pass(request, end)
+        self._mark(leaf)
+        self._mark(end)
+        self._end.append(end)
+        return row
+
+    def _row(self, node: int, prompt_tokens: int) -> tuple[int, ...]:
+        depth = self._stop[node]
+        if node == ROOT:
+            return COLD, -1, 0, 0, 0, 0, prompt_tokens
+        source = self._owner[node]
+        reach = self._floor(self._stop[self._end[source]])
+        meeting = self._meeting(node, reach)
+        beyond = reach - depth if meeting == INSIDE else 0
+        fresh = self._fresh(node, meeting)
+        distance = self._recency.since(source)
+        return meeting, source, distance, depth, fresh, beyond, prompt_tokens - depth
+
+    def _meeting(self, node: int, reach: int) -> int:
+        if self._stop[node] >= reach:
+            return END
+        if self._ended[node]:
+            return OLD_END
+        return BRANCH if self._children[node] > 1 else INSIDE
+
+    def _fresh(self, node: int, meeting: int) -> int:
+        below = self._child[node] if meeting == INSIDE else node
+        if self._passed[below] > 1:
+            return 0
+        above = node
+        while self._passed[above] == 1:
+            above = self._parent[above]
+        return self._stop[node] - self._stop[above]
+
+    def _pass(self, request: int, end: int) -> None:
+        node = end
+        while node != ROOT:
+            above, owner = self._parent[node], self._owner[node]
+            if owner < 0:
+                self._children[above] += 1
+                self._child[above] = node
+            else:
+                self._recency.add(owner, self._start[node] - self._stop[node])
+            self._owner[node] = request
+            self._passed[node] += 1
+            node = above
+        self._recency.add(request, self._stop[end])
+
+    def _mark(self, node: int) -> None:
+        """Note that a prompt or answer ends at `node`, floored to the granularity."""
+        position = self._floor(self._stop[node])
+        while self._start[node] >= position > 0:
+            node = self._parent[node]
+        if self._stop[node] == position:
+            self._ended[node] = True
+
+    def _floor(self, position: int) -> int:
+        return position - position % self._granularity

@@ -1,0 +1,54 @@
+"""The order of last use, and how many tokens were used since."""
+
+from __future__ import annotations
+
+
+class Recency:
+    """Tokens by the request that used them last, as a Fenwick tree.
+
+    What a request used leaves it, token by token, as later ones use it again. So the tokens that
+    the later ones hold are what an LRU cache has taken in since: the LRU stack distance.
+
+    Parameters
+    ----------
+    requests
+        How many there will be.
+
+    References
+    ----------
+    R. L. Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal
+    9(2), 1970; P. M. Fenwick, "A new data structure for cumulative frequency tables", Software:
+    Practice and Experience 24(3), 1994.
+    """
+
+    def __init__(self, requests: int) -> None:
+        self._sums = [0] * (requests + 1)
+        self._total = 0
+
+    def add(self, request: int, tokens: int) -> None:
+        """Give tokens to a request, or take them where the number is negative."""
+        self._total += tokens
+        sums, at = self._sums, request + 1
+        while at < len(sums):
+            sums[at] += tokens
+            at += at & -at
+
+    def since(self, request: int) -> int:
+        """Return the tokens that later requests used last."""
+        sums, at, up_to = self._sums, request + 1, 0
+        while at:
+            up_to += sums[at]
+            at &= at - 1
+        return self._total - up_to
+
+    def request_at(self, distance_tokens: float) -> int:
+        """Return the earliest request since which at most that many tokens were used."""
+        sums, at, left = self._sums, 0, self._total - distance_tokens
+        bit = 1 << (len(sums) - 1).bit_length()
+        while left > 0 and bit:
+            further = at + bit
+            if further < len(sums) and sums[further] < left:
+                at = further
+                left -= sums[at]
+            bit >>= 1
+        return at

@@ -1,0 +1,210 @@
+"""The statistics of a trace that a twin is made from, and their file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from simulator.errors import DataError
+from simulator.files import write_text
+from simulator.json_file import read_json
+from workloads.files import open_file
+from workloads.twin.boxes import Boxes
+from workloads.twin.meetings import Meeting
+
+Format = Literal["milepost-twin"]
+FORMAT: Format = "milepost-twin"
+PEEKED_BYTES = 256
+SLICES = 64  # of a trace, by its requests
+MOST_REQUESTS = 1_000_000
+MOST_LABELS = 8
+Session = Literal["none", "new", "source's", "other"]
+SESSIONS: tuple[Session, ...] = ("none", "new", "source's", "other")
+COLUMNS = ("slice", "distance", "depth", "fresh", "beyond", "new", "output")
+GAP_COLUMNS = ("slice", "requests", "ticks")
+
+Value = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Means = Annotated[tuple[Value, ...], msgspec.Meta(max_length=len(COLUMNS))]
+Tokens = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+Bounds = Annotated[tuple[Tokens, ...], msgspec.Meta(max_length=len(COLUMNS))]
+Index = Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)]
+
+
+class Box(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rows of one kind: how many, and the bounds and mean of each column."""
+
+    kind: Index
+    rows: Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
+    low: Bounds
+    mean: Means
+    high: Bounds
+
+
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Requests that are alike in what is no number.
+
+    Parameters
+    ----------
+    meeting, session
+        One of `meetings.MEETINGS`, and of `SESSIONS`.
+    label
+        Index into the labels, -1 for none.
+    answered
+        Share whose answer is known.
+    """
+
+    meeting: Meeting
+    session: Session
+    label: Annotated[int, msgspec.Meta(ge=-1, le=MOST_LABELS)]
+    answered: Share
+
+
+class Arrivals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Instants: how many requests come at each, and ticks to the next; columns `GAP_COLUMNS`."""
+
+    tick_seconds: Annotated[float, msgspec.Meta(gt=0, le=1e6)]
+    boxes: Annotated[tuple[Box, ...], msgspec.Meta(min_length=1, max_length=1024)]
+
+
+class TwinStats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is told of a trace, as its file has it; columns of the boxes are `COLUMNS`.
+
+    Parameters
+    ----------
+    requests
+        Of the original.
+    granularity
+        Tokens a block.
+    scale_tokens
+        The mean prompt length: distances far below it are alike.
+    labels
+        Names of labels.
+    kinds, boxes
+        What requests look like.
+    arrivals
+        None where the original tells no times.
+    """
+
+    format: Format
+    version: Literal[1]
+    requests: Annotated[int, msgspec.Meta(ge=1, le=MOST_REQUESTS)]
+    granularity: Annotated[int, msgspec.Meta(ge=1, le=1 << 30)]
+    scale_tokens: Annotated[float, msgspec.Meta(ge=1, le=1e12)]
+    labels: Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_LABELS + 1)]
+    kinds: Annotated[tuple[Kind, ...], msgspec.Meta(min_length=1, max_length=1024)]
+    boxes: Annotated[tuple[Box, ...], msgspec.Meta(min_length=1, max_length=1024)]
+    arrivals: Arrivals | None
+
+
+def write_stats(stats: TwinStats, path: Path) -> None:
+    """Write statistics as JSON; the same statistics give the same bytes.
+
+    Raises
+    ------
+    UsageError
+        Where the file cannot be written.
+    """
+    write_text(path, _text(stats))
+
+
+def _text(stats: TwinStats) -> str:
+    """Return JSON with a line a box."""
+    text = json.dumps(msgspec.to_builtins(stats))
+    for start in ('"kinds": ', '"boxes": ', '"arrivals": ', '{"kind": ', '{"meeting": '):
+        text = text.replace(start, f"\n{start}")
+    return f"{text}\n"
+
+
+def read_stats(path: Path) -> TwinStats:
+    """Read statistics and check every number.
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be read, or a field that is not what it should be.
+    """
+    plain = read_json(path, "statistics of a trace")
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise DataError(str(path), f"expected statistics of a trace (format {FORMAT})")
+    try:
+        stats = msgspec.convert(plain, TwinStats, strict=True)
+    except msgspec.ValidationError as error:
+        problem, _, where = str(error).partition(" - at ")
+        raise DataError(str(path), problem, field=where.strip("`$.") or None) from None
+    found = _problem(stats)
+    if found is not None:
+        raise DataError(str(path), found[1], field=found[0])
+    return stats
+
+
+def _problem(stats: TwinStats) -> tuple[str, str] | None:
+    """Say which field contradicts another, or return None."""
+    for at, kind in enumerate(stats.kinds):
+        if kind.label >= len(stats.labels):
+            expected = f"expected less than {len(stats.labels)}, found {kind.label}"
+            return f"kinds[{at}].label", expected
+        if kind.meeting == "cold" and kind.session == "source's":
+            return f"kinds[{at}].session", "a cold request has no source"
+    found = _boxes_problem("boxes", stats.boxes, COLUMNS, len(stats.kinds))
+    if found is None and stats.arrivals is not None:
+        found = _boxes_problem("arrivals.boxes", stats.arrivals.boxes, GAP_COLUMNS, 1)
+    return found
+
+
+def _boxes_problem(
+    name: str, boxes: tuple[Box, ...], columns: tuple[str, ...], kinds: int
+) -> tuple[str, str] | None:
+    for at, box in enumerate(boxes):
+        found = _box_problem(box, columns, kinds)
+        if found is not None:
+            return f"{name}[{at}].{found[0]}", found[1]
+    return None
+
+
+def _box_problem(box: Box, columns: tuple[str, ...], kinds: int) -> tuple[str, str] | None:
+    if box.kind >= kinds:
+        return "kind", f"expected less than {kinds}, found {box.kind}"
+    for name in ("low", "mean", "high"):
+        count = len(getattr(box, name))
+        if count != len(columns):
+            return name, f"expected {len(columns)} numbers ({', '.join(columns)}), found {count}"
+    for column, low, mean, high in zip(columns, box.low, box.mean, box.high, strict=True):
+        if not low <= mean <= high:
+            return "mean", f"expected {column} from {low:g} to {high:g}, found {mean:g}"
+    if box.high[0] >= SLICES:
+        return "high", f"expected a slice below {SLICES}, found {box.high[0]:g}"
+    return None
+
+
+def as_boxes(boxes: tuple[Box, ...]) -> Boxes:
+    """Return boxes as columns."""
+    return Boxes(
+        group=np.array([box.kind for box in boxes], dtype=np.int64),
+        rows=np.array([box.rows for box in boxes], dtype=np.int64),
+        low=np.array([box.low for box in boxes], dtype=np.float64),
+        mean=np.array([box.mean for box in boxes], dtype=np.float64),
+        high=np.array([box.high for box in boxes], dtype=np.float64),
+    )
+
+
+def from_boxes(boxes: Boxes) -> tuple[Box, ...]:
+    """Return columns as boxes."""
+    bounds = (boxes.low.astype(np.int64), boxes.mean, boxes.high.astype(np.int64))
+    columns = (column.tolist() for column in (boxes.group, boxes.rows, *bounds))
+    return tuple(
+        Box(kind, rows, tuple(low), tuple(mean), tuple(high))
+        for kind, rows, low, mean, high in zip(*columns, strict=True)
+    )
+
+
+def is_stats(path: Path) -> bool:
+    """Say whether a file looks like statistics, by its start."""
+    if path.is_dir():
+        return False
+    with open_file(path) as file:
+        return f'"{FORMAT}"'.encode() in file.peek(PEEKED_BYTES)[:PEEKED_BYTES]

@@ -1,0 +1,77 @@
+"""What is odd about a trace file: everything an import survives, refuses or reinterprets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workloads.anomaly import Anomaly
+from workloads.id_ranges import IdRanges
+from workloads.opening import is_saved, read_rows
+from workloads.options import ReadOptions
+from workloads.prompts import BlockKeys
+from workloads.rows import Rows
+from workloads.store import load
+from workloads.validation.blocks import (
+    block_anomalies,
+    content_anomalies,
+    number_blocks,
+    number_keys,
+)
+from workloads.validation.facts import Facts, facts_of_rows, facts_of_trace
+from workloads.validation.requests import request_anomalies
+from workloads.validation.sessions import session_anomalies
+from workloads.validation.times import time_anomalies
+
+__all__ = ["validate"]
+
+
+def validate(path: str | Path, *, format: str | None = None, **options: Any) -> list[Anomaly]:
+    """Read the whole file and return what is odd about it; an empty list is a clean file.
+
+    Arguments are those of `workloads.opening.open_trace`.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read as lines at all, or is a damaged saved trace.
+    """
+    path = Path(path)
+    if is_saved(path):
+        trace = load(path)
+        notes = [Anomaly("note", 1, None, note) for note in trace.notes]
+        return [*notes, *_common(facts_of_trace(trace))]
+    chosen = ReadOptions(**options | {"on_bad_line": "skip"})
+    return list(_anomalies(read_rows(path, chosen, format)))
+
+
+def _anomalies(rows: Rows) -> Iterator[Anomaly]:
+    if rows.first_bad is not None:
+        first = rows.first_bad
+        detail = first.problem if first.field is None else f"field '{first.field}': {first.problem}"
+        yield Anomaly("bad-line", rows.bad_lines, first.line, detail, error=True)
+    yield from rows.oddities.values()
+    if not len(rows):
+        return
+    prefix = None
+    if isinstance(rows.prompts, BlockKeys):
+        blocks = number_blocks(rows.prompts)
+        prefix = blocks.last
+        line = np.frombuffer(rows.line, dtype=np.int64)
+        yield from block_anomalies(blocks, rows.prompts, rows.lengths(), line)
+    elif isinstance(rows.prompts, IdRanges):  # whose reader has noted what has no id
+        keys, _, offsets = rows.prompts.unfold()
+        blocks = number_keys(keys, offsets)
+        yield from content_anomalies(blocks, np.frombuffer(rows.line, dtype=np.int64))
+    yield from _common(facts_of_rows(rows, prefix))
+
+
+def _common(facts: Facts) -> Iterator[Anomaly]:
+    """Yield what requests show, however their prompts were told."""
+    if len(facts):
+        yield from time_anomalies(facts)
+        yield from request_anomalies(facts)
+        yield from session_anomalies(facts)

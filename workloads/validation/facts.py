@@ -1,0 +1,78 @@
+"""The columns that are looked at, of a file that has been read or of a saved trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.trace import Trace
+from workloads.anomaly import Anomaly
+from workloads.numbering import Int64
+from workloads.rows import Rows, to_trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """Requests as columns.
+
+    Parameters
+    ----------
+    trace
+        The requests as they arrive: `line` and `times` alone are in another order.
+    order
+        int64: the request of `trace` that each row of the file has become.
+    line
+        Of each row; None in a saved trace, which remembers none.
+    times
+        Seconds, of each row; None without times.
+    prefix
+        int64, by request: equal where all that can be matched of two prompts is equal; -1 where
+        nothing can be.
+    """
+
+    trace: Trace
+    order: Int64
+    line: Int64 | None
+    times: NDArray[np.float64] | None
+    prefix: Int64
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def found(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
+        """Yield an anomaly where any row (in the order of the file) shows it."""
+        if where.any():
+            first = None if self.line is None else int(self.line[where.argmax()])
+            yield Anomaly(what, int(np.count_nonzero(where)), first, detail)
+
+    def found_in(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
+        """Yield an anomaly where any request (in the order of the trace) shows it."""
+        yield from self.found(what, where[self.order], detail)
+
+
+def facts_of_trace(trace: Trace) -> Facts:
+    """Return the columns of a saved trace."""
+    leaf = trace.leaf.astype(np.int64)
+    return Facts(trace, np.arange(len(trace)), None, trace.arrival_seconds, leaf)
+
+
+def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
+    """Return the columns of rows, whose prompts are gone afterwards.
+
+    `prefix` is that of `Facts`, in the order of the file; None where the leaf tells.
+    """
+    times, arrival = None, np.arange(len(rows))
+    if rows.time_ticks:
+        times = np.frombuffer(rows.time_ticks, dtype=np.float64) / rows.ticks_per_second
+        arrival = np.argsort(times, kind="stable")
+    trace = to_trace(rows, "")
+    return Facts(
+        trace=trace,
+        order=np.argsort(arrival),
+        line=np.frombuffer(rows.line, dtype=np.int64),
+        times=times,
+        prefix=trace.leaf.astype(np.int64) if prefix is None else prefix[arrival],
+    )
