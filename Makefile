@@ -34,8 +34,9 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+$(VENV)/installed-dev: pyproject.toml constraints.txt $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		-e '.[dev,calibration]' -c constraints.txt
 	@touch $@
 
 clean:

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.analytic import analytic_profile
-from simulator.errors import UsageError, did_you_mean, printable
+from calibration.options import KV_KEYS, read_options, split_options, with_compressed_kv
+from simulator.errors import DataError, UsageError, did_you_mean, printable
 from simulator.model import MODELS
 from simulator.profile import Profile, load_profile
 
 ANALYTIC = "analytic"
 _FOLDER = Path(__file__).parent / "profiles"
-_PARAMETERS = ["model", "gpu", "count"]
+_PARAMETERS = ["model", "gpu", "count", *KV_KEYS]
+_PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".bin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class ProfileRow:
     state_bytes: int
     kv_bytes_per_token: int
     alignment: int
+    kv_compression: str | None = None
 
 
 def profile_names() -> list[str]:
@@ -42,7 +45,9 @@ def open_profile(name: str) -> Profile:
     ----------
     name
         A shipped one ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200", or the path of
-        a JSON file.
+        a JSON file. Behind it, how its KV is compressed (`with_compressed_kv`):
+        "qwen3.5-9b-h200:kv=fp8", "mine.json:kv_budget=4096..512",
+        "analytic:model=qwen3.5-27b,kv=0.3".
 
     Raises
     ------
@@ -54,8 +59,18 @@ def open_profile(name: str) -> Profile:
     kind, _, parameters = name.partition(":")
     if kind == ANALYTIC:
         return _open_analytic(parameters)
+    bare, options = split_options(name)
+    profile = _open_bare(bare)
+    return with_compressed_kv(profile, read_options(options, KV_KEYS, bare))
+
+
+def _open_bare(name: str) -> Profile:
+    """Return a shipped profile or that of a file."""
     if name in profile_names():
         return load_profile(_FOLDER / f"{name}.json")
+    if name.endswith(_PICKLES):
+        problem = "a pickle, which may run anything when opened: expected a profile in JSON"
+        raise DataError(name, problem)
     if _looks_like_path(name):
         return load_profile(name)
     known = [*profile_names(), *_analytic_names()]
@@ -83,6 +98,7 @@ def describe_profile(name: str, profile: Profile) -> ProfileRow:
         state_bytes=profile.state_bytes,
         kv_bytes_per_token=profile.kv_bytes_per_token,
         alignment=profile.alignment,
+        kv_compression=profile.kv_compression and profile.kv_compression.described(),
     )
 
 
@@ -98,22 +114,13 @@ def _looks_like_path(name: str) -> bool:
 
 
 def _open_analytic(parameters: str) -> Profile:
-    """Return the analytic profile of "model=...,gpu=...,count=..."."""
-    values: dict[str, str] = {}
-    for part in filter(None, parameters.split(",")):
-        key, equals, value = (text.strip() for text in part.partition("="))
-        if not equals or not value:
-            raise UsageError(f"profile 'analytic': expected key=value, found '{printable(part)}'")
-        if key not in _PARAMETERS:
-            hint = did_you_mean(key, _PARAMETERS)
-            raise UsageError(f"profile 'analytic': unknown key '{printable(key)}'{hint}")
-        if key in values:
-            raise UsageError(f"profile 'analytic': '{key}' is told twice")
-        values[key] = value
+    """Return the analytic profile of "model=...,gpu=...,count=...,kv=..."."""
+    values = read_options(parameters, _PARAMETERS, ANALYTIC)
     if "model" not in values:
         raise UsageError("profile 'analytic': expected a model, as in analytic:model=qwen3.5-27b")
     count = _whole(values["count"]) if "count" in values else None
-    return analytic_profile(values["model"], values.get("gpu", "h200"), count)
+    profile = analytic_profile(values["model"], values.get("gpu", "h200"), count)
+    return with_compressed_kv(profile, values)
 
 
 def _whole(text: str) -> int:

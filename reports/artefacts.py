@@ -158,7 +158,7 @@ def make_manifest(
         "seed": study.study.seed,
         "warmup_share": study.study.warmup,
         "trace": _trace(first, facts),
-        "profile": _profile(first),
+        "profile": _profile(first) | {"lossy": _lossy(outcomes)},
         "failed": [
             {"cell": cell.identity, "placer": cell.study.policy.placer, "error": outcome.error}
             for cell, outcome in outcomes
@@ -182,6 +182,8 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
         "capacity_bytes": study.cache.capacity,
         "workload": Path(study.workload.trace).name if study.workload.trace else "built-in",
     }
+    if cell.draw is not None:
+        row["draw"] = cell.draw
     row |= {key: v for key, v in cell.choice.items() if key not in _PLAIN_COLUMNS}
     return {**row, "error": outcome.error, **(outcome.metrics or {})}
 
@@ -238,7 +240,17 @@ def _profile(study: Study) -> dict[str, Any]:
         "source": profile.source,
         "valid_n_max": profile.valid_n_max,
         "valid_c_max": profile.valid_c_max,
+        "band": profile.validation and profile.validation.band,
+        "warnings": list(profile.validation.warnings) if profile.validation else [],
+        "draws": study.model.draws,
     }
+
+
+def _lossy(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, str]:
+    """Return what each profile with compressed KV keeps of it, in words."""
+    names = dict.fromkeys(cell.study.model.profile for cell, _ in outcomes)
+    kept = {name: profile_named(name).kv_compression for name in names}
+    return {name: compression.described() for name, compression in kept.items() if compression}
 
 
 def _versions() -> dict[str, str]:

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reports.scenario import PolicyError, canonical_policies, profile_named
@@ -44,6 +44,11 @@ class Cell:
     seed: int
     trace: str
 
+    @property
+    def draw(self) -> int | None:
+        """The draw of the profile's coefficients that it takes; None for the fitted ones."""
+        return self.replication if self.study.model.draws else None
+
 
 def pin_overrides(settings: Settings) -> Settings:
     """Let a flag that sets a key of the grid replace that key's list.
@@ -76,6 +81,7 @@ def expand(settings: Settings) -> tuple[Study, list[Cell]]:
     settings = pin_overrides(settings)
     study = parse_study(settings)
     _refuse_too_many(study)
+    _refuse_one_draw(study)
     cells = [
         _cell(variant, choice, replication, seed)
         for choice, variant in _variants(settings, study)
@@ -143,18 +149,19 @@ def _canonical(settings: Settings) -> Study:
 
 
 def _cell(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
-    trace = trace_key(study, seed)
-    identity = _hash([_scenario(study), trace, seed])
-    return Cell(identity, study, choice, replication, seed, trace)
+    cell = Cell("", study, choice, replication, seed, trace_key(study, seed))
+    identity = _hash([_scenario(study, cell.draw), cell.trace, seed])
+    return replace(cell, identity=identity)
 
 
-def _scenario(study: Study) -> dict[str, Any]:
+def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     """Return what a result depends on, besides the workload and the seed."""
     from simulator.profile import profile_to_json
 
     keep = {"arrivals", "cache", "server", "policy", "model"}
     scenario = study.model_dump(include=keep)
-    scenario["model"]["profile"] = profile_to_json(profile_named(study.model.profile))
+    del scenario["model"]["draws"]  # what was drawn stands in the profile
+    scenario["model"]["profile"] = profile_to_json(profile_named(study.model.profile, draw))
     scenario["warmup"] = study.study.warmup
     scenario["milepost"] = version()
     return scenario
@@ -179,12 +186,21 @@ def _refuse_twins(cells: list[Cell]) -> None:
             )
 
 
+def _refuse_one_draw(study: Study) -> None:
+    """Refuse draws that make no interval."""
+    if study.model.draws and study.study.replications < 2:
+        raise UsageError(
+            "model.draws: each replication has a draw of its own, so study.replications: "
+            "expected 2 or more"
+        )
+
+
 def _refuse_repetition(cells: list[Cell]) -> None:
     """Refuse replications in which nothing is drawn."""
     for cell in cells:
         study = cell.study
         replay = study.workload.trace is not None and study.server.kind == "instant"
-        if cell.replication and replay:
+        if cell.replication and replay and cell.draw is None:
             raise _repetition("with the instant server nothing in a replay depends on the seed")
 
 
@@ -197,6 +213,8 @@ def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
         When replications or a rate are asked of a trace file that has times of its own.
     """
     refuse_rate(study, name, has_arrivals=has_arrivals)
+    if study.model.draws:
+        return
     if study.study.replications > 1 and study.workload.trace is not None and has_arrivals:
         raise _repetition("the trace has arrival times of its own, so nothing depends on the seed")
 

@@ -16,7 +16,19 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.commands import doctor, objects, place, policies, profiles, report, run, sweep, trace
+from reports.commands import (
+    calibrate,
+    doctor,
+    objects,
+    place,
+    policies,
+    profiles,
+    prototype,
+    report,
+    run,
+    sweep,
+    trace,
+)
 from reports.console import say
 from reports.version import version
 from simulator.errors import MilepostError
@@ -38,6 +50,12 @@ app.command("objects", short_help="Replay a flat stream of sized objects.")(obje
 app.command("policies", short_help="List policies, or show one.")(policies.policies)
 app.command("profiles", short_help="List cost profiles, or show one.")(profiles.profiles)
 app.add_typer(trace.app, name="trace")
+app.command("calibrate", short_help="Measure a model here; write its cost profile.")(
+    calibrate.calibrate
+)
+app.command("prototype", short_help="Serve a trace through a real model; compare times.")(
+    prototype.prototype
+)
 app.command("doctor", short_help="Say what is installed and what is missing.")(doctor.doctor)
 
 

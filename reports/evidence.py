@@ -1,7 +1,8 @@
 """What the cells of one point say, and what two points say of each other.
 
-The evidence for an interval is, in this order: replications with seeds of their own; blocks of
-time of one replay; none. A deterministic replay repeated is one replay.
+The evidence for an interval is, in this order: draws of what the costs might be; replications with
+seeds of their own; blocks of time of one replay; none. A deterministic replay repeated is one
+replay.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from reports.statistics import (
     Estimate,
     Ratio,
+    drawn_interval,
     mean_interval,
     paired_difference,
     resampled_difference,
@@ -41,6 +43,8 @@ def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estima
     rows = [row for row in rows if _value(row, metric) is not None]
     if not rows:
         return None
+    if _drawn(rows):
+        return drawn_interval([_known(row, metric) for row in rows])
     if _replicated(rows, deterministic):
         return mean_interval([_known(row, metric) for row in rows])
     ours = _ratio(rows[0], metric)
@@ -60,11 +64,18 @@ def difference(
     ]
     if not pairs:
         return None
+    values = np.array([[_known(row, metric) for row in pair] for pair in pairs])
+    if _drawn([mine for mine, _ in pairs]):
+        return drawn_interval(values[:, 0] - values[:, 1])
     if _replicated([mine for mine, _ in pairs], deterministic):
-        values = np.array([[_known(row, metric) for row in pair] for pair in pairs])
         return paired_difference(values[:, 0], values[:, 1])
     mine, other = pairs[0]
     return _centred(_known(mine, metric) - _known(other, metric), _resampled(mine, other, metric))
+
+
+def _drawn(rows: Sequence[Row]) -> bool:
+    """Whether the rows differ by draws of the costs."""
+    return len({row["draw"] for row in rows if row.get("draw") is not None}) > 1
 
 
 def _replicated(rows: Sequence[Row], deterministic: bool) -> bool:

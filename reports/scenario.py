@@ -21,8 +21,10 @@ class PolicyError(UsageError):
         self.kind = kind
 
 
-def build_scenario(study: Study, *, check: bool = False) -> Scenario:
+def build_scenario(study: Study, *, check: bool = False, draw: int | None = None) -> Scenario:
     """Return a fresh scenario: policies remember, so each simulation has its own.
+
+    With `draw`, the cost coefficients are that draw of the profile's.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def build_scenario(study: Study, *, check: bool = False) -> Scenario:
     from simulator.simulation import Scenario
 
     return Scenario(
-        profile=profile_named(study.model.profile),
+        profile=profile_named(study.model.profile, draw),
         placer=create("placer", study.policy.placer),
         eviction=create("eviction", study.policy.eviction),
         admission=create("admission", study.policy.admission),
@@ -46,18 +48,21 @@ def build_scenario(study: Study, *, check: bool = False) -> Scenario:
     )
 
 
-@lru_cache(maxsize=32)
-def profile_named(name: str) -> Profile:
-    """Return a cost profile by name or path; a study asks for the same few again and again.
+@lru_cache(maxsize=128)
+def profile_named(name: str, draw: int | None = None) -> Profile:
+    """Return a cost profile by name or path, or a draw of its coefficients.
+
+    A study asks for the same few again and again.
 
     Raises
     ------
     UsageError, DataError
-        When there is none of this name, or it does not validate.
+        When there is none of this name, it does not validate, or it has no such draw.
     """
     from calibration.catalogue import open_profile
+    from simulator.profile import drawn
 
-    return open_profile(name)
+    return open_profile(name) if draw is None else drawn(profile_named(name), draw)
 
 
 def canonical_policies(study: Study) -> Study:

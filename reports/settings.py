@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,15 @@ from typing import Any
 from simulator.errors import UsageError, printable
 
 FILE_LIMIT_BYTES = 1 << 20
-_PATHS = ("workload.trace", "model.profile", "grid.model.profile")
+_PATHS = (
+    "workload.trace",
+    "model.profile",
+    "grid.model.profile",
+    "arrivals.process",
+    "grid.arrivals.process",
+)
+_PROFILE_FILE = re.compile(r"(?P<file>.+?\.json)(?P<options>(:[^/\\]*)?)", re.DOTALL)
+_PATH_PARAMETER = re.compile(r"(?<=[:,]path=)[^,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,19 @@ def to_toml(tables: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def replace_path(spec: Any, place: Callable[[str], str]) -> Any:
+    """Return "name:path=FILE,..." with FILE as `place` puts it; anything else as it is."""
+    if not isinstance(spec, str):
+        return spec
+    return _PATH_PARAMETER.sub(lambda match: place(match[0].strip()), spec)
+
+
+def replace_profile_path(spec: str, place: Callable[[str], Path]) -> str:
+    """Return "FILE.json:key=value,..." with FILE as `place` puts it; a name as it is."""
+    match = _PROFILE_FILE.fullmatch(spec)
+    return f"{place(match['file'])}{match['options']}" if match else spec
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     name = printable(str(path))
     try:
@@ -121,8 +143,13 @@ def _beside(folder: Path, key: str, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [_beside(folder, key, item) for item in value]
-    is_path = key == "workload.trace" or str(value).endswith(".json")
-    return str(folder / value) if isinstance(value, str) and value and is_path else value
+    if key.endswith("arrivals.process"):
+        return replace_path(value, lambda path: str(folder / path))
+    if not isinstance(value, str) or not value:
+        return value
+    if key == "workload.trace":
+        return str(folder / value)
+    return replace_profile_path(value, lambda path: folder / path)
 
 
 def _parse_value(text: str) -> Any:

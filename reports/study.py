@@ -99,7 +99,7 @@ def simulate_cell(task: CellTask) -> Outcome:
 
     study, facts = task.cell.study, task.facts
     trace = with_times(open_stored(task.trace), study, task.cell.seed)
-    scenario = build_scenario(study)
+    scenario = build_scenario(study, draw=task.cell.draw)
     result = simulate(trace, scenario)
     warmup = study.study.warmup
     bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None

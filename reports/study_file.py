@@ -9,13 +9,29 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from reports.settings import Settings
+from reports.settings import Settings, replace_path, replace_profile_path
+from reports.study_traffic import (
+    MEMBER,
+    contradiction,
+    generator_fields,
+    mixture,
+    refuse_bad_traffic,
+    refuse_two_workloads,
+    shown,
+)
 from simulator.errors import MilepostError, UsageError, did_you_mean, printable
 from simulator.units import parse_capacity, parse_seconds
 
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
-_NOT_IN_GRID = ("workload.trace", "workload.builtin", "workload.block", "workload.format")
+_READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
+_NOT_IN_GRID = (
+    "workload.trace",
+    "workload.builtin",
+    "workload.block",
+    "workload.format",
+    "model.draws",
+)
 
 
 def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
@@ -42,7 +58,7 @@ class _Section(BaseModel):
 
 
 class Workload(_Section):
-    """Where the requests come from: a trace file, or the built-in workload and its knobs."""
+    """Where the requests come from: a trace file, a generator, or the built-in workload."""
 
     trace: Annotated[str, Field(min_length=1)] | None = None
     builtin: bool | None = None
@@ -53,25 +69,33 @@ class Workload(_Section):
     rows: Literal["cumulative", "incremental"] | None = None
     tokenizer: Spec | None = None
     jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
-    generator: dict[str, Any] = {}
+    session_rate: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
+    generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+    knobs: dict[str, Any] = {}
 
     def read_options(self) -> dict[str, Any]:
         """Return what `workloads.opening.open_trace` is to be told of the file."""
-        names = {"block", "on_bad_line", "time_unit", "rows", "tokenizer", "jitter"}
+        names = {"on_bad_line", *_READ_OPTIONS}
         return self.model_dump(include=names, exclude_none=True)
 
 
 class Arrivals(_Section):
-    """Requests per second, of the built-in workload and of traces without times."""
+    """When requests come, of generated workloads and of traces without times."""
 
     rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    process: Spec | None = None
 
 
 class Model(_Section):
-    """The cost profile, and the alignment of checkpoints where it differs from the profile's."""
+    """The cost profile, and the alignment of checkpoints where it differs from the profile's.
+
+    With `draws` each replication has another draw of the profile's fitted coefficients.
+    """
 
     profile: Spec = "qwen3.5-9b-h200"
     alignment: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+    draws: bool = False
 
 
 class Cache(_Section):
@@ -124,7 +148,7 @@ class Study(_Section):
         What the grid varies stands there only, as the file could not be run again otherwise.
         """
         tables = self.model_dump(exclude_none=True)
-        tables["workload"] |= tables["workload"].pop("generator")
+        tables["workload"] |= tables["workload"].pop("knobs")
         tables["cache"]["capacity"] = (
             "unbounded" if self.cache.capacity is None else self.cache.capacity
         )
@@ -138,8 +162,12 @@ class Study(_Section):
         tables = self.resolved()
         if self.workload.trace is not None:
             tables["workload"]["trace"] = str(Path(self.workload.trace).resolve())
-        if "profile" in tables.get("model", {}) and self.model.profile.endswith(".json"):
-            tables["model"]["profile"] = str(Path(self.model.profile).resolve())
+        if self.arrivals.process is not None and "process" in tables["arrivals"]:
+            process = replace_path(self.arrivals.process, lambda path: str(Path(path).resolve()))
+            tables["arrivals"]["process"] = process
+        if "profile" in tables.get("model", {}):
+            profile = replace_profile_path(self.model.profile, lambda path: Path(path).resolve())
+            tables["model"]["profile"] = profile
         return tables
 
 
@@ -151,35 +179,32 @@ def parse_study(settings: Settings) -> Study:
     UsageError
         For an unknown key ("did you mean"), or a value that is not what its key expects.
     """
-    generator = generator_fields()
-    tables: dict[str, Any] = {"workload": {"generator": {}}, "grid": {}}
+    knobs = generator_fields()
+    tables: dict[str, Any] = {"workload": {"knobs": {}}, "grid": {}}
+    members = {}
     for key, value in settings.values.items():
-        _refuse_unknown(settings, key, value, generator)
         section, dot, name = key.partition(".")
+        if key.startswith(MEMBER):
+            members[key.removeprefix(MEMBER)] = value
+            continue
+        _refuse_unknown(settings, key, value, knobs)
         if not dot:
             if value != {}:
                 tables[key] = value
-        elif section == "workload" and name in generator:
-            tables["workload"]["generator"][name] = value
+        elif section == "workload" and name in knobs:
+            tables["workload"]["knobs"][name] = value
         else:
             tables.setdefault(section, {})[name] = value
+    if members:
+        tables["workload"]["generator"] = mixture(settings, members)
     try:
         study = Study.model_validate(tables)
     except ValidationError as error:
         raise _first_problem(settings, error) from error
     _refuse_contradictions(settings, study)
-    _refuse_bad_knobs(settings, study.workload.generator)
+    workload = study.workload
+    refuse_bad_traffic(settings, workload.generator, workload.knobs, study.arrivals.process)
     return study
-
-
-def generator_fields() -> dict[str, Any]:
-    """Return the knobs of the built-in workload that `[workload]` takes, with their defaults."""
-    from dataclasses import fields
-
-    from workloads.synthetic import SyntheticSpec
-
-    own = ("seed", "rate_per_second", "rate")
-    return {field.name: field.default for field in fields(SyntheticSpec) if field.name not in own}
 
 
 def known_keys(generator: Mapping[str, Any]) -> list[str]:
@@ -188,7 +213,7 @@ def known_keys(generator: Mapping[str, Any]) -> list[str]:
     for section, field in Study.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            keys += [f"{section}.{name}" for name in kind.model_fields if name != "generator"]
+            keys += [f"{section}.{name}" for name in kind.model_fields if name != "knobs"]
     return keys + [f"workload.{name}" for name in generator]
 
 
@@ -203,7 +228,7 @@ def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping
     if value == {} and key in Study.model_fields:
         return
     if key in Study.model_fields and key != "title":
-        problem = f"'{key}' is a section, found {_shown(value)}"
+        problem = f"'{key}' is a section, found {shown(value)}"
         raise UsageError(f"{settings.origin(key)}: {problem}")
     in_grid = key.startswith("grid.")
     known = grid_keys(generator) if in_grid else known_keys(generator)
@@ -222,7 +247,7 @@ def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
     grid = f"grid.{parts[1]}" if parts[0] == "grid" and len(parts) > 1 else ""
     key = grid or next(iter(known), ".".join(parts[:2]))
     told = problem["type"] == "value_error"  # by a parser of ours, which names what it found
-    tail = "" if told else f", found {_shown(problem['input'])}"
+    tail = "" if told else f", found {shown(problem['input'])}"
     place = f"{settings.origin(key)}: '{printable(key)}'"
     return UsageError(f"{place}: {_expected(problem['msg'])}{tail}")
 
@@ -242,14 +267,11 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
     workload = study.workload
     trace = workload.trace is not None
     if trace and workload.builtin:
-        raise _contradiction(settings, "workload.trace", "workload.builtin = true")
+        raise contradiction(settings, "workload.trace", "workload.builtin = true")
     if workload.builtin is False and not trace:
         raise UsageError(f"{settings.origin('workload.builtin')}: no workload.trace is given")
-    for name in workload.generator:
-        if trace:
-            problem = "it is a knob of the built-in workload"
-            raise _contradiction(settings, "workload.trace", f"workload.{name} ({problem})")
-    for name in ("block", "format", "time_unit", "rows", "tokenizer", "jitter"):
+    refuse_two_workloads(settings, workload.model_dump(exclude_none=True))
+    for name in ("format", *_READ_OPTIONS):
         if not trace and getattr(workload, name) is not None:
             raise UsageError(
                 f"{settings.origin(f'workload.{name}')}: 'workload.{name}' is about a trace file, "
@@ -258,26 +280,4 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
     if study.server.kind == "instant":
         for name in ("queue_limit", "horizon"):
             if getattr(study.server, name) is not None:
-                raise _contradiction(settings, f"server.{name}", "server.kind = 'instant'")
-
-
-def _refuse_bad_knobs(settings: Settings, knobs: Mapping[str, Any]) -> None:
-    """Refuse knobs of the built-in workload that are out of range, each by its place."""
-    from workloads.synthetic import SyntheticSpec
-
-    try:
-        SyntheticSpec(**knobs)
-    except UsageError as error:
-        name, colon, problem = str(error).removeprefix("synthetic.").partition(": ")
-        key = f"workload.{name}"
-        if not colon or key not in settings.values:
-            raise UsageError(f"{settings.origin('workload')}: built-in workload: {error}") from None
-        raise UsageError(f"{settings.origin(key)}: '{key}': {problem}") from None
-
-
-def _contradiction(settings: Settings, key: str, other: str) -> UsageError:
-    return UsageError(f"{settings.origin(key)}: '{key}' contradicts {other}")
-
-
-def _shown(value: Any) -> str:
-    return printable(repr(value), limit=80)
+                raise contradiction(settings, f"server.{name}", "server.kind = 'instant'")

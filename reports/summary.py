@@ -50,6 +50,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
         ("workload", f"{trace['name']}: {trace['requests']:,} requests"),
         ("policies", f"{policy.placer}, {policy.eviction}, {policy.admission}"),
         ("model", f"{study.model.profile}, {study.server.kind} server"),
+        *_lossy(study),
         ("requests", f"{requests['total']:,} counted: {counts}"),
         ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
         *_of_the_best(summary),
@@ -75,6 +76,16 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
         beyond = share(summary["extrapolated_requests"], trace["requests"])
         rows.append(("extrapolated", f"{beyond} requests are beyond the profile's measured range"))
     return rows
+
+
+def _lossy(study: Study) -> list[tuple[str, str]]:
+    """Return that KV is compressed, where it is."""
+    from reports.scenario import profile_named
+
+    compression = profile_named(study.model.profile).kv_compression
+    if compression is None:
+        return []
+    return [("lossy", f"KV keeps {compression.described()}; states are exact")]
 
 
 def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:

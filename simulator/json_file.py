@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from simulator.errors import DataError
 
 LARGEST_FILE_BYTES = 16 * 2**20
+_PICKLES = (b"\x80", b"PK\x03\x04")  # of Python, and zipped as torch.save writes them
 
 
 def read_json(path: str | Path, what: str) -> object:
@@ -53,6 +54,9 @@ def _read_text(path: Path, source: str, what: str) -> str:
             data = file.read(LARGEST_FILE_BYTES + 1)
         if len(data) > LARGEST_FILE_BYTES:
             raise DataError(source, f"larger than 16 MiB: expected {what} in JSON")
+        if data.startswith(_PICKLES):
+            problem = f"a pickle, which may run anything when opened: expected {what} in JSON"
+            raise DataError(source, problem)
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(source, f"binary: expected {what} in JSON") from None

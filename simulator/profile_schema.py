@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from simulator.decode import Matches, Within
+from simulator.kv_compression import KvCompression, slot_bytes, token_bytes
+from simulator.profile_validation import Validation
 
 Text = Annotated[str, Matches(r"[^\x00-\x1f]{1,4096}", "a text of 1 to 4096 characters")]
 Name = Annotated[str, Matches(r"[\w.:=,+-]{1,200}", "a name of letters, digits and . : = , + - _")]
@@ -99,10 +101,21 @@ class Valid:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """What the coefficients might have been, had the points been measured again; `us` as in F."""
+
+    us: tuple[Annotated[float, Within(1e-6, 1e12)], ...]
+    e_us_per_pair: Annotated[float, Within(0.0, 1e6)]
+    g_us_per_token: Annotated[float, Within(0.0, 1e6)] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Prefill:
     """t(c, n) = F(n) + e n (c + n/2) + g c, and the points that it was fitted to, if any.
 
-    `c`, `n`, `median` and `quartiles` (first and third) have one entry a measured point.
+    `c`, `n`, `median` and `quartiles` (first and third) have one entry a measured point; so has
+    `fitted`, where it was not the median that was fitted (the minimum, on a shared machine).
+    `draws` carry the uncertainty of the fit.
     """
 
     F: Table
@@ -113,6 +126,8 @@ class Prefill:
     n: tuple[Tokens, ...] | None = None
     median: tuple[Microseconds, ...] | None = None
     quartiles: tuple[tuple[Microseconds, ...], ...] | None = None
+    fitted: tuple[Microseconds, ...] | None = None
+    draws: tuple[Draw, ...] | None = None
     floor_eager_us: Microseconds | None = None
     floor_graph_us: Microseconds | None = None
 
@@ -158,7 +173,10 @@ class Exactness:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A cost profile, as its file has it (`kind` says how far to trust it)."""
+    """A cost profile, as its file has it (`kind` says how far to trust it).
+
+    `state` and `kv` are those of the model itself; `kv_compression` says what a cache keeps.
+    """
 
     schema_version: Literal[1]
     profile_id: Name
@@ -177,18 +195,35 @@ class Profile:
     software: Software | None = None
     batching: Mapping[str, object] | None = None
     decode: Mapping[str, object] | None = None
-    validation: Mapping[str, object] | None = None
+    validation: Validation | None = None
     exactness: Exactness | None = None
+    kv_compression: KvCompression | None = None
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of one checkpoint."""
-        return self.state.bytes_per_checkpoint
+        """Bytes of one checkpoint, with the KV that a compressed prefix holds there."""
+        return self.state.bytes_per_checkpoint + self.kv_slot_bytes
+
+    @property
+    def kv_slot_bytes(self) -> int:
+        """KV bytes that each checkpoint holds; 0 unless a prefix keeps a constant budget."""
+        if self.kv_compression is None:
+            return 0
+        return slot_bytes(self.kv_compression, self.kv.bytes_per_token, self.attention_layers)
 
     @property
     def kv_bytes_per_token(self) -> int:
-        """KV bytes of one token."""
-        return self.kv.bytes_per_token
+        """KV bytes of one token; 0 where KV is held with checkpoints only."""
+        if self.kv_compression is None:
+            return self.kv.bytes_per_token
+        if self.kv_compression.budget_tokens is not None:
+            return 0
+        return token_bytes(self.kv_compression, self.kv.bytes_per_token, self.attention_layers)
+
+    @property
+    def attention_layers(self) -> int | None:
+        """Layers with KV, where the profile tells."""
+        return (self.model.layer_types or {}).get("attention")
 
     @property
     def alignment(self) -> int:

@@ -47,6 +47,21 @@ Tokenizer = Annotated[
 Jitter = Annotated[
     int | None, typer.Option("--jitter", metavar="SEED", help="Spread arrivals within ticks.")
 ]
+SessionRate = Annotated[
+    float | None,
+    typer.Option(
+        "--session-rate",
+        metavar="PER_SECOND",
+        help="Spread the starts of sessions, where a file tells none.",
+    ),
+]
+Generator = Annotated[
+    str | None, typer.Option("--generator", help="As in chats:turns_mean=3; default: built-in.")
+]
+Arrivals = Annotated[
+    str | None, typer.Option("--arrivals", help="As in gamma:cv=3; default: poisson.")
+]
+DrawSeed = Annotated[int | None, typer.Option("--seed", help="Of what a format draws; default: 0.")]
 
 
 def read_options(
@@ -56,6 +71,8 @@ def read_options(
     rows: str | None = None,
     tokenizer: str | None = None,
     jitter: int | None = None,
+    session_rate: float | None = None,
+    seed: int | None = None,
 ) -> dict[str, Any]:
     """Return flags as keywords of `workloads.opening.open_trace`, without those not given."""
     given = {
@@ -65,6 +82,8 @@ def read_options(
         "rows": rows,
         "tokenizer": tokenizer,
         "jitter": jitter,
+        "session_rate": session_rate,
+        "seed": seed,
     }
     return {name: value for name, value in given.items() if value is not None}
 

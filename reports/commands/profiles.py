@@ -3,35 +3,98 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reports.commands.options import Json
-from reports.console import print_json, print_table
-from simulator.units import format_bytes
+from reports.console import print_json, print_line, print_table, say
+from simulator.errors import UsageError
+from simulator.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from calibration.catalogue import ProfileRow
+    from simulator.profile import Profile
+
+SHOW = "show"
 
 
 def profiles(
-    name: Annotated[str | None, typer.Argument(help="A name, or a JSON file.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[show] [NAME]", help="A name or a JSON file; default: list all."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the charts of NAME: .html, .png, .svg or .pdf.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """List the cost profiles: what a prefill costs and what a state weighs."""
-    from calibration.catalogue import describe_profile, describe_profiles, open_profile
-
-    named = [] if name is None else [describe_profile(name, open_profile(name))]
-    rows = named or describe_profiles()
-    if json:
-        print_json({"profiles": [asdict(row) for row in rows]})
-    elif not named:
-        head = ("profile", "kind", "valid to", "state", "KV a token")
-        print_table(head, [_line(row) for row in rows])
-        print("\n`milepost profiles NAME` tells the source of each.")
+    """List the cost profiles: what a prefill costs and what a state weighs; or show one."""
+    name = _named(names or [])
+    if name is None:
+        if out is not None:
+            raise UsageError("--out: expected the NAME of a profile beside it")
+        _list(as_json=json)
     else:
-        print_table(("", ""), _details(rows[0]))
+        _show(name, out, as_json=json)
+
+
+def _named(words: list[str]) -> str | None:
+    """Return the profile that is asked for, if any."""
+    if words[:1] == [SHOW]:
+        words = words[1:]
+        if not words:
+            raise UsageError("profiles show: expected the NAME of a profile")
+    if len(words) > 1:
+        raise UsageError(f"profiles: expected one NAME, found {len(words)}")
+    return words[0] if words else None
+
+
+def _list(*, as_json: bool) -> None:
+    from calibration.catalogue import describe_profiles
+
+    rows = describe_profiles()
+    if as_json:
+        print_json({"profiles": [asdict(row) for row in rows]})
+        return
+    head = ("profile", "kind", "valid to", "state", "KV a token")
+    print_table(head, [_line(row) for row in rows])
+    print("\n`milepost profiles show NAME` tells the source of each, and its figures.")
+
+
+def _show(name: str, out: Path | None, *, as_json: bool) -> None:
+    from calibration.catalogue import describe_profile, open_profile
+    from reports.profile_summary import summary
+
+    profile = open_profile(name)
+    row, found = describe_profile(name, profile), summary(profile)
+    if out is not None:
+        from reports.profile_page import write_profile
+
+        write_profile(out, name, profile)
+    if as_json:
+        print_json({"profiles": [asdict(row) | found]})
+    else:
+        _print_profile(row, profile, found)
+    if out is not None:
+        say(f"charts: {out}")
+
+
+def _print_profile(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> None:
+    from reports.profile_page import error_rows, notes
+
+    print_table(("", ""), _details(row, profile, found))
+    print()
+    head = ("prefill without context", "time", "a token")
+    print_table(head, [_priced(int(n), seconds) for n, seconds in found["prefill_seconds"].items()])
+    if found["held_out"]:
+        print()
+        head = ("held-out points", "points", "mean error", "bias", "worst", "noise")
+        print_table(head, error_rows(found))
+    print()
+    for note in notes(profile, found):
+        print_line(f"- {note}")
 
 
 def _line(row: ProfileRow) -> tuple[str, ...]:
@@ -40,15 +103,32 @@ def _line(row: ProfileRow) -> tuple[str, ...]:
     return (row.name, row.kind, valid, state, kv)
 
 
-def _details(row: ProfileRow) -> list[tuple[str, str]]:
+def _priced(n: int, seconds: float) -> tuple[str, str, str]:
+    return (f"{n:,} tokens", format_seconds(seconds), format_seconds(seconds / n))
+
+
+def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[tuple[str, str]]:
     valid = f"prefills to {row.valid_n_max:,} tokens behind contexts to {row.valid_c_max:,} tokens"
+    slot = profile.kv_slot_bytes
+    copies = ", ".join(f"{t} {format_seconds(s)}" for t, s in found["restore_seconds"].items())
+    knee = f"{format_seconds(found['floor_seconds'])}, up to about {found['knee_tokens']:,.0f}"
+    pair = f"a pair with a token before it {found['pair_seconds'] * 1e12:,.3g} ps"
+    if found["context_tokens"] is not None:
+        pair += f", so a token costs twice as much behind {found['context_tokens']:,.0f}"
     return [
         ("profile", row.name),
         ("kind", row.kind),
         ("source", row.source),
         ("hardware", row.hardware),
         ("valid range", valid),
-        ("state", f"{format_bytes(row.state_bytes)} a checkpoint"),
+        (
+            "state",
+            f"{format_bytes(row.state_bytes)} a checkpoint"
+            + (f", {format_bytes(slot)} of it KV" if slot else ""),
+        ),
+        ("restored from", copies),
         ("KV", f"{format_bytes(row.kv_bytes_per_token)} a token"),
         ("alignment", f"checkpoints at multiples of {row.alignment:,} tokens"),
+        ("floor", f"{knee} tokens"),
+        ("beyond", f"a token {format_seconds(found['token_seconds'])}, {pair}"),
     ]

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reports.commands.options import (
+    Arrivals,
     Block,
     DryRun,
     Format,
+    Generator,
     Jitter,
     Json,
     OnBadLine,
     Quiet,
     RowsAre,
     Seed,
+    SessionRate,
     Sets,
     TimeUnit,
     Tokenizer,
@@ -38,6 +41,8 @@ File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A stu
 def run(
     study: File = None,
     trace: Annotated[str | None, typer.Option(help="A trace file; without it: built-in.")] = None,
+    generator: Generator = None,
+    arrivals: Arrivals = None,
     block: Block = None,
     format: Format = None,
     placer: Annotated[
@@ -58,6 +63,7 @@ def run(
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
     jitter: Jitter = None,
+    session_rate: SessionRate = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
     json: Json = False,
@@ -72,6 +78,8 @@ def run(
     """
     flags: dict[str, tuple[str, Any]] = {
         "--trace": ("workload.trace", trace),
+        "--generator": ("workload.generator", generator),
+        "--arrivals": ("arrivals.process", arrivals),
         "--block": ("workload.block", block),
         "--format": ("workload.format", format),
         "--on-bad-line": ("workload.on_bad_line", on_bad_line),
@@ -79,6 +87,7 @@ def run(
         "--rows": ("workload.rows", rows),
         "--tokenizer": ("workload.tokenizer", tokenizer),
         "--jitter": ("workload.jitter", jitter),
+        "--session-rate": ("workload.session_rate", session_rate),
         "--placer": ("policy.placer", placer),
         "--eviction": ("policy.eviction", eviction),
         "--admission": ("policy.admission", admission),
@@ -115,7 +124,8 @@ def single_cell(settings: Settings) -> Cell:
     from reports.study_file import parse_study
 
     parse_study(pin_overrides(settings))  # also what `run` replaces must be sound
-    _, cells = expand(settings.with_value("study.replications", 1, "milepost run"))
+    single = settings.with_value("study.replications", 1, "milepost run")
+    _, cells = expand(single.with_value("model.draws", False, "milepost run"))
     if len(cells) > 1:
         varied = ", ".join(key for key in cells[0].choice)
         raise UsageError(

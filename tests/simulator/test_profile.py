@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from simulator.errors import DataError
-from simulator.profile import load_profile, parse_profile, profile_to_json
+from simulator.errors import DataError, UsageError
+from simulator.profile import drawn, load_profile, parse_profile, profile_to_json
 
 ABSENT = object()
 
@@ -58,6 +58,11 @@ WHOLE: dict[str, Any] = {
         "F": {"n": [1, 64, 128], "us": [10, 9.5, 20.0], "interpolation": "linear"},
         "e_us_per_pair": 2e-4,
         "g_us_per_token": 0.0,
+        "fitted": [4.8, 5.9],
+        "draws": [
+            {"us": [9, 10, 22.0], "e_us_per_pair": 1e-4},
+            {"us": [11, 10, 19.0], "e_us_per_pair": 3e-4, "g_us_per_token": 0.5},
+        ],
         "floor_eager_us": 9.0,
         "floor_graph_us": None,
         "valid": {"n_max": 128, "c_max": 1024},
@@ -71,8 +76,26 @@ WHOLE: dict[str, Any] = {
         "h2d": {"latency_us": 10, "gbps": 50},
         "disk": {"latency_us": 100, "gbps": 6},
     },
-    "validation": {"holdout_mape": {"n>=64": 0.04}, "worst": 0.1, "noise": 0.01},
+    "validation": {
+        "held_out": [
+            {
+                "regime": "linear",
+                "points": 12,
+                "mean": 0.04,
+                "bias": -0.01,
+                "worst": -0.1,
+                "worst_c": 1024,
+                "worst_n": 65,
+                "noise": 0.01,
+            }
+        ],
+        "outliers": [{"c": 0, "n": 1, "error": 0.3}],
+        "band": 0.02,
+        "warnings": ["one layer group was measured"],
+        "notes": {"launches": 40},
+    },
     "exactness": {"fp32_max_abs": 1e-6, "bug_max_abs": 0.3, "bf16_argmax_agreement": 0.99},
+    "kv_compression": {"share": [0.5]},
 }
 
 
@@ -99,7 +122,7 @@ def fault_of(call: Callable[[], object]) -> DataError:
 
 def test_whole_profile() -> None:
     profile = parse_profile(WHOLE, "toy.json")
-    assert (profile.state_bytes, profile.kv_bytes_per_token) == (1024, 32)
+    assert (profile.state_bytes, profile.kv_bytes_per_token) == (1024, 16)
     assert (profile.alignment, profile.page_tokens) == (64, 16)
     assert (profile.valid_n_max, profile.valid_c_max) == (128, 1024)
     assert profile.checkpoint.cut_overhead == 12.5
@@ -111,11 +134,24 @@ def test_f_never_decreases() -> None:
     assert parse_profile(WHOLE, "toy.json").prefill.F.us == (10.0, 10.0, 20.0)
 
 
+def test_a_draw_takes_the_place_of_the_fit() -> None:
+    profile = parse_profile(WHOLE, "toy.json")
+    other = drawn(profile, 1)
+    assert other.prefill.F.us == (11.0, 11.0, 19.0)  # never decreasing either
+    assert other.prefill.F.n == profile.prefill.F.n
+    assert (other.prefill.e_us_per_pair, other.prefill.g_us_per_token) == (3e-4, 0.5)
+    assert other.prefill.draws is None
+    assert drawn(profile, 0).prefill.g_us_per_token == 0.0
+    with pytest.raises(UsageError, match="numbered 2, found 2 draws"):
+        drawn(profile, 2)
+
+
 def test_optional_fields_may_be_absent_or_null() -> None:
     optional = [
         *("seed", "software", "batching", "decode", "validation", "exactness", "io.d2h"),
         *("io.disk", "io.h2d", "hardware.driver", "hardware.memory", "model.parameters"),
         *("hardware.ceilings", "state.dtypes", "kv.dtype", "prefill.floor_eager_us"),
+        *("kv_compression", "prefill.draws", "prefill.fitted"),
     ]
     for field in optional:
         assert parse_profile(changed(field, ABSENT), "t") == parse_profile(
@@ -151,7 +187,8 @@ def test_missing_fields(field: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("schema_version", 2, "expected 1"),
+        ("schema_version", 2, "expected 1: a newer Milepost has written this profile"),
+        ("schema_version", 0, "expected 1, found 0"),
         ("schema_version", True, "expected 1, found true"),
         ("schema_version", "1", "expected 1"),
         ("kind", "guessed", "expected 'measured' or 'composed' or 'analytic' or 'toy'"),
@@ -192,7 +229,20 @@ def test_missing_fields(field: str) -> None:
         ("io.d2d.gbps", 0, "expected a number from 1e-09"),
         ("model.config_sha256", "abc", "expected 64 hexadecimal digits"),
         ("exactness.bf16_argmax_agreement", 1.5, "expected a number from 0 to 1"),
+        ("prefill.fitted", [1.0], "expected an entry for each of prefill.n"),
+        ("prefill.draws", [{"us": [1, 2], "e_us_per_pair": 0}], "expected 3 entries as in F"),
+        ("prefill.draws", [{"us": [1, 2, 3]}], "missing"),
         ("validation", 3, "expected an object, found 3"),
+        ("validation.held_out", [{"regime": "all"}], "missing"),
+        ("validation.worst", 1.0, "unknown field"),
+        (
+            "kv_compression",
+            {"share": [0.5, 0.2, 0.1]},
+            "expected one number, or those of the first",
+        ),
+        ("kv_compression.share", [0], "expected a number from 1e-06 to 1"),
+        ("kv_compression", {"budget_tokens": [64, 32]}, "tells of fewer than 2 attention layers"),
+        ("kv_compression.budget_tokens", [0], "expected a number from 1"),
         ("decode", "x" * 10_000, "expected an object, found 'xxx"),
     ],
 )
@@ -243,7 +293,8 @@ def test_not_an_object(data: object) -> None:
         (b'{"a": 1, "a": 2}', "field 'a': told twice"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a": ' + b"9" * 5000 + b"}", "thousands of digits"),
-        (pickle.dumps(WHOLE), "binary"),
+        (pickle.dumps(WHOLE), "a pickle, which may run anything when opened: expected a profile"),
+        (b"PK\x03\x04" + bytes(30), "a pickle"),
         (b"\x00\xff\xfe" * 20, "binary"),
         (b" " * (16 * 2**20 + 1), "larger than 16 MiB"),
     ],

@@ -1,0 +1,280 @@
+"""From the journal to a profile, with all its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calibration.fit.bands import draw_forms
+from calibration.fit.errors import errors_by_regime
+from calibration.fit.fit import fit_form
+from calibration.fit.form import CostForm
+from calibration.fit.points import Points, Typical
+from calibration.fit.sections import prefill_section, validation_section
+from calibration.journal import Journal
+from calibration.plan import Block, Item
+from simulator.errors import UsageError
+from simulator.profile import SCHEMA_VERSION, Profile, parse_profile
+
+MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # of held-out errors at 64 tokens or more
+WORST_TARGET = 0.15
+FROM_TOKENS = 64
+DRAWS = 32
+_MICRO = 1e6
+_MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a calibration has found, beside the plan.
+
+    Parameters
+    ----------
+    journal
+        All timings.
+    blocks
+        The whole plan.
+    typical
+        Which of several times counts.
+    device_kind
+        "cpu" or "cuda".
+    groups
+        Layer groups that the one that was timed stands for.
+    warnings
+        So far.
+    """
+
+    journal: Journal
+    blocks: Sequence[Block]
+    typical: Typical
+    device_kind: str
+    groups: int
+    warnings: tuple[str, ...] = ()
+
+    def items(self, kind: str) -> list[Item]:
+        """Return the items of a kind that were timed."""
+        return [
+            item
+            for block in self.blocks
+            for item in block.items
+            if item.kind == kind and self.journal.seconds.get(item.name)
+        ]
+
+    def points(self, kind: str) -> Points:
+        """Return the timed points of a kind, of the whole model.
+
+        Where points were timed a different number of times, quantiles stand for the repetitions
+        of those that were timed less often.
+        """
+        items = self.items(kind)
+        times = [self.journal.seconds[item.name] for item in items]
+        most = max(map(len, times), default=1)
+        shares = np.linspace(0, 1, most)
+        table = [found if len(found) == most else np.quantile(found, shares) for found in times]
+        return Points(
+            c=np.array([item.c for item in items], dtype=np.int64),
+            n=np.array([item.n for item in items], dtype=np.int64),
+            seconds=np.array(table).reshape(len(items), most) * self.groups,
+            typical=self.typical,
+        )
+
+    def typical_us(self, item: Item) -> float:
+        """Return the time of one pass or copy that counts, in microseconds, as it was timed."""
+        times = self.journal.seconds[item.name]
+        seconds = min(times) if self.typical == "minimum" else float(np.median(times))
+        return seconds * _MICRO
+
+
+def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
+    """Return the profile.
+
+    Parameters
+    ----------
+    measured
+        Timings.
+    parts
+        The fields that no timing sets: `profile_id`, `kind`, `hardware`, `model`, `state`, ...
+    seed
+        Of the resampled residuals.
+
+    Raises
+    ------
+    UsageError
+        If there are too few points for a fit.
+    """
+    points, held_out = measured.points("prefill"), measured.points("held-out")
+    form = _fitted(points)
+    draws = [_rising(draw) for draw in draw_forms(form, points, seed=seed, draws=DRAWS)]
+    prefill = prefill_section(form, points, draws)
+    prefill |= _floors(measured, prefill)
+    prefill["valid"] = _valid(measured, points)
+    validation = validation_section(form, points, held_out, draws)
+    missed = target_warnings(form, held_out, measured.device_kind)
+    validation["warnings"] = [*measured.warnings, *_skipped(measured), *missed]
+    validation["notes"] = {
+        "cuts": _cuts(measured, form),
+        "copies": _copies(measured),
+        "overlap": _rows(measured, "overlap"),
+        **parts.pop("notes", {}),
+    }
+    io = _links(measured)
+    data = {
+        "schema_version": SCHEMA_VERSION,
+        **parts,
+        "prefill": prefill,
+        "batching": _rows(measured, "batch"),
+        "decode": _rows(measured, "decode"),
+        "checkpoint": {
+            "cut_overhead": "prefill_table",
+            "snapshot_us_per_mib": _snapshot_us_per_mib(measured, parts["state"]),
+        },
+        "io": io,
+        "validation": validation,
+    }
+    return parse_profile(data, parts["profile_id"])
+
+
+def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[str]:
+    """Return a sentence for every target that held-out points of 64 tokens or more miss."""
+    beyond = held_out.select(held_out.n >= FROM_TOKENS)
+    if not len(beyond):
+        return ["no held-out points of 64 tokens or more: nothing says how good the fit is"]
+    every = errors_by_regime(form, beyond)[0]
+    target, said = MEAN_TARGET[device_kind], []
+    if every.mean > target:
+        said.append(
+            f"held-out error of {every.mean:.1%} in the mean from {FROM_TOKENS} tokens on, above "
+            f"{target:.0%}; repeated runs lie {every.noise:.1%} apart"
+        )
+    if abs(every.worst) > WORST_TARGET:
+        said.append(
+            f"worst held-out error {every.worst:+.1%} at {every.worst_n} tokens behind "
+            f"{every.worst_c}, beyond {WORST_TARGET:.0%}"
+        )
+    return said
+
+
+def _fitted(points: Points) -> CostForm:
+    try:
+        return _rising(fit_form(points))
+    except ValueError as error:
+        raise UsageError(f"too little was measured for a profile: {error}") from None
+
+
+def _rising(form: CostForm) -> CostForm:
+    """Return the form with F as the profile will have it: never zero, never decreasing."""
+    own = np.maximum.accumulate(np.maximum(form.own_seconds, 1e-9))
+    return replace(form, own_seconds=own)
+
+
+def _valid(measured: Measured, points: Points) -> dict[str, int]:
+    """Return the range that is vouched for: up to the least context that ran out of memory."""
+    failed = [
+        item.c
+        for block in measured.blocks
+        for item in block.items
+        if item.kind == "prefill" and item.name in measured.journal.skipped
+    ]
+    contexts = [int(c) for c in points.c if c < min(failed, default=2**40)]
+    own = points.n[points.c == 0]
+    return {"n_max": int(own.max()), "c_max": max(contexts, default=0)}
+
+
+def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
+    """Return the least time of a pass, with launches and without."""
+    floors = {"floor_eager_us": min(prefill["F"]["us"][:2])}
+    graphs = [measured.typical_us(item) for item in measured.items("graph")]
+    if graphs:
+        floors["floor_graph_us"] = min(graphs) * measured.groups
+    return floors
+
+
+def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
+    """Return items of a kind as columns, of the whole model."""
+    items = measured.items(kind)
+    columns: dict[str, list[Any]] = {
+        "c": [item.c for item in items],
+        "n": [item.n for item in items],
+        "batch": [item.batch for item in items],
+        "us": [round(measured.typical_us(item) * measured.groups, 3) for item in items],
+    }
+    if any(item.way for item in items):
+        columns["beside"] = [item.way for item in items]
+    return columns
+
+
+def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
+    """Return what cut prefills took, and what the fit says of their pieces and of the whole."""
+    rows = []
+    for item in measured.items("cut"):
+        pieces = np.array(item.pieces, dtype=np.int64)
+        starts = item.c + np.concatenate([[0], np.cumsum(pieces)[:-1]])
+        whole = form.seconds(np.array([item.c]), np.array([item.n]))
+        rows.append(
+            {
+                "c": item.c,
+                "pieces": [item.pieces[0], len(pieces)]
+                if len(set(item.pieces)) == 1
+                else pieces.tolist(),
+                "us": round(measured.typical_us(item) * measured.groups, 3),
+                "said_us": round(float(form.seconds(starts, pieces).sum()) * _MICRO, 3),
+                "whole_us": round(float(whole[0]) * _MICRO, 3),
+            }
+        )
+    return rows
+
+
+def _copies(measured: Measured) -> dict[str, dict[str, list[float]]]:
+    """Return the copies as they were timed, by way."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for item in measured.items("copy"):
+        columns = found.setdefault(item.way, {"bytes": [], "us": []})
+        columns["bytes"].append(item.size_bytes)
+        columns["us"].append(round(measured.typical_us(item), 3))
+    return found
+
+
+def _links(measured: Measured) -> dict[str, dict[str, float]]:
+    """Return the field `io`: latency and bandwidth of each way, fitted to its copies.
+
+    On a CPU the device's memory is the host's, so a copy between them is a copy within it.
+    """
+    copies = _copies(measured)
+    fitted = {way: _link(columns) for way, columns in copies.items() if len(columns["us"]) > 1}
+    if "d2d" not in fitted:
+        raise UsageError("too little was measured for a profile: no copies")
+    sides = {way: fitted.get(way, fitted["d2d"]) for way in ("d2d", "d2h", "h2d")}
+    return sides | ({"disk": fitted["read"]} if "read" in fitted else {})
+
+
+def _link(columns: dict[str, list[float]]) -> dict[str, float]:
+    """Fit latency + bytes / bandwidth, neither negative, to shares of the time."""
+    from scipy.optimize import nnls
+
+    size, us = np.array(columns["bytes"], dtype=float), np.array(columns["us"])
+    (latency, per_byte), _ = nnls(np.column_stack([1 / us, size / us]), np.ones_like(us))
+    per_byte = max(per_byte, 1e-9)
+    return {"latency_us": round(float(latency), 3), "gbps": round(1e-3 / float(per_byte), 3)}
+
+
+def _snapshot_us_per_mib(measured: Measured, state: dict[str, Any]) -> float:
+    """Return what one checkpoint's copy on the device costs a MiB, its latency included."""
+    link = _links(measured)["d2d"]
+    size_bytes: int = state["bytes_per_checkpoint"]
+    copied_us = link["latency_us"] + size_bytes / (link["gbps"] * 1e3)
+    return round(copied_us * _MIB / size_bytes, 6)
+
+
+def _skipped(measured: Measured) -> list[str]:
+    """Return a sentence for every reason why points were not measured."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in measured.journal.skipped.items():
+        reasons.setdefault(reason, []).append(name)
+    return [
+        f"{reason}: {len(names)} points were not measured ({names[0]}"
+        + (", ...)" if len(names) > 1 else ")")
+        for reason, names in reasons.items()
+    ]

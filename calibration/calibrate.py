@@ -1,0 +1,169 @@
+"""`milepost calibrate`: from a model's name to a profile. Torch is imported only where it runs."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calibration.estimate import Estimate, fit_budget
+from calibration.plan import CPU_GRID, CUDA_GRID, Block, Grid, blocks_of
+from calibration.subject import Subject, find_subject
+from simulator.errors import UsageError, printable
+from simulator.profile import Profile
+from simulator.units import parse_seconds
+
+if TYPE_CHECKING:
+    pass
+
+TOY_BUDGET_SECONDS = 150.0
+LONGEST_TOKENS = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked of a calibration.
+
+    Parameters
+    ----------
+    model
+        A name, or a Hugging Face folder with safetensors.
+    device
+        "cpu", "cuda" or "cuda:0".
+    out
+        The profile to write; the journal lies beside it.
+    budget_seconds
+        Wall time; None sets none.
+    seed
+        Of weights, tokens, held-out points and the order of repetitions.
+    fresh
+        Measure everything anew, whatever the journal has.
+    group
+        Build one layer group, and let it stand for all.
+    """
+
+    model: str
+    device: str
+    out: Path
+    budget_seconds: float | None = None
+    seed: int = 0
+    fresh: bool = False
+    group: bool = False
+
+    @property
+    def journal(self) -> Path:
+        """Where measurements go as they come."""
+        return self.out.with_name(f"{self.out.name}.journal")
+
+
+def plan_of(options: Options) -> tuple[Subject, Estimate, list[Block]]:
+    """Return what would be measured, and how long it should take; nothing is run.
+
+    Raises
+    ------
+    UsageError, DataError
+        If there is no such model, or an option is out of range.
+    """
+    _check(options)
+    subject = find_subject(options.model, group=options.group)
+    return _planned(within_minutes(options, subject), subject)
+
+
+def calibrate(options: Options) -> Profile:
+    """Measure, fit, write the profile and return it.
+
+    Raises
+    ------
+    UsageError
+        If torch, transformers or the device is missing, the memory is too small, or the journal is
+        of another calibration.
+    DataError
+        If the model fails the exactness gate, or a file is not what it should be.
+    """
+    _check(options)
+    subject = find_subject(options.model, group=options.group)
+    from calibration import preflight
+
+    preflight.check_libraries()
+    machine = preflight.examine(options.device)
+    from calibration.session import Session
+
+    return Session.opened(within_minutes(options, subject), subject, machine).run()
+
+
+def within_minutes(options: Options, subject: Subject) -> Options:
+    """Return the options with a budget for the toy model, which is to be done in three minutes."""
+    if subject.toy and options.budget_seconds is None:
+        return replace(options, budget_seconds=TOY_BUDGET_SECONDS)
+    return options
+
+
+def parse_budget(text: str) -> float:
+    """Return the seconds of a budget such as "10m", "10 min" or "90 s"."""
+    minutes = re.sub(r"^\s*([0-9.]+)\s*m\s*$", r"\1 min", text)
+    return parse_seconds(minutes, "--budget")
+
+
+def plan_lines(subject: Subject, estimate: Estimate, blocks: list[Block]) -> list[str]:
+    """Return the plan as text, a line a block."""
+    lines = [f"{subject.name}, {subject.plan.scale}, on {estimate.device}", ""]
+    lines.append(f"{'block':<26}{'points':>8}{'repetitions':>13}{'expected':>11}")
+    total = estimate.fixed_seconds
+    for block in blocks:
+        seconds = estimate.block_seconds(block)
+        total += seconds
+        lines.append(
+            f"{block.name:<26}{len(block.items):>8}{block.repetitions:>13}{seconds:>9.0f} s"
+        )
+    lines.append(f"{'libraries, model, gate':<47}{estimate.fixed_seconds:>9.0f} s")
+    lines.append(f"{'all':<47}{total:>9.0f} s")
+    lines += ["", "Times are guesses from FLOPs until the first points are measured."]
+    return lines
+
+
+def tell(text: str) -> None:
+    """Write a line to stderr."""
+    print(printable(text, limit=4000), file=sys.stderr, flush=True)
+
+
+def grid_for(options: Options, subject: Subject) -> Grid:
+    """Return the grid for a device, within what the model can hold."""
+    grid = CUDA_GRID if options.device.startswith("cuda") else CPU_GRID
+    return grid.within(most_tokens(subject))
+
+
+def most_tokens(subject: Subject) -> int:
+    """Return the longest context that a model is made for."""
+    if subject.folder is None:
+        return LONGEST_TOKENS
+    from calibration.subject import read_config
+
+    found = read_config(subject.folder).get("max_position_embeddings", LONGEST_TOKENS)
+    return found if isinstance(found, int) and found > 0 else LONGEST_TOKENS
+
+
+def _planned(options: Options, subject: Subject) -> tuple[Subject, Estimate, list[Block]]:
+    """Return a subject with its estimate and the blocks that its budget has time for."""
+    grid = grid_for(options, subject)
+    geometry = subject.plan.built
+    kind = "cuda" if grid.cuda else "cpu"
+    estimate = Estimate(geometry, kind, grid.warm_ups)
+    blocks = blocks_of(grid, subject.plan.geometry.state_bytes, options.seed)
+    left = options.budget_seconds
+    if left is not None:
+        left -= estimate.fixed_seconds
+    return subject, estimate, fit_budget(blocks, estimate, left)
+
+
+def _check(options: Options) -> None:
+    """Refuse what can be refused before anything is imported."""
+    if options.out.suffix != ".json":
+        raise UsageError(f"--out: expected a name that ends in .json, found '{options.out}'")
+    if not options.out.absolute().parent.is_dir():
+        raise UsageError(f"--out: there is no folder '{options.out.parent}'")
+    if options.budget_seconds is not None and options.budget_seconds <= 0:
+        raise UsageError("--budget: expected more than no time")
+    if not 0 <= options.seed < 2**63:
+        raise UsageError(f"--seed: expected 0 to 2**63 - 1, found {options.seed}")

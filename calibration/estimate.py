@@ -1,0 +1,119 @@
+"""How long a measurement will take, before it is made, and what fits into a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from calibration.plan import FEWEST_REPETITIONS, Block, Item
+from simulator.model import Geometry
+
+# What a device reaches, low rather than high, and what a layer's launches take. The first
+# measurements correct them: only the proportion of one item to another has to hold.
+_FLOPS_PER_SECOND = {"cuda": 1.5e14, "cpu": 2e10}
+_LAYER_SECONDS = {"cuda": 4e-4, "cpu": 3e-3}
+_CHUNK_SECONDS = {"cuda": 5e-5, "cpu": 3e-4}  # one chunk of the recurrence, in one layer
+_BYTES_PER_SECOND = 1e9
+_FIXED_SECONDS = {"cuda": 45.0, "cpu": 10.0}  # imports, building, the gate
+ESSENTIAL_SHARE = 2 / 3
+_AROUND = 1.3  # what is done around a timed call, as a factor
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Expected wall seconds of items for one model on one kind of device.
+
+    Parameters
+    ----------
+    geometry
+        Of what is built.
+    device
+        "cpu" or "cuda".
+    warm_ups
+        Calls before the first timed one of an item.
+    """
+
+    geometry: Geometry
+    device: str
+    warm_ups: int = 1
+
+    @property
+    def fixed_seconds(self) -> float:
+        """What is spent before the first item."""
+        return _FIXED_SECONDS[self.device]
+
+    def once_seconds(self, item: Item) -> float:
+        """Return the seconds of one repetition."""
+        if item.kind == "copy":
+            return item.size_bytes / _BYTES_PER_SECOND
+        context, seconds = item.c, 0.0
+        for n in item.pieces:
+            seconds += self._pass_seconds(context, n, item.batch)
+            context += n
+        return _AROUND * seconds
+
+    def block_seconds(self, block: Block) -> float:
+        """Return the seconds of all repetitions and warm-ups of a block."""
+        times = block.repetitions + self.warm_ups
+        return times * sum(self.once_seconds(item) for item in block.items)
+
+    def _pass_seconds(self, c: int, n: int, batch: int) -> float:
+        shape = self.geometry
+        recurrent = shape.recurrent.layers
+        layers = recurrent + shape.attention.layers
+        flops = shape.linear_flops_per_token * n + shape.attention.pair_flops * n * (c + n / 2)
+        fixed = layers * _LAYER_SECONDS[self.device]
+        chunks = recurrent * -(-n // shape.recurrent.chunk) * _CHUNK_SECONDS[self.device]
+        return fixed + chunks + batch * flops / _FLOPS_PER_SECOND[self.device]
+
+
+def fit_budget(
+    blocks: Sequence[Block], estimate: Estimate, left_seconds: float | None, pace: float = 1.0
+) -> list[Block]:
+    """Return the blocks that fit into the time left, the first ones first.
+
+    Repetitions go down, to three at the least, until the essential blocks take no more than
+    two thirds of the time. They stay in any case; of the others stays what then fits, in order.
+
+    Parameters
+    ----------
+    blocks
+        In order of importance.
+    estimate
+        Of their time.
+    left_seconds
+        The budget; None sets none.
+    pace
+        What items have taken so far over what was expected.
+    """
+    if left_seconds is None:
+        return list(blocks)
+    seconds = left_seconds / pace
+    essential = [block for block in blocks if block.essential]
+    most = max((block.repetitions for block in essential), default=FEWEST_REPETITIONS)
+    while most > FEWEST_REPETITIONS:
+        taken = sum(estimate.block_seconds(_at_most(block, most)) for block in essential)
+        if taken <= ESSENTIAL_SHARE * seconds:
+            break
+        most -= 1
+    return _first_ones([_at_most(block, most) for block in blocks], estimate, seconds)
+
+
+def _at_most(block: Block, repetitions: int) -> Block:
+    return replace(block, repetitions=min(block.repetitions, repetitions))
+
+
+def _first_ones(blocks: Sequence[Block], estimate: Estimate, seconds: float) -> list[Block]:
+    """Return all essential blocks, and of the others what then fits, in order."""
+    left = seconds - sum(estimate.block_seconds(block) for block in blocks if block.essential)
+    kept = []
+    for block in blocks:
+        items = []
+        for item in block.items:
+            cost = estimate.block_seconds(replace(block, items=(item,)))
+            left -= 0 if block.essential else cost
+            if block.essential or left >= 0:
+                items.append(item)
+        if items:
+            kept.append(replace(block, items=tuple(items)))
+    return kept

@@ -1,0 +1,117 @@
+"""The gate: a model resumed from a snapshot must be the same as one that never stopped.
+
+It is proved on every model that is measured, in fp32 and with long memory. A prefill of [0, c),
+a snapshot, and the rest [c, d) must give the logits of the whole prefill, also when the snapshot is
+restored under KV that reaches further. And the check itself is checked: two classic mistakes must
+be seen, by a factor of a hundred or more over the error.
+
+- The state is set back to c and KV is left at d: the tokens behind c meet their own KV twice.
+- No replay: the prefill goes on at d, where KV ends, from the state of c.
+
+Exact does not mean the same bits: cutting a prefill moves rounding. bf16 is reported only, since
+its rounding hides such mistakes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from calibration.models.hybrid import HybridModel
+from calibration.models.states import ModelCache
+
+TOLERANCE = 1e-5
+BUG_FACTOR = 100.0
+RESUME, DEEPER, END = 77, 150, 200  # tokens: no multiple of a chunk among them
+SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Largest absolute differences of logits from those of the whole prefill, in fp32.
+
+    Parameters
+    ----------
+    continued
+        After a snapshot was taken.
+    restored
+        After it was restored under denser KV.
+    kv_left, no_replay
+        With either mistake.
+    """
+
+    continued: float
+    restored: float
+    kv_left: float
+    no_replay: float
+
+    @property
+    def error(self) -> float:
+        """The larger of the two errors."""
+        return max(self.continued, self.restored)
+
+    @property
+    def bug(self) -> float:
+        """The smaller of the two mistakes."""
+        return min(self.kv_left, self.no_replay)
+
+    @property
+    def exact(self) -> bool:
+        """Whether a resumed model is the same."""
+        return self.error <= TOLERANCE
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether a mistake would have been seen."""
+        return self.bug >= BUG_FACTOR * self.error
+
+    @property
+    def passed(self) -> bool:
+        """Whether the model may be measured."""
+        return self.exact and self.conclusive
+
+
+def examine(model: HybridModel) -> Finding:
+    """Run the gate on a model, which should be in fp32 and have a long memory."""
+    _full_precision()
+    tokens = model.random_tokens(END, seed=SEED)
+    whole = model.forward(model.new_cache(END), tokens, every_logit=True)
+    cache = model.new_cache(2 * END)
+    model.forward(cache, tokens[:, :RESUME])
+    snapshot = cache.snapshot()
+    continued = _difference(model, cache, tokens[:, RESUME:], whole)
+    cache.restore(snapshot)
+    restored = _difference(model, cache, tokens[:, RESUME:], whole)
+    cache.restore(snapshot)
+    cache.move_cursor(DEEPER)
+    no_replay = _difference(model, cache, tokens[:, DEEPER:], whole)
+    cache.restore(snapshot)
+    cache.move_cursor(DEEPER)
+    kv_left = _difference(model, cache, tokens[:, RESUME:], whole)
+    return Finding(continued, restored, kv_left, no_replay)
+
+
+def argmax_agreement(model: HybridModel) -> float:
+    """Return the share of positions whose likeliest token is the same when resumed."""
+    tokens = model.random_tokens(END, seed=SEED)
+    whole = model.forward(model.new_cache(END), tokens, every_logit=True)
+    cache = model.new_cache(END)
+    model.forward(cache, tokens[:, :RESUME])
+    resumed = model.forward(cache, tokens[:, RESUME:], every_logit=True)
+    same = resumed.argmax(-1) == whole[:, RESUME:].argmax(-1)
+    return float(same.float().mean())
+
+
+def _difference(model: HybridModel, cache: ModelCache, rest: Tensor, whole: Tensor) -> float:
+    """Run the last tokens; return how far their logits are from those of the whole prefill."""
+    resumed = model.forward(cache, rest, every_logit=True)
+    difference = (resumed.float() - whole[:, -rest.shape[1] :].float()).abs().max()
+    return float(torch.nan_to_num(difference, nan=torch.inf))
+
+
+def _full_precision() -> None:
+    """Keep fp32 products from being rounded to TF32, which is ten bits."""
+    torch.backends.cuda.matmul.fp32_precision = "ieee"
+    torch.backends.cudnn.conv.fp32_precision = "ieee"

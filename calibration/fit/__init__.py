@@ -1,0 +1,1 @@
+"""From timings to a cost form: fit, held-out error, bands. numpy and scipy only."""

@@ -1,0 +1,72 @@
+"""What the fit writes into a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from calibration.fit.bands import band
+from calibration.fit.errors import errors_by_regime, outliers
+from calibration.fit.form import CostForm
+from calibration.fit.points import Float64, Points
+
+_MICRO = 1e6
+
+
+def prefill_section(
+    form: CostForm, points: Points, draws: Sequence[CostForm] = ()
+) -> dict[str, Any]:
+    """Return the field `prefill` of a profile, valid as far as `points` reach, to the picosecond.
+
+    Parameters
+    ----------
+    form
+        Fitted to `points`.
+    points
+        All of them are stored.
+    draws
+        Of `draw_forms`, with the knots of `form`.
+    """
+    section = {
+        "F": {"n": form.knots.tolist(), "us": _us(form.own_seconds)},
+        "e_us_per_pair": form.pair_seconds * _MICRO,
+        "g_us_per_token": form.context_seconds * _MICRO,
+        "valid": {"n_max": int(points.n.max()), "c_max": int(points.c.max())},
+        "c": points.c.tolist(),
+        "n": points.n.tolist(),
+        "median": _us(np.median(points.seconds, axis=1)),
+        "quartiles": [_us(pair) for pair in np.quantile(points.seconds, [0.25, 0.75], axis=1).T],
+    }
+    if points.typical != "median":
+        section["fitted"] = _us(points.value)
+    if draws:
+        section["draws"] = [
+            {
+                "us": _us(draw.own_seconds),
+                "e_us_per_pair": draw.pair_seconds * _MICRO,
+                "g_us_per_token": draw.context_seconds * _MICRO,
+            }
+            for draw in draws
+        ]
+    return section
+
+
+def validation_section(
+    form: CostForm, points: Points, held_out: Points, draws: Sequence[CostForm] = ()
+) -> dict[str, Any]:
+    """Return the field `validation` of a profile; `points` are those of the fit."""
+    section: dict[str, Any] = {
+        "held_out": [asdict(error) for error in errors_by_regime(form, held_out)],
+        "outliers": [{"c": c, "n": n, "error": error} for c, n, error in outliers(form, points)],
+    }
+    if draws:
+        low, high = band(list(draws), points.c, points.n)
+        section["band"] = float(((high - low) / 2 / form.seconds(points.c, points.n)).mean())
+    return section
+
+
+def _us(seconds: Float64) -> list[float]:
+    return [round(value, 6) for value in (seconds * _MICRO).tolist()]

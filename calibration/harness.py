@@ -1,0 +1,221 @@
+"""The loop: measures what a plan asks for, writes it down as it comes, keeps to the budget."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from calibration.clock import Clock
+from calibration.estimate import Estimate, fit_budget
+from calibration.journal import Journal
+from calibration.measure.copies import CopyTimer
+from calibration.measure.graphs import GraphTimer, NotCapturableError
+from calibration.measure.passes import PassTimer
+from calibration.models.hybrid import HybridModel
+from calibration.plan import FEWEST_REPETITIONS, Block, Item
+
+SAY_EVERY_SECONDS = 5.0
+
+
+class Measure(Protocol):
+    """What times items."""
+
+    def seconds(self, item: Item) -> float:
+        """Return the seconds of one repetition."""
+
+    def release(self) -> None:
+        """Let go of memory, after a block or where there is too little."""
+
+
+class Bench:
+    """Everything that times, on one model and device.
+
+    Parameters
+    ----------
+    model, clock, warm_ups, seed
+        As for `PassTimer`.
+    folder
+        As for `CopyTimer`.
+    """
+
+    def __init__(
+        self, model: HybridModel, clock: Clock, *, warm_ups: int, seed: int, folder: Path
+    ) -> None:
+        self._passes = PassTimer(model, clock, warm_ups, seed)
+        self._copies = CopyTimer(str(model.device), clock, folder)
+        self._graphs = GraphTimer(model, clock, seed)
+
+    def seconds(self, item: Item) -> float:
+        """Return the seconds of one repetition."""
+        if item.kind == "copy":
+            return self._copies.seconds(item)
+        if item.kind == "graph":
+            return self._graphs.seconds(item)
+        beside = self._copies.beside(item) if item.kind == "overlap" else None
+        return self._passes.seconds(item, beside)
+
+    def release(self) -> None:
+        """Let go of KV, graphs and files."""
+        self._passes.release()
+        self._graphs.release()
+        self._copies.release()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+@dataclass(slots=True)
+class Progress:
+    """Says on stderr, now and then, how far the run is and how long it will take."""
+
+    last: float = 0.0
+
+    def say(self, block: str, left_seconds: float, spent_seconds: float) -> None:
+        """Print one line if the last one was a while ago."""
+        now = time.monotonic()
+        if now - self.last >= SAY_EVERY_SECONDS:
+            self.last = now
+            text = f"{block}: {spent_seconds:.0f} s done, about {max(left_seconds, 0):.0f} s left"
+            print(text, file=sys.stderr, flush=True)
+
+
+def measure_all(
+    blocks: Sequence[Block],
+    bench: Measure,
+    journal: Journal,
+    estimate: Estimate,
+    *,
+    budget_seconds: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    now: Callable[[], float] = time.perf_counter,
+) -> list[str]:
+    """Measure all blocks that the budget has time for, and write every repetition down.
+
+    What the journal has is not measured again, and what earlier runs spent counts towards the
+    budget.
+
+    Parameters
+    ----------
+    blocks
+        In order of importance.
+    bench, journal, estimate
+        What times, where it goes, and how long it may take.
+    budget_seconds
+        Wall time; None sets none.
+    seed
+        Of the order of repetitions.
+    progress
+        Where to say how far it is.
+    now
+        Wall time.
+
+    Returns
+    -------
+    list of str
+        What was left out or cut short for want of time, one sentence each.
+    """
+    run = _Run(bench, journal, estimate, budget_seconds, progress or Progress(), now)
+    done: list[Block] = []
+    for index in range(len(blocks)):
+        fitting = fit_budget(blocks[index:], estimate, run.left_seconds, run.pace)
+        chosen = next((block for block in fitting if block.name == blocks[index].name), None)
+        if chosen is not None:
+            done.append(chosen)
+            run.block(chosen, fitting[1:], seed + index)
+    return _left_out(blocks, done)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run over the blocks."""
+
+    bench: Measure
+    journal: Journal
+    estimate: Estimate
+    budget_seconds: float | None
+    progress: Progress
+    now: Callable[[], float]
+    expected: float = 0.0
+    taken: float = 0.0
+
+    @property
+    def left_seconds(self) -> float | None:
+        """The rest of the budget."""
+        if self.budget_seconds is None:
+            return None
+        return self.budget_seconds - self.journal.spent_seconds
+
+    @property
+    def pace(self) -> float:
+        """What repetitions took over what was expected, so far."""
+        return self.taken / self.expected if self.expected else 1.0
+
+    def block(self, block: Block, later: Sequence[Block], seed: int) -> None:
+        """Measure the repetitions of a block that are missing, in shuffled order."""
+        missing = [
+            item
+            for item in block.items
+            for _ in range(block.repetitions - len(self.journal.seconds.get(item.name, ())))
+        ]
+        after = sum(map(self.estimate.block_seconds, later))
+        reserved = sum(self.estimate.block_seconds(found) for found in later if found.essential)
+        waiting = sum(map(self.estimate.once_seconds, missing))
+        for at in np.random.default_rng(seed).permutation(len(missing)):
+            item = missing[at]
+            if item.name not in self.journal.skipped and self._wanted(block, item, reserved):
+                self._once(item)
+            waiting -= self.estimate.once_seconds(item)
+            left = self.pace * (waiting + after)
+            self.progress.say(block.name, left, self.journal.spent_seconds)
+        self.bench.release()
+
+    def _wanted(self, block: Block, item: Item, reserved_seconds: float) -> bool:
+        """Say whether there is time for one more repetition, or it cannot be done without."""
+        left = self.left_seconds
+        if left is None or left > self.pace * reserved_seconds:
+            return True
+        return block.essential and len(self.journal.seconds.get(item.name, ())) < FEWEST_REPETITIONS
+
+    def _once(self, item: Item) -> None:
+        """Time one repetition, or write down why it cannot be timed."""
+        start = self.now()
+        try:
+            seconds = self.bench.seconds(item)
+        except (NotCapturableError, RuntimeError) as error:
+            if not isinstance(error, NotCapturableError) and not out_of_memory(error):
+                raise
+            self.bench.release()
+            reason = str(error) if isinstance(error, NotCapturableError) else "out of memory"
+            self.journal.add_skipped(item.name, reason, self.now() - start)
+            return
+        spent = self.now() - start
+        self.journal.add_seconds(item.name, seconds, spent)
+        self.expected += self.estimate.once_seconds(item)
+        self.taken += spent
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Say whether an error of torch means that memory ran out, on a device or on the host."""
+    return isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
+
+
+def _left_out(blocks: Sequence[Block], done: Sequence[Block]) -> list[str]:
+    """Name the items that the budget had no time for, and fewer repetitions."""
+    said = []
+    kept = {block.name: block for block in done}
+    for block in blocks:
+        found = kept.get(block.name, replace(block, items=(), repetitions=block.repetitions))
+        missing = len(block.items) - len(found.items)
+        if missing:
+            said.append(f"no time for {missing} of {len(block.items)} points of '{block.name}'")
+        elif found.repetitions < block.repetitions:
+            fewer = f"{found.repetitions} repetitions instead of {block.repetitions}"
+            said.append(f"'{block.name}': {fewer}, for want of time")
+    return said

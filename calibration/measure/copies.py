@@ -1,0 +1,103 @@
+"""Times of moving states: within the device, to and from the host, to and from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from calibration.clock import Clock, WallClock
+from calibration.plan import Item
+
+
+class CopyTimer:
+    """Times copies of states.
+
+    Parameters
+    ----------
+    device
+        Where the model lies.
+    clock
+        For the device.
+    folder
+        Whose disk is timed: a file is flushed after it is written, and dropped from the system's
+        memory before it is read.
+    """
+
+    def __init__(self, device: str, clock: Clock, folder: Path) -> None:
+        self._device = device
+        self._clock = clock
+        self._folder = folder
+
+    def seconds(self, item: Item) -> float:
+        """Return the seconds of one copy."""
+        if item.way in {"write", "read"}:
+            return self._file_seconds(item)
+        action = self.action(item)
+        action()  # the first touch of new memory is not the copy's
+        return self._clock.seconds(action)
+
+    def action(self, item: Item) -> Callable[[], object]:
+        """Return the copy that an item asks for, ready to run."""
+        source_end, target_end = item.way.partition("-")[0].split("2")
+        pinned = not item.way.endswith("-pageable")
+        source = self._buffer(item.size_bytes, source_end, pinned)
+        target = self._buffer(item.size_bytes, target_end, pinned)
+        return lambda: target.copy_(source, non_blocking=pinned)
+
+    def beside(self, item: Item) -> Callable[[], object]:
+        """Return the copy that an item asks for, on a CUDA stream of its own."""
+        stream, action = torch.cuda.Stream(), self.action(item)
+
+        def start() -> None:
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                action()
+
+        return start
+
+    def _buffer(self, size_bytes: int, end: str, pinned: bool) -> Tensor:
+        device = self._device if end == "d" else "cpu"
+        pin = end == "h" and pinned
+        return torch.ones(size_bytes, dtype=torch.uint8, device=device, pin_memory=pin)
+
+    def release(self) -> None:
+        """Delete the files."""
+        for path in self._folder.glob(f"{self._prefix}*"):
+            path.unlink(missing_ok=True)
+
+    @property
+    def _prefix(self) -> str:
+        return f".state-{os.getpid()}-"
+
+    def _file_seconds(self, item: Item) -> float:
+        path = self._folder / f"{self._prefix}{item.size_bytes}"
+        data = torch.randint(256, (item.size_bytes,), dtype=torch.uint8).numpy()
+        if item.way == "write" or not path.exists():
+            written = WallClock().seconds(lambda: _write(path, data))
+        if item.way == "write":
+            return written
+        _forget(path)
+        return WallClock().seconds(lambda: _read(path, data))
+
+
+def _write(path: Path, data: memoryview) -> None:
+    with path.open("wb", buffering=0) as file:
+        file.write(data)
+        os.fsync(file.fileno())
+
+
+def _read(path: Path, into: memoryview) -> None:
+    with path.open("rb", buffering=0) as file:
+        file.readinto(into)
+
+
+def _forget(path: Path) -> None:
+    """Ask the system to drop a file from its memory, where it can be asked."""
+    if hasattr(os, "posix_fadvise"):
+        handle = os.open(path, os.O_RDONLY)
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(handle)

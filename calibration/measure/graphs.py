@@ -1,0 +1,70 @@
+"""Times of replayed CUDA graphs: a prefill without its launches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from calibration.clock import Clock
+from calibration.models.hybrid import HybridModel
+from calibration.plan import GRAPH_TOKENS, Item
+
+_WARM_UPS = 3
+
+
+class NotCapturableError(RuntimeError):
+    """A model whose pass depends on what it computes, such as which experts are chosen."""
+
+
+class GraphTimer:
+    """Times the replay of one captured pass an item.
+
+    Parameters
+    ----------
+    model, clock, seed
+        As for `PassTimer`.
+    """
+
+    def __init__(self, model: HybridModel, clock: Clock, seed: int) -> None:
+        self._model, self._clock, self._seed = model, clock, seed
+        self._graphs: dict[str, Any] = {}
+
+    def seconds(self, item: Item) -> float:
+        """Return the seconds of one replay.
+
+        Raises
+        ------
+        NotCapturableError
+            If the pass cannot be captured.
+        """
+        if item.name not in self._graphs:
+            self._graphs[item.name] = self._capture(item.n)
+        return self._clock.seconds(self._graphs[item.name][0].replay)
+
+    def release(self) -> None:
+        """Let go of all graphs."""
+        self._graphs.clear()
+
+    def _capture(self, n: int) -> tuple[Any, ...]:
+        """Return the graph of a pass without context, with all that must outlive it."""
+        cache = self._model.new_cache(GRAPH_TOKENS)
+        tokens = self._model.random_tokens(n, seed=self._seed)
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(_WARM_UPS):
+                cache.clear()
+                self._model.forward(cache, tokens)
+        torch.cuda.current_stream().wait_stream(side)
+        cache.clear()
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(graph):
+                logits = self._model.forward(cache, tokens)
+        except RuntimeError as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            said = str(error).partition("\n")[0]
+            raise NotCapturableError(f"no CUDA graph of it can be captured: {said}") from error
+        return graph, cache, tokens, logits

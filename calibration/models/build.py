@@ -1,0 +1,88 @@
+"""Models in torch, with random weights or from a local folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from calibration.models.decays import lengthen_memory
+from simulator.errors import DataError
+
+
+def build(
+    config: Any, *, device: str = "cpu", dtype: torch.dtype = torch.float32, seed: int = 0
+) -> torch.nn.Module:
+    """Return a model with seeded random weights and long memory, in evaluation mode.
+
+    It is laid out without memory, given memory on the device and filled there, so that no copy of
+    the weights ever lies on the host. Filling also computes the rotary frequencies, which are
+    buffers and would otherwise hold what the memory held.
+
+    Parameters
+    ----------
+    config
+        A configuration of transformers.
+    device, dtype
+        Where and in which precision.
+    seed
+        Of the weights.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    model.to_empty(device=device)
+    _forget_initialised(model)
+    torch.manual_seed(seed)
+    model.init_weights()
+    lengthen_memory(model)
+    _check_buffers(model)
+    return _ready(model)
+
+
+def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
+    """Return the model in a Hugging Face folder, with the weights that lie there.
+
+    Only safetensors are read: a pickle may run code.
+
+    Raises
+    ------
+    DataError
+        Where the folder holds no model that can be read.
+    """
+    from transformers import AutoModelForCausalLM
+
+    if not (folder / "config.json").is_file():
+        raise DataError(str(folder), "expected a folder with a config.json")
+    if not any(folder.glob("*.safetensors")):
+        raise DataError(str(folder), "expected weights as *.safetensors, found none")
+    try:
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, local_files_only=True, use_safetensors=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(str(folder), f"holds no model that can be loaded: {said}") from None
+    return _ready(model.to(device))
+
+
+def _ready(model: torch.nn.Module) -> torch.nn.Module:
+    model.eval()
+    model.requires_grad_(requires_grad=False)
+    return model
+
+
+def _forget_initialised(model: torch.nn.Module) -> None:
+    """Drop the marks by which transformers would skip what it takes for filled already."""
+    for holder in (*model.modules(), *model.parameters(), *model.buffers()):
+        if hasattr(holder, "_is_hf_initialized"):
+            del holder._is_hf_initialized
+
+
+def _check_buffers(model: torch.nn.Module) -> None:
+    """Raise if a rotary frequency was left as memory had it: each is within (0, 1]."""
+    for name, buffer in model.named_buffers():
+        if name.endswith("inv_freq"):
+            assert bool(((buffer > 0) & (buffer <= 1)).all()), f"{name} was not filled"

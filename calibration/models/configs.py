@@ -1,0 +1,124 @@
+"""Model names to configurations of transformers, without a download."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from simulator.errors import UsageError, did_you_mean, printable
+from simulator.model import MODELS, AttentionLayers, FeedForward, Geometry, RecurrentLayers
+
+GROUP_LAYERS = 4  # three recurrent layers and one of attention
+VOCABULARY = 248_320
+NEXT_VOCABULARY = 151_936
+
+# Small enough to calibrate on two CPU cores in minutes, and of the same make as the real ones.
+TOY = Geometry(
+    "toy-qwen3.5",
+    RecurrentLayers(3, 2, 4, key_dim=32, value_dim=32),
+    AttentionLayers(1, 4, 2, head_dim=64),
+    hidden=256,
+    feed_forward=FeedForward(768),
+)
+TOY_VOCABULARY = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is built for a model: all of it, or one layer group that stands for several.
+
+    Parameters
+    ----------
+    geometry
+        Of the whole model.
+    groups
+        How many layer groups the whole model has; 1 where all of it is built.
+    """
+
+    geometry: Geometry
+    groups: int = 1
+
+    @property
+    def scale(self) -> str:
+        """The field `model.scale` of a profile."""
+        return "whole" if self.groups == 1 else f"group x {self.groups}"
+
+    @property
+    def built(self) -> Geometry:
+        """The geometry of what is built."""
+        recurrent, attention = self.geometry.recurrent, self.geometry.attention
+        return replace(
+            self.geometry,
+            recurrent=replace(recurrent, layers=recurrent.layers // self.groups),
+            attention=replace(attention, layers=attention.layers // self.groups),
+        )
+
+
+def buildable() -> list[str]:
+    """Return the names of the models that can be built with random weights."""
+    known = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]
+    return [TOY.name, *known]
+
+
+def find_geometry(name: str) -> Geometry:
+    """Return the geometry of a model that can be built.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name.
+    """
+    if name == TOY.name:
+        return TOY
+    if name not in buildable():
+        hint = did_you_mean(name, buildable())
+        raise UsageError(
+            f"cannot build a model '{printable(name)}'{hint} (or a Hugging Face folder)"
+        )
+    return MODELS[name]
+
+
+def one_group(geometry: Geometry) -> Plan:
+    """Return the plan to build one layer group of a model."""
+    return Plan(geometry, geometry.attention.layers)
+
+
+def config_of(geometry: Geometry) -> Any:
+    """Return the configuration of a model of this geometry (a Qwen3.5 or a Qwen3-Next)."""
+    import transformers
+
+    block = geometry.feed_forward
+    if block is None:
+        raise UsageError(f"model '{geometry.name}': its sizes are known, its make is not")
+    fields = _fields(geometry)
+    if not block.experts:
+        dense = {"intermediate_size": block.width}
+        return transformers.Qwen3_5TextConfig(**fields, **dense)
+    experts = {
+        "num_experts": block.experts,
+        "num_experts_per_tok": block.active,
+        "moe_intermediate_size": block.width,
+        "shared_expert_intermediate_size": block.width,
+    }
+    if geometry.name.startswith("qwen3-next"):
+        return transformers.Qwen3NextConfig(**fields | {"vocab_size": NEXT_VOCABULARY}, **experts)
+    return transformers.Qwen3_5MoeTextConfig(**fields, **experts)
+
+
+def _fields(geometry: Geometry) -> dict[str, Any]:
+    """Return the fields that all these configurations share."""
+    recurrent, attention = geometry.recurrent, geometry.attention
+    return {
+        "vocab_size": TOY_VOCABULARY if geometry.name == TOY.name else VOCABULARY,
+        "hidden_size": geometry.hidden,
+        "num_hidden_layers": recurrent.layers + attention.layers,
+        "num_attention_heads": attention.heads,
+        "num_key_value_heads": attention.kv_heads,
+        "head_dim": attention.head_dim,
+        "linear_conv_kernel_dim": recurrent.kernel,
+        "linear_num_key_heads": recurrent.key_heads,
+        "linear_num_value_heads": recurrent.value_heads,
+        "linear_key_head_dim": recurrent.key_dim,
+        "linear_value_head_dim": recurrent.value_dim,
+        "max_position_embeddings": 262_144,
+    }

@@ -1,0 +1,88 @@
+"""One model that can be run: the module, its cache and its forward pass."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from calibration.models.states import ModelCache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HybridModel:
+    """A causal language model of transformers, run without gradients on a `ModelCache`.
+
+    Parameters
+    ----------
+    module
+        As `build` or `load` returns it.
+    """
+
+    module: torch.nn.Module
+
+    @property
+    def config(self) -> Any:
+        """The configuration of the text model."""
+        return self.module.config.get_text_config()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights lie."""
+        return next(self.module.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Precision of the weights."""
+        return next(self.module.parameters()).dtype
+
+    def new_cache(self, most_tokens: int) -> ModelCache:
+        """Return an empty cache with room for `most_tokens` tokens of KV."""
+        return ModelCache(self.config, most_tokens)
+
+    def random_tokens(self, tokens: int, *, seed: int, batch: int = 1) -> Tensor:
+        """Return seeded token ids, shape (batch, tokens), the same on every device."""
+        generator = torch.Generator().manual_seed(seed)
+        shape = (batch, tokens)
+        return torch.randint(self.config.vocab_size, shape, generator=generator).to(self.device)
+
+    def forward(self, cache: ModelCache, tokens: Tensor, *, every_logit: bool = False) -> Tensor:
+        """Run tokens behind what the cache holds, and leave them in it.
+
+        Positions are always given: without them some models count from zero.
+
+        Parameters
+        ----------
+        cache
+            Changed in place.
+        tokens
+            Token ids, shape (batch, n).
+        every_logit
+            Return the logits of all tokens, not only of the last.
+
+        Returns
+        -------
+        Tensor
+            Logits, shape (batch, n or 1, vocabulary).
+        """
+        start, count = cache.tokens, tokens.shape[1]
+        positions = torch.arange(start, start + count, device=tokens.device)
+        with torch.no_grad():
+            said = self.module(
+                tokens,
+                position_ids=positions.expand(tokens.shape),
+                use_cache=True,
+                logits_to_keep=0 if every_logit else 1,
+                **{_cache_name(self.module): cache.cache},
+            )
+        logits: Tensor = said.logits
+        return logits
+
+
+def _cache_name(module: torch.nn.Module) -> str:
+    """Return what this version of transformers calls the cache of a forward pass."""
+    names = inspect.signature(module.forward).parameters
+    return "cache" if "cache" in names else "past_key_values"

@@ -1,0 +1,129 @@
+"""What may follow a profile's name: how its KV is compressed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from simulator.decode import decode
+from simulator.errors import DataError, UsageError, did_you_mean, printable
+from simulator.kv_compression import KvCompression, fault
+from simulator.profile import Profile
+
+KV_KEYS = ("kv", "kv_budget")
+EIGHT_BITS = {"fp8": 8, "int8": 8}
+_DTYPE_BITS = {"bfloat16": 16, "float16": 16, "float32": 32}
+_OPTIONS = re.compile(r"(?P<name>.+?):(?P<options>\s*\w+\s*=[^/\\]*)", re.DOTALL)
+
+
+def split_options(name: str) -> tuple[str, str]:
+    """Return a profile's name or path, and the `key=value,...` behind its colon, if any."""
+    match = _OPTIONS.fullmatch(name)
+    return (match["name"], match["options"]) if match else (name, "")
+
+
+def read_options(text: str, known: Iterable[str], what: str) -> dict[str, str]:
+    """Return the values of `key=value,...`.
+
+    Raises
+    ------
+    UsageError
+        For anything else, an unknown key, or one that is told twice.
+    """
+    known = list(known)
+    values: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise UsageError(f"profile '{what}': expected key=value, found '{printable(part)}'")
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise UsageError(f"profile '{what}': unknown key '{printable(key)}'{hint}")
+        if key in values:
+            raise UsageError(f"profile '{what}': '{key}' is told twice")
+        values[key] = value
+    return values
+
+
+def with_compressed_kv(profile: Profile, values: Mapping[str, str]) -> Profile:
+    """Return a profile whose KV is compressed as the options of `KV_KEYS` say.
+
+    Parameters
+    ----------
+    profile
+        Any profile whose KV is not compressed yet.
+    values
+        `kv`: the share of its bytes that KV keeps, above 0 and at most 1, or "fp8" or "int8".
+        `kv_budget`: the tokens that each attention layer keeps of a prefix. Either may be
+        FIRST..LAST: of the first attention layer to the last, in equal steps.
+
+    Raises
+    ------
+    UsageError
+        If a value cannot be read, or the bytes that are left cannot be counted.
+    """
+    given = {key: values[key].replace(" ", "") for key in KV_KEYS if key in values}
+    if not given:
+        return profile
+    what = printable(profile.profile_id)
+    if profile.kv_compression is not None:
+        raise UsageError(f"profile '{what}': its KV is compressed already")
+    compression = KvCompression(
+        _share(given["kv"], profile) if "kv" in given else (1.0,),
+        _budget(given["kv_budget"], what) if "kv_budget" in given else None,
+    )
+    problem = fault(compression, profile.kv.bytes_per_token, profile.attention_layers)
+    if problem:
+        raise UsageError(f"profile '{what}': {', '.join(given)}: {problem}")
+    separator = "," if ":" in profile.profile_id else ":"
+    told = ",".join(f"{key}={value}" for key, value in given.items())
+    return replace(
+        profile, profile_id=f"{profile.profile_id}{separator}{told}", kv_compression=compression
+    )
+
+
+def _share(text: str, profile: Profile) -> tuple[float, ...]:
+    """Return the shares of "fp8", "0.5" or "0.8..0.2"."""
+    if text in EIGHT_BITS:
+        bits = _DTYPE_BITS.get(profile.kv.dtype or "")
+        if bits is None:
+            what, found = printable(profile.profile_id), printable(repr(profile.kv.dtype))
+            raise UsageError(
+                f"profile '{what}': kv={text}: expected kv.dtype to be one of "
+                f"{', '.join(_DTYPE_BITS)}, found {found}"
+            )
+        return (EIGHT_BITS[text] / bits,)
+    shares = [_number(part) for part in text.split("..")]
+    return _checked({"share": shares}, "kv", text, profile.profile_id).share
+
+
+def _budget(text: str, what: str) -> tuple[int, ...]:
+    """Return the tokens of "2048" or "4096..512"."""
+    tokens = [int(part) if _is_whole(part) else part for part in text.split("..")]
+    return _checked({"budget_tokens": tokens}, "kv_budget", text, what).budget_tokens or ()
+
+
+def _checked(data: object, key: str, text: str, what: str) -> KvCompression:
+    """Return the compression, or say what the option expects."""
+    try:
+        return decode(KvCompression, data, what)
+    except DataError:
+        expected = (
+            f"a share of the bytes above 0 and up to 1, {' or '.join(EIGHT_BITS)}"
+            if key == "kv"
+            else "a whole number of tokens"
+        )
+        raise UsageError(
+            f"profile '{printable(what)}': {key}: expected {expected}, or FIRST..LAST for the "
+            f"attention layers, found '{printable(text)}'"
+        ) from None
+
+
+def _number(text: str) -> float | str:
+    """Return a plain decimal number, or the text where it is none."""
+    return float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,12})?|\.\d{1,12}", text, re.ASCII) else text
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 12

@@ -1,0 +1,220 @@
+"""What is measured, in order of importance. No torch here: a plan can be printed anywhere.
+
+Blocks come in this order, and a budget that is too short drops the last ones first:
+
+1. prefill: without context (the table F), sweeps over the context at fixed numbers of tokens (e and
+   g), and held-out points that the fit does not see
+2. copies of states: within the device, to and from the host, and a file
+3. decode, one token for each of several sequences
+4. graphs: the floor without launches (CUDA only)
+5. cuts, which include replay and suffix in two passes instead of one
+6. batches of prompts
+7. overlap: a prefill with a copy beside it (CUDA only)
+8. the rest of the grid of contexts and tokens
+
+The first two make a profile and are always measured, with fewer repetitions where time is short.
+Within a block repetitions are shuffled, so that a slow minute strikes all points alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["prefill", "held-out", "decode", "cut", "batch", "graph", "overlap", "copy"]
+
+FEWEST_REPETITIONS = 3
+MIB = 2**20
+OTHER_REPETITIONS = 5
+HELD_OUT_POINTS = 24
+GRAPH_TOKENS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to time.
+
+    Parameters
+    ----------
+    kind
+        What it is for.
+    c
+        Tokens of context.
+    pieces
+        Tokens of each pass; one pass unless the prefill is cut.
+    batch
+        Sequences a pass.
+    way, size_bytes
+        Of a copy: "d2d", "d2h", "h2d", "d2h-pageable", "h2d-pageable", "write" or "read".
+    """
+
+    kind: Kind
+    c: int = 0
+    pieces: tuple[int, ...] = ()
+    batch: int = 1
+    way: str = ""
+    size_bytes: int = 0
+
+    @property
+    def n(self) -> int:
+        """Tokens of all passes."""
+        return sum(self.pieces)
+
+    @property
+    def name(self) -> str:
+        """What the journal calls it."""
+        if self.kind == "copy":
+            return f"copy {self.way} {self.size_bytes}"
+        even = len(self.pieces) > 1 and len(set(self.pieces)) == 1
+        passes = f"{len(self.pieces)}x{self.pieces[0]}" if even else "+".join(map(str, self.pieces))
+        return f"{self.kind} c={self.c} n={passes} batch={self.batch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Items that are measured together, their repetitions shuffled; the first matter most."""
+
+    name: str
+    items: tuple[Item, ...]
+    repetitions: int
+    essential: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Contexts, tokens and repetitions for one kind of machine."""
+
+    contexts: tuple[int, ...]
+    tokens: tuple[int, ...]
+    swept: tuple[int, ...]
+    batches: tuple[int, ...]
+    whole: int
+    state_mib: tuple[float, ...]
+    repetitions: int
+    warm_ups: int
+    cuda: bool = False
+
+    def within(self, most_tokens: int) -> Grid:
+        """Return the grid without what a model of so many positions cannot hold."""
+        return replace(
+            self,
+            tokens=tuple(n for n in self.tokens if n <= most_tokens),
+            contexts=tuple(c for c in self.contexts if c + max(self.swept) <= most_tokens),
+        )
+
+
+_SMALL = (2, 16, 64, 65, 128, 192, 256, 384, 512, 768, 1024)
+CUDA_GRID = Grid(
+    contexts=(1024, 4096, 16_384, 65_536, 131_072),
+    tokens=(*_SMALL, 2048, 4096, 8192),
+    swept=(1, 64, 512, 2048),
+    batches=(2, 4, 8, 16),
+    whole=8192,
+    state_mib=(1.5, 6, 18.6, 49.1, 98, 183),  # from the smallest model to the largest
+    repetitions=10,
+    warm_ups=3,
+    cuda=True,
+)
+# Without kernels of its own the delta rule pads to chunks of 64 tokens, so F has steps there.
+CPU_GRID = Grid(
+    contexts=(512, 1024, 2048, 4096),
+    tokens=(2, 16, 64, 65, 128, 129, 192, 193, 256, 257, 320, 384, 512, 768, 1024),
+    swept=(1, 64, 256, 512),
+    batches=(2, 4),
+    whole=1024,
+    state_mib=(1.5, 6, 18.6, 49.1),
+    repetitions=12,  # of which the least counts
+    warm_ups=1,
+)
+
+
+def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
+    """Return all blocks, the most important first.
+
+    Parameters
+    ----------
+    grid
+        Contexts and tokens.
+    state_bytes
+        Of one checkpoint: what is copied beside a prefill.
+    seed
+        Of the held-out points.
+    """
+    table = [Item("prefill", 0, (n,)) for n in grid.tokens]
+    sweep = [Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts]
+    rest = [Item("prefill", c, (n,)) for c in grid.contexts for n in grid.tokens]
+    items: list[tuple[str, Sequence[Item], bool]] = [
+        ("prefill", [*table, *sweep, *held_out(grid, seed)], True),
+        ("copies", _copies(grid), True),
+        ("decode", _decode(grid), False),
+        ("graphs", _graphs(grid), False),
+        ("cuts", _cuts(grid), False),
+        ("batches", _batches(grid), False),
+        ("overlap", _overlap(grid, state_bytes), False),
+        ("rest of the grid", [item for item in rest if item not in sweep], False),
+    ]
+    return [
+        Block(name, tuple(chosen), _repetitions(grid, name), essential)
+        for name, chosen, essential in items
+        if chosen
+    ]
+
+
+def _repetitions(grid: Grid, block: str) -> int:
+    """Return how often the points of a block are timed: the fit needs the quietest ones most."""
+    return grid.repetitions if block == "prefill" else min(grid.repetitions, OTHER_REPETITIONS)
+
+
+def held_out(grid: Grid, seed: int) -> list[Item]:
+    """Return points between those of the grid, each number of tokens once: seeded, log-uniform."""
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(b"held-out")))
+    most_n, most_c = max(grid.tokens), max(grid.contexts, default=0)
+    chosen: dict[int, Item] = {}
+    while len(chosen) < min(HELD_OUT_POINTS, most_n // 4):
+        n = round(np.exp(random.uniform(np.log(2), np.log(most_n))))
+        behind = most_c and random.random() < 0.75
+        c = round(np.exp(random.uniform(np.log(64), np.log(most_c)))) if behind else 0
+        if n not in grid.tokens:
+            chosen.setdefault(n, Item("held-out", c, (n,)))
+    return list(chosen.values())
+
+
+def _copies(grid: Grid) -> list[Item]:
+    host = ("d2h", "h2d", "d2h-pageable", "h2d-pageable") if grid.cuda else ()
+    return [
+        Item("copy", way=way, size_bytes=round(mib * MIB) // 4096 * 4096)
+        for way in ("d2d", *host, "write", "read")
+        for mib in grid.state_mib
+    ]
+
+
+def _decode(grid: Grid) -> list[Item]:
+    contexts = grid.contexts[:1] + grid.contexts[2:3]
+    return [Item("decode", c, (1,), batch) for batch in (1, *grid.batches) for c in contexts]
+
+
+def _graphs(grid: Grid) -> list[Item]:
+    chosen = [n for n in grid.tokens if n <= GRAPH_TOKENS] if grid.cuda else []
+    return [Item("graph", 0, (n,)) for n in chosen]
+
+
+def _cuts(grid: Grid) -> list[Item]:
+    """Return one long prefill cut evenly, and replays of several lengths before a suffix."""
+    even = [every for every in (512, 256, 128, 64) if every < grid.whole]
+    behind = min(grid.contexts, default=0)
+    cut = [Item("cut", 0, (every,) * (grid.whole // every)) for every in even]
+    return cut + [Item("cut", behind, (replay, 64)) for replay in (64, 192, 448) if behind]
+
+
+def _batches(grid: Grid) -> list[Item]:
+    return [Item("batch", 0, (n,), batch) for n in (64, 512) for batch in grid.batches]
+
+
+def _overlap(grid: Grid, state_bytes: int) -> list[Item]:
+    if not grid.cuda:
+        return []
+    sides = ("d2h", "h2d")
+    return [Item("overlap", 0, (2048,), way=way, size_bytes=state_bytes) for way in sides]

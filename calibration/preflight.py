@@ -1,0 +1,167 @@
+"""What is there before anything is measured: libraries, the device, kernels and ceilings."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from calibration.clock import clock_for
+from simulator.errors import UsageError, printable
+
+INSTALL = "pip install 'milepost[calibration]'"
+# From here on the cached state is used when several tokens follow it (the gate checks it too).
+OLDEST = {"torch": (2, 9), "transformers": (5, 17)}
+_KERNELS = {"fla-core": "fla-core", "causal-conv1d": "causal-conv1d", "mamba-ssm": "mamba-ssm"}
+_CEILING_REPETITIONS = 5
+_COPY_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The device as a profile names it; `memory` and `free` in bytes."""
+
+    device: str
+    name: str
+    memory: int
+    free: int
+    driver: str | None = None
+    clocks: dict[str, str] | None = None
+
+    @property
+    def kind(self) -> str:
+        """Either "cpu" or "cuda"."""
+        return self.device.partition(":")[0]
+
+
+def check_libraries() -> None:
+    """Raise a UsageError where torch or transformers is missing or too old."""
+    for name, oldest in OLDEST.items():
+        found = _installed(name)
+        if found is None:
+            raise UsageError(f"calibration needs {name}, which is not installed: {INSTALL}")
+        if _numbers(found) < oldest:
+            needed = ".".join(map(str, oldest))
+            reason = ""
+            if name == "transformers":
+                reason = ": older ones ignore a cached state when several tokens follow it"
+            raise UsageError(f"{name} {found} is too old, {needed} or newer is needed{reason}")
+
+
+def examine(device: str) -> Machine:
+    """Return what the device is.
+
+    Raises
+    ------
+    UsageError
+        If torch cannot use it.
+    """
+    if device == "cpu":
+        pages = "SC_PHYS_PAGES", "SC_AVPHYS_PAGES"
+        memory, free = (os.sysconf(name) * os.sysconf("SC_PAGE_SIZE") for name in pages)
+        return Machine(device, _processor(), memory, free)
+    import torch
+
+    if not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
+        raise UsageError(f"device: expected cpu, cuda or cuda:0, found '{printable(device)}'")
+    if not torch.cuda.is_available():
+        raise UsageError(
+            f"device '{device}': torch {torch.__version__} sees no CUDA device; --device cpu "
+            "measures small models"
+        )
+    index = int(device.partition(":")[2] or 0)
+    if index >= torch.cuda.device_count():
+        raise UsageError(f"device '{device}': there are {torch.cuda.device_count()} CUDA devices")
+    torch.cuda.set_device(index)
+    free, memory = torch.cuda.mem_get_info(index)
+    driver, clocks = _nvidia(index)
+    return Machine(device, torch.cuda.get_device_name(index), memory, free, driver, clocks)
+
+
+def software() -> dict[str, str]:
+    """Return the field `software` of a profile: versions, and which kernels were bound."""
+    found = {name: _installed(name) or "unknown" for name in OLDEST}
+    return {**found, "kernels": kernels(), "mode": "eager"}
+
+
+def kernels() -> str:
+    """Name the packages of kernels that transformers finds, or the fallback that runs instead."""
+    found = [f"{name} {said}" for name in _KERNELS if (said := _installed(name)) is not None]
+    return ", ".join(found) or "torch fallback (no fla-core, no causal-conv1d)"
+
+
+def has_fast_kernels() -> bool:
+    """Say whether the recurrence has kernels of its own."""
+    return _installed("fla-core") is not None
+
+
+def ceilings(device: str) -> dict[str, float]:
+    """Measure what the device reaches at best: a square matrix product and a large copy.
+
+    The product is in bf16 on a GPU and in fp32 on a CPU; a copy counts its bytes once.
+    """
+    import torch
+
+    cuda = device.startswith("cuda")
+    size, dtype = (8192, torch.bfloat16) if cuda else (512, torch.float32)
+    left, right = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
+    source = torch.ones(_COPY_BYTES if cuda else _COPY_BYTES // 8, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    clock = clock_for(device)
+
+    def best(action: Any) -> float:
+        return min(clock.seconds(action) for _ in range(_CEILING_REPETITIONS))
+
+    return {
+        "gemm_tflops": 2 * size**3 / best(lambda: left @ right) / 1e12,
+        "d2d_gbps": source.numel() / best(lambda: target.copy_(source)) / 1e9,
+    }
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", text)[:2])
+
+
+def _processor() -> str:
+    """Return the processor's name, where Linux tells it, and its cores."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    said = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    name = said[1].strip() if said else platform.processor() or platform.machine()
+    return f"{name}, {os.cpu_count() or 1} cores"
+
+
+def _nvidia(index: int) -> tuple[str | None, dict[str, str] | None]:
+    """Return the driver and the clocks as nvidia-smi reads them; nothing is set."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None, None
+    fields = ("driver_version", "clocks.sm", "clocks.mem", "clocks.max.sm", "clocks.max.mem")
+    command = [program, f"--id={index}", f"--query-gpu={','.join(fields)}"]
+    try:
+        said = subprocess.run(
+            [*command, "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None, None
+    driver, *clocks = (part.strip() for part in said.stdout.splitlines()[0].split(","))
+    return driver, dict(zip(fields[1:], clocks, strict=False))

@@ -1,0 +1,80 @@
+"""Simulated against measured: the whole loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from calibration.prototype.executor import most_tokens
+from calibration.prototype.queueing import at_load, priced_anew
+from calibration.prototype.quick import QuickProfiler
+from calibration.prototype.rules import Rules
+from calibration.prototype.run import Outcome, Prototype
+from calibration.prototype.served import Served
+from calibration.prototype.site import Site
+from simulator.cost import CostModel
+from simulator.profile import Profile
+from simulator.trace import Trace
+
+FIRST_REPETITIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is served, and how.
+
+    Parameters
+    ----------
+    trace
+        With arrival times.
+    rules
+        Makes the policies and the capacity anew.
+    profile
+        Of the simulated times; None measures one here, between the passes.
+    load
+        Stretches the arrival times, as in `queueing.at_load`; None leaves them.
+    passes
+        How often the trace is served.
+    seed
+        Of token ids and order.
+    """
+
+    trace: Trace
+    rules: Callable[[], Rules]
+    profile: Profile | None = None
+    load: float | None = None
+    passes: int = 3
+    seed: int = 0
+
+
+def compare(
+    site: Site, plan: Plan, on_served: Callable[[Served], None] | None = None
+) -> tuple[Profile, Outcome]:
+    """Serve a trace through a model and price it; return the profile that priced it, too.
+
+    Raises
+    ------
+    UsageError, InexactError
+        As `run.Prototype` does.
+    """
+    clock, profiler, profile = site.clock(plan.profile), None, plan.profile
+    if profile is None:
+        profiler = QuickProfiler(
+            site.model, site.subject.name, clock, longest=most_tokens(plan.trace), seed=plan.seed
+        )
+        profiler.measure(FIRST_REPETITIONS)
+        profile = profiler.profile()
+    trace = plan.trace
+    if plan.load is not None:
+        trace = at_load(trace, CostModel(profile), plan.load)
+    prototype = Prototype(trace, profile, plan.rules, site.model, clock, plan.seed)
+    for _ in range(plan.passes):
+        prototype.serve(on_served)
+        if profiler is not None:
+            profiler.measure()
+    outcome = prototype.outcome()
+    if profiler is not None:
+        profile = profiler.profile()
+        served = priced_anew(outcome.served, CostModel(profile), profile.state_bytes)
+        outcome = replace(outcome, served=tuple(served))
+    return profile, outcome

@@ -1,0 +1,115 @@
+"""How far simulated times are from measured ones, regime by regime. numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.prototype.served import Served
+
+CHUNK_TOKENS = 64  # up to here a suffix is one chunk of the recurrent layers
+REGIMES = ("miss", "cut", "replay", "short suffix", "long suffix")
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeError:
+    """Errors of the requests of one regime; all but sums are shares of the measured time.
+
+    Parameters
+    ----------
+    regime
+        Its name; "all" for all requests.
+    requests
+        How many there are.
+    simulated_seconds, measured_seconds
+        Sums.
+    bias
+        Of the sums: positive where the simulation says too much.
+    median, median_absolute
+        Of the signed errors of the requests, and of the absolute ones.
+    worst, worst_request
+        The largest error, with its sign, and whose it is.
+    """
+
+    regime: str
+    requests: int
+    simulated_seconds: float
+    measured_seconds: float
+    bias: float
+    median: float
+    median_absolute: float
+    worst: float
+    worst_request: int
+
+
+def regime_of(request: Served) -> str:
+    """Return the regime of a request.
+
+    A pass that is cut is one whether it resumed or not. A replay computes again what had been
+    seen: more of it than is new.
+    """
+    if request.cuts:
+        return "cut"
+    if not request.saved_tokens:
+        return "miss"
+    new_tokens = request.prompt_tokens - request.overlap_tokens
+    if request.overlap_tokens - request.saved_tokens > new_tokens:
+        return "replay"
+    return "short suffix" if request.computed_tokens <= CHUNK_TOKENS else "long suffix"
+
+
+def service_errors(requests: Sequence[Served]) -> list[RegimeError]:
+    """Return the errors of service times: of all requests, then of each regime that has any."""
+    return _errors(requests, lambda r: r.priced.service, lambda r: r.measured_seconds)
+
+
+def ttft_errors(requests: Sequence[Served]) -> list[RegimeError]:
+    """Return the errors of times to first token, waits included, in the same order."""
+    return _errors(requests, lambda r: r.simulated_ttft_seconds, lambda r: r.measured_ttft_seconds)
+
+
+def noise(requests: Sequence[Served]) -> float:
+    """Return how far passes lie apart, a share of the time: no error means less.
+
+    The median, over the requests, of the second best pass less the best; 0 after one pass.
+    """
+    best = [sorted(request.passes_seconds)[:2] for request in requests]
+    return float(np.median([pair[-1] / pair[0] - 1 for pair in best]))
+
+
+def _errors(
+    requests: Sequence[Served],
+    simulated: Callable[[Served], float],
+    measured: Callable[[Served], float],
+) -> list[RegimeError]:
+    said = np.array([simulated(request) for request in requests])
+    found = np.array([measured(request) for request in requests])
+    number = np.array([request.request for request in requests])
+    regime = np.array([regime_of(request) for request in requests])
+    rows = [_row("all", said, found, number)]
+    for name in REGIMES:
+        chosen = regime == name
+        if chosen.any():
+            rows.append(_row(name, said[chosen], found[chosen], number[chosen]))
+    return rows
+
+
+def _row(
+    name: str, said: NDArray[np.float64], found: NDArray[np.float64], number: NDArray[np.int64]
+) -> RegimeError:
+    shares = said / found - 1
+    worst = int(np.abs(shares).argmax())
+    return RegimeError(
+        regime=name,
+        requests=len(shares),
+        simulated_seconds=float(said.sum()),
+        measured_seconds=float(found.sum()),
+        bias=float(said.sum() / found.sum() - 1),
+        median=float(np.median(shares)),
+        median_absolute=float(np.median(np.abs(shares))),
+        worst=float(shares[worst]),
+        worst_request=int(number[worst]),
+    )

@@ -1,0 +1,37 @@
+"""Token ids for a trace, which has none: seeded, so that equal prefixes get equal tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.prefix_tree import PrefixTree
+
+
+class TokenIds:
+    """Random token ids for every node of a prefix tree.
+
+    Parameters
+    ----------
+    tree
+        The prompts.
+    vocabulary
+        How many ids there are.
+    seed
+        The same seed gives the same ids.
+    """
+
+    def __init__(self, tree: PrefixTree, vocabulary: int, seed: int) -> None:
+        self._tree = tree
+        self._vocabulary = vocabulary
+        self._seed = seed
+
+    def prompt(self, node: int) -> NDArray[np.int64]:
+        """Return the ids of the prompt that ends with `node`, int64, one a token."""
+        path = self._tree.path(node)
+        return np.concatenate([self._run(below) for below in path])
+
+    def _run(self, node: int) -> NDArray[np.int64]:
+        tokens = int(self._tree.stop[node] - self._tree.start[node])
+        seed = np.random.SeedSequence(self._seed, spawn_key=(node,))
+        return np.random.default_rng(seed).integers(self._vocabulary, size=tokens)

@@ -1,0 +1,187 @@
+"""What is calibrated: a model by its name or folder, whole or one layer group of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calibration.models.configs import TOY, Plan, find_geometry, one_group
+from simulator.errors import DataError, UsageError, printable
+from simulator.json_file import read_json
+from simulator.model import AttentionLayers, FeedForward, Geometry, RecurrentLayers
+
+if TYPE_CHECKING:
+    from calibration.models.hybrid import HybridModel
+
+PICKLES = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
+_MEMORY_SHARE = 0.8  # for weights; the rest is for KV and for what a pass needs
+GROUP_VOCABULARY = 1024  # an output head that counts once must not count once a group
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is calibrated.
+
+    Parameters
+    ----------
+    name
+        In the profile.
+    plan
+        Its geometry, and how many layer groups stand for one.
+    folder
+        Where its weights lie; None for random ones.
+    """
+
+    name: str
+    plan: Plan
+    folder: Path | None = None
+
+    @property
+    def toy(self) -> bool:
+        """Whether it is the toy model."""
+        return self.plan.geometry == TOY
+
+    def weight_bytes(self, of_number: int) -> int:
+        """Return the bytes of all weights, embeddings and output head included."""
+        geometry = self.plan.built
+        vocabulary = GROUP_VOCABULARY if self.plan.groups > 1 else 248_320
+        embeddings = 2 * geometry.hidden * (1024 if self.toy else vocabulary)
+        return of_number * (geometry.parameters + embeddings)
+
+
+def find_subject(model: str, *, group: bool = False) -> Subject:
+    """Return what a name or a folder stands for.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name, or a layer group is asked of a folder.
+    DataError
+        If the folder holds none, or a pickle was given.
+    """
+    path = Path(model)
+    if path.suffix in PICKLES:
+        problem = "a pickle may run code when it is opened: expected a folder with config.json "
+        raise DataError(model, f"{problem}and *.safetensors")
+    if not path.is_dir():
+        geometry = find_geometry(model)
+        return Subject(model, one_group(geometry) if group else Plan(geometry))
+    if group:
+        raise UsageError(f"--group: '{printable(model)}' is a folder, whose weights are whole")
+    config = read_config(path)
+    return Subject(path.resolve().name, Plan(rough_geometry(config, str(path))), path)
+
+
+def read_config(folder: Path) -> Mapping[str, Any]:
+    """Return the configuration of the text model in a Hugging Face folder."""
+    found = read_json(folder / "config.json", "a model's configuration")
+    if not isinstance(found, dict):
+        raise DataError(str(folder / "config.json"), "expected an object")
+    text = found.get("text_config")
+    return text if isinstance(text, dict) else found
+
+
+def rough_geometry(config: Mapping[str, Any], source: str) -> Geometry:
+    """Return a geometry that is good enough to say how long measuring will take.
+
+    It is right for Qwen3.5 and Qwen3-Next, and of the right size for others; what a profile says
+    of bytes is read off the model's own tensors.
+    """
+    hidden = _size(config, source, "hidden_size")
+    layers = _size(config, source, "num_hidden_layers")
+    heads = _size(config, source, "num_attention_heads")
+    kinds = config.get("layer_types") or []
+    attention = sum("full" in str(kind) for kind in kinds) or max(layers // 4, 1)
+    key_heads = config.get("linear_num_key_heads", heads)
+    value_heads = config.get("linear_num_value_heads", heads)
+    return Geometry(
+        "local",
+        RecurrentLayers(layers - attention, key_heads, value_heads),
+        AttentionLayers(attention, heads, config.get("num_key_value_heads", heads)),
+        hidden,
+        FeedForward(config.get("intermediate_size", 4 * hidden)),
+    )
+
+
+def fitting(subject: Subject, free_bytes: int, of_number: int) -> Subject:
+    """Return the subject itself, or one layer group of it where the whole is too big for memory.
+
+    Raises
+    ------
+    UsageError
+        If not even that fits.
+    """
+    room = int(_MEMORY_SHARE * free_bytes)
+    needed = subject.weight_bytes(of_number)
+    if needed <= room or subject.folder is not None:
+        return subject
+    smaller = replace(subject, plan=one_group(subject.plan.geometry))
+    if smaller.weight_bytes(of_number) > room:
+        raise UsageError(
+            f"model '{subject.name}': one layer group needs "
+            f"{smaller.weight_bytes(of_number) / 1e9:.1f} GB for its weights, and "
+            f"{room / 1e9:.1f} GB are free"
+        )
+    return smaller
+
+
+def build_subject(subject: Subject, device: str, dtype: Any, seed: int) -> HybridModel:
+    """Return the model, ready to run."""
+    from calibration.models.build import build, load
+    from calibration.models.hybrid import HybridModel
+
+    if subject.folder is not None:
+        return HybridModel(load(subject.folder, device=device, dtype=dtype))
+    return HybridModel(build(_config(subject), device=device, dtype=dtype, seed=seed))
+
+
+def build_for_gate(subject: Subject, device: str, dtype: Any, seed: int) -> HybridModel:
+    """Return a model of the same make for the gate: random weights, long memory, few tokens.
+
+    Of a model by name it is one layer group, which has every kind of its layers; of a folder it
+    is what its configuration says.
+    """
+    from calibration.models.build import build
+    from calibration.models.hybrid import HybridModel
+
+    if subject.folder is None:
+        config = _config(replace(subject, plan=one_group(subject.plan.geometry)))
+    else:
+        from transformers import AutoConfig
+
+        config = AutoConfig.from_pretrained(subject.folder, local_files_only=True)
+        config = config.get_text_config()
+    config.vocab_size = min(config.vocab_size, GROUP_VOCABULARY)
+    return HybridModel(build(config, device=device, dtype=dtype, seed=seed))
+
+
+def config_sha256(config: Any) -> str:
+    """Return the hash of a configuration, without what says where it came from."""
+    said = {
+        key: value
+        for key, value in config.to_dict().items()
+        if key not in {"_name_or_path", "transformers_version"}
+    }
+    text = json.dumps(said, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _config(subject: Subject) -> Any:
+    from calibration.models.configs import config_of
+
+    config = config_of(subject.plan.built)
+    if subject.plan.groups > 1:
+        config.vocab_size = GROUP_VOCABULARY
+    return config
+
+
+def _size(config: Mapping[str, Any], source: str, key: str) -> int:
+    value = config.get(key)
+    if not isinstance(value, int) or not 1 <= value <= 10**6:
+        problem = f"expected a whole number from 1 to 1000000, found {printable(repr(value), 60)}"
+        raise DataError(f"{source}/config.json", problem, field=key)
+    return value

@@ -1,0 +1,52 @@
+"""What a calibration prints when it is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from simulator.profile import Profile
+from simulator.units import format_bytes
+
+
+def summary_lines(profile: Profile, out: Path) -> list[str]:
+    """Return the findings of a profile as text: sizes, coefficients, errors, warnings."""
+    prefill, valid = profile.prefill, profile.prefill.valid
+    lines = [
+        f"profile      {profile.profile_id} ({profile.kind}, {profile.model.scale})",
+        f"hardware     {profile.hardware.name}",
+        f"state        {format_bytes(profile.state_bytes)} a checkpoint",
+        f"KV           {format_bytes(profile.kv_bytes_per_token)} a token",
+        f"F            {_table(profile)}",
+        f"e, g         {prefill.e_us_per_pair:.3g} us a pair, {prefill.g_us_per_token:.3g} us a "
+        "token of context",
+        f"valid        prefills to {valid.n_max:,} tokens behind contexts to {valid.c_max:,}",
+    ]
+    return [*lines, *_exactness(profile), *_validation(profile), f"written to   {out}"]
+
+
+def _table(profile: Profile) -> str:
+    """Return a few entries of F."""
+    table = profile.prefill.F
+    entries = list(zip(table.n, table.us, strict=True))
+    chosen = entries[:: max(len(entries) // 4, 1)]
+    return ", ".join(f"F({n:,}) = {us / 1e3:.3g} ms" for n, us in chosen)
+
+
+def _exactness(profile: Profile) -> list[str]:
+    found = profile.exactness
+    if found is None or found.fp32_max_abs is None or found.bug_max_abs is None:
+        return []
+    error, bug = f"{found.fp32_max_abs:.1e}", f"{found.bug_max_abs:.1e}"
+    return [f"exactness    {error} off in fp32; mistakes show as {bug}"]
+
+
+def _validation(profile: Profile) -> list[str]:
+    found = profile.validation
+    if found is None:
+        return []
+    errors = [
+        f"held out     {row.regime}: {row.mean:.1%} in the mean over {row.points} points, worst "
+        f"{row.worst:+.1%}, repeated runs {row.noise:.1%} apart"
+        for row in found.held_out
+    ]
+    return [*errors, *(f"warning      {text}" for text in found.warnings)]

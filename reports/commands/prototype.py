@@ -1,0 +1,120 @@
+"""`milepost prototype`: simulated against measured, on a model that really runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reports.commands.options import Block, Format, Json, Quiet
+from reports.console import Progress, print_json, print_line, say
+from reports.prototype import GENERATOR, Setup
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from calibration.prototype.served import PrototypeRun
+
+
+def prototype(
+    model: Annotated[str, typer.Option(help="A name, or a Hugging Face folder.")] = "toy-qwen3.5",
+    group: Annotated[bool, typer.Option("--group", help="One layer group of it.")] = False,
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where it runs.")] = "cpu",
+    dtype: Annotated[
+        str | None,
+        typer.Option(metavar="float32|bfloat16", help="Default: float32 on a CPU, or bfloat16."),
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="A trace file; without it: --generator.")
+    ] = None,
+    block: Block = None,
+    format: Format = None,
+    generator: Annotated[str, typer.Option(help="Of the trace.")] = GENERATOR,
+    requests: Annotated[int, typer.Option(help="To serve; of a file, the first ones.")] = 48,
+    load: Annotated[
+        float | None, typer.Option(help="Stretch arrivals: share of time busy without a cache.")
+    ] = None,
+    placer: Annotated[str, typer.Option(help="As in block:size=64.")] = "branch",
+    eviction: Annotated[str, typer.Option(help="As in fifo.")] = "lru",
+    admission: Annotated[str, typer.Option(help="As in always.")] = "always",
+    capacity: Annotated[str, typer.Option(help="As in '8 GiB'.")] = "unbounded",
+    profile: Annotated[
+        str | None, typer.Option(help="Name or JSON file; without it one is measured quickly.")
+    ] = None,
+    passes: Annotated[int, typer.Option(help="How often the trace is served.")] = 3,
+    seed: Annotated[int, typer.Option(help="Of weights, tokens and traffic.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for the page, figures, profile.")] = None,
+    stored: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="RUN.json", help="Tell a run again; measure nothing."),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Serve a short trace through a real model and compare each time with the simulated one."""
+    if stored is not None:
+        from calibration.prototype.served import read_run
+
+        run = read_run(stored)
+    else:
+        setup = Setup(
+            model=model,
+            group=group,
+            device=device,
+            dtype=dtype,
+            trace=trace,
+            block=block,
+            format=format,
+            generator=generator,
+            requests=requests,
+            load=load,
+            placer=placer,
+            eviction=eviction,
+            admission=admission,
+            capacity=capacity,
+            profile=profile,
+            passes=passes,
+            seed=seed,
+        )
+        run = _measured(setup, out, quiet=quiet or json)
+    _tell(run, json)
+    if out is not None:
+        from reports.files import make_folder
+        from reports.prototype_files import PAGE_FILE
+        from reports.prototype_page import write_prototype_page
+
+        make_folder(out)
+        write_prototype_page(out / PAGE_FILE, run)
+        say(f"page: {out / PAGE_FILE}")
+
+
+def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
+    """Run the prototype; write what was measured before anything is told of it."""
+    from reports.files import make_folder
+    from reports.prototype import measure
+    from reports.prototype_files import write_measured
+
+    if out is not None:
+        make_folder(out)
+    try:
+        with Progress(quiet=quiet, what="requests") as progress:
+            run, profile = measure(setup, progress)
+    except ModuleNotFoundError as error:
+        if error.name not in {"torch", "transformers"}:
+            raise
+        raise UsageError(
+            f"a prototype needs {error.name}: pip install 'milepost[calibration]'"
+        ) from None
+    if out is not None:
+        write_measured(out, run, profile)
+    return run
+
+
+def _tell(run: PrototypeRun, as_json: bool) -> None:
+    from reports.prototype_summary import figures, summary_lines
+
+    if as_json:
+        print_json(figures(run))
+        return
+    for line in summary_lines(run):
+        print_line(line)

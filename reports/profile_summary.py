@@ -1,0 +1,105 @@
+"""What a profile says, as figures that people compare: floor, knees, prices, errors."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulator.cost import CostModel
+from simulator.profile import drawn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simulator.profile import Profile
+
+_MICRO = 1e-6
+SHOWN_N = (1, 64, 65, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
+MOST_OUTLIERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """Where the cost of a prefill changes its nature.
+
+    Parameters
+    ----------
+    floor_seconds
+        F at its first entry: the least time of a pass.
+    token_seconds
+        The least F(n) / n: what a token costs where it is cheapest.
+    knee_tokens
+        Tokens that cost as much as the floor at that price: shorter prefills cost about the floor.
+    context_tokens
+        The context at which the pairs of one more token cost as much as the token itself; None
+        where pairs cost nothing.
+    """
+
+    floor_seconds: float
+    token_seconds: float
+    knee_tokens: float
+    context_tokens: float | None
+
+    @classmethod
+    def of(cls, profile: Profile) -> Landmarks:
+        """Return the landmarks of a profile."""
+        table = profile.prefill.F
+        floor = table.us[0] * _MICRO
+        token = min(us / n for n, us in zip(table.n, table.us, strict=True)) * _MICRO
+        pair = profile.prefill.e_us_per_pair * _MICRO
+        return cls(floor, token, floor / token, token / pair if pair else None)
+
+
+def summary(profile: Profile) -> dict[str, Any]:
+    """Return figures of a profile as plain values, times in seconds."""
+    costs, landmarks = CostModel(profile), Landmarks.of(profile)
+    validation = profile.validation
+    checkpoint = costs.capture_seconds(0, 2, [2])
+    return {
+        **asdict(landmarks),
+        "pair_seconds": profile.prefill.e_us_per_pair * _MICRO,
+        "context_token_seconds": profile.prefill.g_us_per_token * _MICRO,
+        "prefill_seconds": {
+            str(n): costs.prefill_seconds(0, n) for n in SHOWN_N if n <= profile.valid_n_max
+        },
+        "capture_seconds": checkpoint,
+        "restore_seconds": {
+            tier: costs.restore_seconds(profile.state_bytes, tier) for tier in _tiers(profile)
+        },
+        "kv_slot_bytes": profile.kv_slot_bytes,
+        "held_out": [asdict(row) for row in validation.held_out] if validation else [],
+        "outliers": [asdict(row) for row in validation.outliers] if validation else [],
+        "band": validation.band if validation else None,
+        "draws": len(profile.prefill.draws or ()),
+        "warnings": list(validation.warnings) if validation else [],
+    }
+
+
+def residuals(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return c, n and error of every measured point; the error is predicted / measured - 1."""
+    prefill = profile.prefill
+    c = np.array(prefill.c or (), dtype=np.int64)
+    n = np.array(prefill.n or (), dtype=np.int64)
+    measured = np.array(prefill.fitted or prefill.median or (), dtype=float) * _MICRO
+    costs = CostModel(profile)
+    said = [costs.prefill_seconds(a, a + b) for a, b in zip(c.tolist(), n.tolist(), strict=True)]
+    known = measured > 0
+    return c[known], n[known], np.array(said)[known] / measured[known] - 1
+
+
+def own_band(profile: Profile) -> tuple[list[float], list[float]] | None:
+    """Return the ends in seconds of the 95 % band of F at its entries; None without draws."""
+    draws = len(profile.prefill.draws or ())
+    if draws < 2:
+        return None
+    table = np.array([drawn(profile, k).prefill.F.us for k in range(draws)]) * _MICRO
+    low, high = np.quantile(table, [0.025, 0.975], axis=0, method="weibull")
+    return low.tolist(), high.tolist()
+
+
+def _tiers(profile: Profile) -> list[str]:
+    """Return where a state may lie, as far as the profile has figures."""
+    links = {"device": profile.io.d2d, "host": profile.io.h2d, "disk": profile.io.disk}
+    return [tier for tier, link in links.items() if link is not None]
