@@ -40,6 +40,7 @@ def build_scenario(study: Study, *, check: bool = False) -> Scenario:
         capacity_bytes=study.cache.capacity,
         server=study.server.kind,
         alignment=study.model.alignment,
+        evicts=study.cache.evicts,
         queue_limit=study.server.queue_limit,
         horizon_seconds=study.server.horizon,
         check_every_request=check,

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from policies.admission.base import BaseAdmission
 from policies.parameters import require_at_least
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class SecondSighting(BaseAdmission):
@@ -30,13 +30,21 @@ class SecondSighting(BaseAdmission):
         self._memory = memory
         self._seen: OrderedDict[Hashable, None] = OrderedDict()
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Remember the upper part if the whole was seen."""
+        if lower.key in self._seen:
+            self._remember(upper.key)
+
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Say whether it was seen before, and remember it."""
         del size_bytes, victim
         key = candidate.key
         if key in self._seen:
             return True
+        self._remember(key)
+        return False
+
+    def _remember(self, key: Hashable) -> None:
         self._seen[key] = None
         if len(self._seen) > self._memory:
             self._seen.popitem(last=False)
-        return False

@@ -32,6 +32,10 @@ class Value(BaseAdmission):
         """Learn the costs."""
         self._world = world
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Let the upper part have the count of the whole."""
+        self._uses.split(upper.key, lower.key)
+
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Count the candidate, and compare it with the victim."""
         self._uses.add(candidate.key)

@@ -8,69 +8,91 @@ from simulator.entry import Checkpoint, KvRun
 class Lineage:
     """Knows for every checkpoint the nearest one above it, and hence the tokens it saves.
 
-    Checkpoints below one another are grouped by the run through which they lie below, so that a
-    checkpoint that comes in between looks only at those that may pass it.
+    Checkpoints below one another are grouped by their *branch*, the run through which they lie
+    below: the one directly below the run of the checkpoint above, or that run itself. So one that
+    comes in between looks only at those that may pass it.
 
     `above` gives the position next above, 0 for the start of the prompt.
     """
 
     def __init__(self) -> None:
         self.above: dict[Checkpoint, int] = {}
-        self._parent: dict[Checkpoint, Checkpoint | None] = {}
-        self._families: dict[tuple[Checkpoint | None, KvRun], dict[Checkpoint, None]] = {}
-        self._branches: dict[Checkpoint | None, dict[KvRun, None]] = {}
+        self._places: dict[Checkpoint, tuple[Checkpoint | None, KvRun]] = {}  # above, branch
+        self._below: dict[Checkpoint | None, dict[KvRun, dict[Checkpoint, None]]] = {}
 
     def add(self, checkpoint: Checkpoint) -> list[Checkpoint]:
         """Take in a checkpoint; return those for which it is the nearest above now."""
-        parent, branch = _nearest(checkpoint)
-        family = self._join(checkpoint, parent, branch)
-        if len(family) == 1 or checkpoint.position == checkpoint.run.kv_end > 0 == (
-            checkpoint.run.children_resident
-        ):
-            return []
-        position, run = checkpoint.position, checkpoint.run
-        moved = [
-            other
-            for other in family
-            if other.position > position and _holding(other.run, position) is run
-        ]
+        above, branch = _nearest(checkpoint)
+        run, position = checkpoint.run, checkpoint.position
+        same_run = above is not None and above.run is run
+        if position == run.kv_end and not run.children_resident:
+            moved = []
+        elif same_run:  # what lay below the one above lies below this one
+            moved = self._all_below(above)
+        else:
+            family = self._below.get(above, {}).get(branch, ())
+            moved = [other for other in family if _passes(other, run, position)]
         for other in moved:
-            del family[other]
-            self._join(other, checkpoint, _branch_below(other.run, run))
+            before = self._leave(other)
+            self._join(other, checkpoint, before if same_run else _branch_below(other, run))
+        self._join(checkpoint, above, branch)
         return moved
 
     def remove(self, checkpoint: Checkpoint) -> list[Checkpoint]:
         """Forget a checkpoint; return those for which it was the nearest above."""
-        parent = self._parent.pop(checkpoint)
-        del self.above[checkpoint]
-        branch = _branch_below(checkpoint.run, None if parent is None else parent.run)
-        family = self._families[parent, branch]
-        del family[checkpoint]
-        moved: list[Checkpoint] = []
-        for below in self._branches.pop(checkpoint, ()):
-            moved += self._families.pop((checkpoint, below))
+        above = self._places[checkpoint][0]
+        branch = self._leave(checkpoint)
+        del self._places[checkpoint], self.above[checkpoint]
+        moved = self._all_below(checkpoint)
+        same_run = above is not None and above.run is checkpoint.run
         for other in moved:
-            self._join(other, parent, branch)
-        if not family:
-            del self._families[parent, branch]
-            del self._branches[parent][branch]
+            before = self._leave(other)
+            self._join(other, above, before if same_run else branch)
         return moved
 
-    def _join(
-        self, checkpoint: Checkpoint, parent: Checkpoint | None, branch: KvRun
-    ) -> dict[Checkpoint, None]:
-        family = self._families.get((parent, branch))
+    def split(self, upper: KvRun, lower: KvRun) -> None:
+        """Know the branches again, now that `lower` has been cut below `upper`."""
+        parent = upper.parent
+        if parent.checkpoints or not parent.stop:
+            above = parent.checkpoints[-1] if parent.stop else None
+            for other in [*self._below.get(above, {}).get(lower, ())]:
+                self._leave(other)
+                self._join(other, above, upper)
+        for above in upper.checkpoints:
+            for other in self._all_below(above):
+                self._leave(other)
+                self._join(other, above, upper if other.run is upper else lower)
+
+    def _all_below(self, checkpoint: Checkpoint | None) -> list[Checkpoint]:
+        families = self._below.get(checkpoint)
+        return [] if families is None else [other for f in families.values() for other in f]
+
+    def _leave(self, checkpoint: Checkpoint) -> KvRun:
+        """Take a checkpoint out of its family, and return its branch."""
+        above, branch = self._places[checkpoint]
+        families = self._below[above]
+        family = families[branch]
+        del family[checkpoint]
+        if not family:
+            del families[branch]
+            if not families:
+                del self._below[above]
+        return branch
+
+    def _join(self, checkpoint: Checkpoint, above: Checkpoint | None, branch: KvRun) -> None:
+        families = self._below.get(above)
+        if families is None:
+            families = self._below[above] = {}
+        family = families.get(branch)
         if family is None:
-            family = self._families[parent, branch] = {}
-            self._branches.setdefault(parent, {})[branch] = None
+            family = families[branch] = {}
         family[checkpoint] = None
-        self._parent[checkpoint] = parent
-        self.above[checkpoint] = 0 if parent is None else parent.position
-        return family
+        self._places[checkpoint] = above, branch
+        self.above[checkpoint] = 0 if above is None else above.position
 
 
 def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvRun]:
-    """Return the nearest checkpoint above, and the run through which this one lies below it."""
+    """Return the nearest checkpoint above, and the branch through which this one lies below it."""
     branch = run = checkpoint.run
     limit = checkpoint.position - 1
     while run.stop:
@@ -81,16 +103,19 @@ def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvRun]:
     return None, branch
 
 
-def _holding(run: KvRun, position: int) -> KvRun:
-    while run.start >= position:
-        run = run.parent
-    return run
+def _passes(checkpoint: Checkpoint, run: KvRun, position: int) -> bool:
+    """Say whether the path to `checkpoint` passes `position` of `run`."""
+    if checkpoint.position <= position:
+        return False
+    holding = checkpoint.run
+    while holding.start >= position:
+        holding = holding.parent
+    return holding is run
 
 
-def _branch_below(run: KvRun, top: KvRun | None) -> KvRun:
-    """Return the run of the path up from `run` that lies directly below `top`, or is `top`."""
-    if run is top:
-        return run
-    while run.parent is not top and run.parent.stop:
+def _branch_below(checkpoint: Checkpoint, top: KvRun) -> KvRun:
+    """Return the run of the path to `checkpoint` that lies directly below `top`, or is `top`."""
+    run = checkpoint.run
+    while run is not top and run.parent is not top:
         run = run.parent
     return run

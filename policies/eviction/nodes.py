@@ -87,6 +87,18 @@ class NodeEviction(PrefixEviction):
             self._price(changed)
         self._note_run(entry.run)
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the age of the whole."""
+        self._lineage.split(upper, lower)
+        if not upper.size_bytes:
+            return
+        self._slots.add(upper, self._slots.last[lower.policy_data])
+        if not lower.size_bytes:
+            self._slots.remove(lower)
+        for run in (upper, lower):
+            self._note_run(run)
+        self._note_children(upper, upper.children_resident)
+
     def victim(self) -> Entry | None:
         """Return the state, or the KV that ends in it, of the node of least score."""
         slots = self._slots
