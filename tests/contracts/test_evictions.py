@@ -195,11 +195,12 @@ def runs_below(root):
     return runs
 
 
-def use(policy, request, run, hit):
+def use(policy, request, run, known):
     """Tell a policy of a request whose KV enters, or is used, from the deepest run upwards."""
     policy.observe(Overlap(0, run.stop, session=request % 2, label=request % 2, request=request))
     while run.stop:
-        (policy.on_hit if hit(run) else policy.on_insert)(run)
+        (policy.on_hit if run in known else policy.on_insert)(run)
+        known.add(run)
         run = run.parent
 
 
@@ -225,10 +226,7 @@ def test_a_split_changes_the_order_of_no_other_runs(policy, kv_end):
         policy.begin(World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 40))
         runs, known = runs_below(KvRun(None, -1, 0)), set()
         for request, run in enumerate((*runs[:4], runs[1], runs[3], runs[0])):
-            use(policy, request, run, known.__contains__)
-            while run.stop:
-                known.add(run)
-                run = run.parent
+            use(policy, request, run, known)
         lower = runs[3]
         lower.kv_end = lower.size_bytes = kv_end
         if splits:
