@@ -49,7 +49,16 @@ class Workload(_Section):
     block: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
     format: str | None = None
     on_bad_line: Literal["fail", "skip"] = "fail"
+    time_unit: Literal["s", "ms", "us", "ns"] | None = None
+    rows: Literal["cumulative", "incremental"] | None = None
+    tokenizer: Spec | None = None
+    jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
     generator: dict[str, Any] = {}
+
+    def read_options(self) -> dict[str, Any]:
+        """Return what `workloads.opening.open_trace` is to be told of the file."""
+        names = {"block", "on_bad_line", "time_unit", "rows", "tokenizer", "jitter"}
+        return self.model_dump(include=names, exclude_none=True)
 
 
 class Arrivals(_Section):
@@ -241,7 +250,7 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
         if trace:
             problem = "it is a knob of the built-in workload"
             raise _contradiction(settings, "workload.trace", f"workload.{name} ({problem})")
-    for name in ("block", "format"):
+    for name in ("block", "format", "time_unit", "rows", "tokenizer", "jitter"):
         if not trace and getattr(workload, name) is not None:
             raise UsageError(
                 f"{settings.origin(f'workload.{name}')}: 'workload.{name}' is about a trace file, "

@@ -65,12 +65,7 @@ def load_trace(study: Study, seed: int) -> Trace:
         return generate(_spec(study, seed))
     from workloads.opening import open_trace
 
-    return open_trace(
-        Path(workload.trace),
-        block=workload.block,
-        format=workload.format,
-        on_bad_line=workload.on_bad_line,
-    )
+    return open_trace(Path(workload.trace), format=workload.format, **workload.read_options())
 
 
 def with_times(trace: Trace, study: Study, seed: int) -> Trace:

@@ -24,11 +24,25 @@ Stops = Callable[[Int32], Int64]  # where a key first appears -> where its run e
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interned:
-    """A prefix tree, the leaf of each row (int32), and whether keys named content only."""
+    """A prefix tree and where each row ends in it.
+
+    Parameters
+    ----------
+    tree
+        The prompts.
+    leaf
+        int32, shape (rows,): the node at which each prompt ends.
+    content_keys
+        Whether keys named the content of blocks only.
+    after
+        int32, shape (rows,): where each prompt's answer ends, -1 where unknown; None where no
+        answer is known.
+    """
 
     tree: PrefixTree
     leaf: Int32
     content_keys: bool = False
+    after: Int32 | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,68 +3,82 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from simulator.errors import UsageError, did_you_mean
+from simulator.errors import DataError, UsageError, did_you_mean, printable
 from simulator.trace import Trace
 from workloads.files import open_file, trace_name
-from workloads.rows import OnBadLine, Rows, to_trace
+from workloads.head import read_head
+from workloads.options import ReadOptions
+from workloads.rows import Rows, to_trace
 from workloads.store import MAGIC, load
 
-MAX_BLOCK_TOKENS = 1 << 30
-DEFAULT_FORMAT = "mooncake"
 
-
-def open_trace(
-    path: str | Path,
-    *,
-    block: int | None = None,
-    format: str | None = None,
-    on_bad_line: OnBadLine = "fail",
-) -> Trace:
+def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -> Trace:
     """Open a saved trace (Parquet) or import one from another format.
 
     Parameters
     ----------
     path
-        The file. Parquet and gzip are recognised by content.
-    block
-        Tokens a block, where the file does not tell; None for the format's usual size.
+        The file or folder. Parquet and gzip are recognised by content.
     format
-        A name in `workloads.formats.FORMATS`; None for Mooncake-style JSON lines.
-    on_bad_line
-        Whether a bad line fails the import, or is skipped and noted in the trace.
+        A name in `workloads.formats.FORMATS`; None to recognise it by the file's content.
+    options
+        Those of `workloads.options.ReadOptions`, for files that are not saved traces.
 
     Raises
     ------
     UsageError
-        For an argument out of range.
+        For an argument out of range, or one of which the format knows nothing.
     DataError
-        For a file that cannot be read or does not hold what it should.
+        For a file that cannot be read, does not hold what it should or is of no known format.
     """
     path = Path(path)
     if is_saved(path):
         return load(path)
-    rows = read_rows(path, block=block, format=format, on_bad_line=on_bad_line)
+    chosen = ReadOptions(**options)
+    rows = read_rows(path, chosen, format)
     if not len(rows) and rows.first_bad is not None:
         raise rows.first_bad
-    return to_trace(rows, trace_name(path))
+    return to_trace(rows, trace_name(path), chosen.jitter)
 
 
 def is_saved(path: Path) -> bool:
-    """Say whether a file is Parquet, by its first bytes."""
+    """Say whether a file is a saved trace, by its first bytes and its metadata."""
+    if path.is_dir():
+        return False
     with open_file(path) as file:
         return file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC
 
 
-def read_rows(path: Path, *, block: int | None, format: str | None, on_bad_line: OnBadLine) -> Rows:
-    """Read a file that is not Parquet; arguments and errors are those of `open_trace`."""
+def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Rows:
+    """Read what is not a saved trace; errors are those of `open_trace`."""
     from workloads.formats import FORMATS
 
-    name = DEFAULT_FORMAT if format is None else format
+    name = format_of(path) if format is None else format
     if name not in FORMATS:
-        raise UsageError(f"unknown trace format '{name}'{did_you_mean(name, list(FORMATS))}")
-    if block is not None and not 1 <= block <= MAX_BLOCK_TOKENS:
-        raise UsageError(f"block: expected 1 to {MAX_BLOCK_TOKENS} tokens, found {block}")
-    if on_bad_line not in {"fail", "skip"}:
-        raise UsageError(f"on bad line: expected 'fail' or 'skip', found '{on_bad_line}'")
-    return FORMATS[name](path, block, on_bad_line)
+        shown = printable(name, 40)
+        raise UsageError(f"unknown trace format '{shown}'{did_you_mean(shown, list(FORMATS))}")
+    options.refuse_unknown(name, FORMATS[name].options)
+    return FORMATS[name].read(path, options)
+
+
+def format_of(path: Path) -> str:
+    """Return the name of the format that a file looks like.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or looks like none.
+    """
+    from workloads.formats import FORMATS
+
+    head = read_head(path)
+    if not head.names and not head.text.strip():
+        raise DataError(str(path), "expected a trace, found an empty file")
+    for name, format in FORMATS.items():
+        if format.matches(head):
+            return name
+    raise DataError(
+        str(path), f"looks like no known trace format ({', '.join(FORMATS)}); --format names one"
+    )

@@ -14,6 +14,7 @@ from simulator.errors import DataError
 from workloads.files import open_file, reason
 
 MAX_LINE_BYTES = 16 << 20  # a prompt of 16 million tokens as ids of 16-token blocks
+MAX_DOCUMENT_BYTES = 256 << 20  # of a file that is one JSON document
 MAX_TOTAL_BYTES = 64 << 30  # decompressed
 MAX_RATIO = 200  # decompressed to compressed; traces reach about 20
 RATIO_FREE_BYTES = 64 << 20  # the ratio counts beyond this
@@ -38,6 +39,37 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             kept = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if kept:
                 yield number, kept
+
+
+def read_start(path: Path, limit: int) -> bytes:
+    """Return the first `limit` bytes of a file, decompressed, without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, is binary or damaged.
+    """
+    with open_file(path) as file:
+        return next(_chunks(path, file), b"")[:limit].removeprefix(_BOM)
+
+
+def read_text(path: Path) -> bytes:
+    """Return a whole file, decompressed, without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, is binary, damaged or larger than `MAX_DOCUMENT_BYTES`.
+    """
+    parts, held = [], 0
+    with open_file(path) as file:
+        for chunk in _chunks(path, file):
+            parts.append(chunk)
+            held += len(chunk)
+            if held > MAX_DOCUMENT_BYTES:
+                limit = MAX_DOCUMENT_BYTES >> 20
+                raise DataError(str(path), f"the document is over the limit of {limit} MiB")
+    return b"".join(parts).removeprefix(_BOM)
 
 
 def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

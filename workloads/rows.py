@@ -1,38 +1,35 @@
-"""What every trace format is read into: request columns and keys of blocks."""
+"""What every trace format is read into: request columns, and prompts in one of several ways."""
 
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.errors import DataError
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
-from workloads.interning import Interned, intern_blocks
-
-OnBadLine = Literal["fail", "skip"]
-
-MAX_KEYS = (1 << 31) - 1
+from workloads.anomaly import Anomaly
+from workloads.options import OnBadLine
+from workloads.prompts import BlockKeys, Prompts
 
 Number = TypeVar("Number", np.int32, np.int64)
+Times = NDArray[np.float64]
 
 
 @dataclass(slots=True)
 class Rows:
     """Requests in the order of the file.
 
-    `keys` name prefixes: those of row `i` are `keys[ends[i - 1]:ends[i]]`. `time_ticks` is
-    empty where the file tells no times.
+    `time_ticks` is empty where the file tells no times. `oddities` are what the reader itself
+    has met and survived (failures, missing outputs, ...), by the word that names their kind.
     """
 
-    block: int
+    prompts: Prompts
     on_bad_line: OnBadLine = "fail"
     ticks_per_second: float = 1.0
-    keys: array[int] = field(default_factory=lambda: array("Q"))
-    ends: array[int] = field(default_factory=lambda: array("q"))
     prompt_tokens: array[int] = field(default_factory=lambda: array("q"))
     output_tokens: array[int] = field(default_factory=lambda: array("q"))
     time_ticks: array[float] = field(default_factory=lambda: array("d"))
@@ -43,9 +40,28 @@ class Rows:
     labels: dict[str, int] = field(default_factory=dict)
     bad_lines: int = 0
     first_bad: DataError | None = None
+    oddities: dict[str, Anomaly] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.ends)
+        return len(self.prompt_tokens)
+
+    def add(
+        self,
+        line: int,
+        prompt_tokens: int,
+        output_tokens: int,
+        time_ticks: float | None,
+        session: str | int | None = None,
+        label: str | int | None = None,
+    ) -> None:
+        """Add the columns of a request; its prompt has gone to `prompts`."""
+        self.prompt_tokens.append(prompt_tokens)
+        self.output_tokens.append(output_tokens)
+        if time_ticks is not None:
+            self.time_ticks.append(time_ticks)
+        self.session.append(self._session_number(session))
+        self.label.append(self._label_number(label))
+        self.line.append(line)
 
     def refuse(self, error: DataError) -> None:
         """Count a bad line, or raise its error where bad lines are to fail."""
@@ -54,44 +70,44 @@ class Rows:
         self.bad_lines += 1
         self.first_bad = self.first_bad or error
 
-    def session_number(self, name: str | int | None) -> int:
-        """Return the number of a session, a new one for a new name."""
+    def note(self, what: str, line: int | None, detail: str) -> None:
+        """Count an oddity that is no error; the line and the words of its first stay."""
+        known = self.oddities.get(what)
+        self.oddities[what] = (
+            Anomaly(what, 1, line, detail)
+            if known is None
+            else replace(known, count=known.count + 1)
+        )
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the tokens of each prompt, in the order of the file."""
+        return np.frombuffer(self.prompt_tokens, dtype=np.int64)
+
+    def _session_number(self, name: str | int | None) -> int:
         if name is None:
             return NO_SESSION
         return self.sessions.setdefault(name, len(self.sessions))
 
-    def label_number(self, name: str | None) -> int:
-        """Return the number of a label, a new one for a new name."""
+    def _label_number(self, name: str | int | None) -> int:
         if name is None:
             return NO_LABEL
-        return self.labels.setdefault(name, len(self.labels))
-
-    def offsets(self) -> NDArray[np.int64]:
-        """Return where each row's keys start, and where the last ends: shape (rows + 1,)."""
-        return np.concatenate([[0], np.frombuffer(self.ends, dtype=np.int64)])
-
-    def missing_blocks(self) -> NDArray[np.int64]:
-        """Return how many blocks of each prompt have no key (1 for a partial block)."""
-        prompts = np.frombuffer(self.prompt_tokens, dtype=np.int64)
-        return -(-prompts // self.block) - np.diff(self.offsets())
-
-    def take_keys(self) -> NDArray[np.uint64]:
-        """Give the keys away, which are most of the memory."""
-        keys = np.frombuffer(self.keys, dtype=np.uint64)
-        self.keys = array("Q")
-        return keys
+        return self.labels.setdefault(str(name), len(self.labels))
 
 
-def to_trace(rows: Rows, name: str) -> Trace:
-    """Intern rows, sorted by time, as a trace. The rows' keys are gone afterwards.
+def to_trace(rows: Rows, name: str, jitter: int | None = None) -> Trace:
+    """Intern rows, sorted by time, as a trace. The rows' prompts are gone afterwards.
 
-    Rows of equal times keep the order of the file; the first arrival becomes 0.
+    Rows of equal times keep the order of the file; the first arrival becomes 0. With `jitter`,
+    a seed, arrivals are spread within the tick of the file's clock.
     """
     notes = _notes(rows)
     order, times = _arrivals(rows)
     if order is not None:
         notes.append("lines were not sorted by time: sorted, equal times keep the file's order")
-    interned = _interned(rows, order)
+    if times is not None and jitter is not None:
+        times, note = _jittered(times, jitter)
+        notes.append(note)
+    interned = rows.prompts.intern(_column(rows.prompt_tokens, np.int64, order), order)
     if interned.content_keys:
         notes.append("ids name the content of a block, not a prefix: matched as leading runs")
     return Trace(
@@ -103,7 +119,8 @@ def to_trace(rows: Rows, name: str) -> Trace:
         session=_column(rows.session, np.int32, order),
         label=_column(rows.label, np.int32, order),
         labels=tuple(rows.labels),
-        granularity=rows.block,
+        granularity=rows.prompts.granularity,
+        after=interned.after,
         notes=tuple(notes),
     )
 
@@ -115,13 +132,20 @@ def _notes(rows: Rows) -> list[str]:
         where = f"line {rows.first_bad.line}"
         what = f"field '{rows.first_bad.field}': " if rows.first_bad.field else ""
         notes.append(f"{share} as bad; the first, {where}: {what}{rows.first_bad.problem}")
-    short = int(np.count_nonzero(rows.missing_blocks()))
-    if short:
-        notes.append(f"{short:,} prompts have a tail without an id, which matches nothing")
+    notes += [f"{odd.what}: {odd.count:,} x {odd.detail}" for odd in rows.oddities.values()]
+    if isinstance(rows.prompts, BlockKeys):
+        notes += _tail_notes(rows, rows.prompts)
     return notes
 
 
-def _arrivals(rows: Rows) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None]:
+def _tail_notes(rows: Rows, prompts: BlockKeys) -> list[str]:
+    if not prompts.keys:
+        return ["the file names no prefixes: no prompt shares anything with another"]
+    short = int(np.count_nonzero(prompts.missing_blocks(rows.lengths())))
+    return [f"{short:,} prompts have a tail without an id, which matches nothing"] if short else []
+
+
+def _arrivals(rows: Rows) -> tuple[NDArray[np.int64] | None, Times | None]:
     """Return the order of arrival, None for that of the file, and the times from 0."""
     if not rows.time_ticks:
         return None, None
@@ -133,16 +157,13 @@ def _arrivals(rows: Rows) -> tuple[NDArray[np.int64] | None, NDArray[np.float64]
     return order, (times - times[0]) / rows.ticks_per_second
 
 
-def _interned(rows: Rows, order: NDArray[np.int64] | None) -> Interned:
-    offsets = rows.offsets()
-    prompts = _column(rows.prompt_tokens, np.int64, order)
-    if order is None:
-        return intern_blocks(rows.take_keys(), offsets, prompts, rows.block)
-    lengths = np.diff(offsets)[order]
-    sorted_offsets = np.concatenate([[0], np.cumsum(lengths)])
-    shift = np.repeat(offsets[order] - sorted_offsets[:-1], lengths)
-    at = np.arange(len(shift)) + shift
-    return intern_blocks(rows.take_keys()[at], sorted_offsets, prompts, rows.block)
+def _jittered(times: Times, seed: int) -> tuple[Times, str]:
+    from workloads.ticks import jitter, tick_seconds
+
+    tick = tick_seconds(times)
+    if tick is None:
+        return times, "arrivals have no tick: they are not jittered"
+    return jitter(times, tick, seed), f"arrivals are spread within ticks of {tick:g} s, seed {seed}"
 
 
 def _column(

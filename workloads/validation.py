@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.trace import Trace
+from workloads.anomaly import Anomaly
 from workloads.numbering import leading_runs, name_prefixes, number, predecessors
 from workloads.opening import is_saved, read_rows
+from workloads.options import ReadOptions
+from workloads.prompts import BlockKeys
 from workloads.rows import Rows
 from workloads.store import load
 
@@ -20,34 +23,7 @@ MIN_PLAUSIBLE_RATE_PER_SECOND = 1e-4
 MAX_PLAUSIBLE_RATE_PER_SECOND = 1e5
 
 
-@dataclass(frozen=True, slots=True)
-class Anomaly:
-    """One kind of oddity.
-
-    Parameters
-    ----------
-    what
-        A fixed word for it, such as "bad-line".
-    count
-        How many requests (or lines) show it.
-    first_line
-        Line of the first, None where a line cannot be named.
-    detail
-        What it means, in one sentence.
-    error
-        Whether an import fails on it; anything else is a warning.
-    """
-
-    what: str
-    count: int
-    first_line: int | None
-    detail: str
-    error: bool = False
-
-
-def validate(
-    path: str | Path, *, block: int | None = None, format: str | None = None
-) -> list[Anomaly]:
+def validate(path: str | Path, *, format: str | None = None, **options: Any) -> list[Anomaly]:
     """Read the whole file and return what is odd about it; an empty list is a clean file.
 
     Arguments are those of `workloads.opening.open_trace`.
@@ -60,7 +36,8 @@ def validate(
     path = Path(path)
     if is_saved(path):
         return list(_saved_anomalies(load(path)))
-    return list(_anomalies(read_rows(path, block=block, format=format, on_bad_line="skip")))
+    chosen = ReadOptions(**options | {"on_bad_line": "skip"})
+    return list(_anomalies(read_rows(path, chosen, format)))
 
 
 def _anomalies(rows: Rows) -> Iterator[Anomaly]:
@@ -73,7 +50,9 @@ def _anomalies(rows: Rows) -> Iterator[Anomaly]:
     yield from _time_anomalies(rows)
     outputs = np.frombuffer(rows.output_tokens, dtype=np.int64)
     yield from _found(rows, "zero-output", outputs == 0, "the output has no token, or is unknown")
-    yield from _id_anomalies(rows)
+    yield from rows.oddities.values()
+    if isinstance(rows.prompts, BlockKeys):
+        yield from _id_anomalies(rows, rows.prompts)
 
 
 def _found(rows: Rows, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
@@ -111,16 +90,19 @@ def _span_anomaly(span: float, count: int, line: int | None) -> Iterator[Anomaly
     yield Anomaly("implausible-span", count, line, detail)
 
 
-def _id_anomalies(rows: Rows) -> Iterator[Anomaly]:
-    missing = rows.missing_blocks()
-    partial = np.frombuffer(rows.prompt_tokens, dtype=np.int64) % rows.block > 0
+def _id_anomalies(rows: Rows, prompts: BlockKeys) -> Iterator[Anomaly]:
+    if not prompts.keys:
+        yield Anomaly("no-prefixes", len(rows), rows.line[0], "prompts share nothing: only lengths")
+        return
+    missing = prompts.missing_blocks(rows.lengths())
+    partial = rows.lengths() % prompts.block > 0
     floored = (missing == 1) & partial
     detail = "the partial last block has no id: it matches nothing"
     yield from _found(rows, "no-id-for-partial-block", floored, detail)
     detail = "whole blocks have no id: they match nothing"
     yield from _found(rows, "too-few-ids", (missing > 0) & ~floored, detail)
-    offsets = rows.offsets()
-    ids, first = number(rows.take_keys())
+    offsets = prompts.offsets()
+    ids, first = number(prompts.take_keys())
     if not name_prefixes(ids, first, offsets):
         yield _content_ids(rows, ids, first, offsets)
         ids, first = number(leading_runs(ids, offsets))

@@ -21,12 +21,52 @@ Sets = Annotated[
         "--set", metavar="KEY=VALUE", help="Override a setting, as in cache.capacity=8GiB."
     ),
 ]
-Block = Annotated[int | None, typer.Option("--block", help="Tokens a block of ids; default: 512.")]
-Format = Annotated[str | None, typer.Option("--format", help="Of the trace; default: mooncake.")]
+Block = Annotated[int | None, typer.Option("--block", help="Tokens a block of ids.")]
+Format = Annotated[
+    str | None, typer.Option("--format", help="Of the trace; default: what it looks like.")
+]
 OnBadLine = Annotated[
     str | None,
     typer.Option("--on-bad-line", metavar="fail|skip", help="Default: fail."),
 ]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option("--time-unit", metavar="s|ms|us|ns", help="Of the times; default: the format's."),
+]
+RowsAre = Annotated[
+    str | None,
+    typer.Option(
+        "--rows",
+        metavar="cumulative|incremental",
+        help="A row holds the whole context, or what is new in its session.",
+    ),
+]
+Tokenizer = Annotated[
+    str | None, typer.Option("--tokenizer", help="How text becomes tokens: a name or a file.")
+]
+Jitter = Annotated[
+    int | None, typer.Option("--jitter", metavar="SEED", help="Spread arrivals within ticks.")
+]
+
+
+def read_options(
+    block: int | None = None,
+    on_bad_line: str | None = None,
+    time_unit: str | None = None,
+    rows: str | None = None,
+    tokenizer: str | None = None,
+    jitter: int | None = None,
+) -> dict[str, Any]:
+    """Return flags as keywords of `workloads.opening.open_trace`, without those not given."""
+    given = {
+        "block": block,
+        "on_bad_line": on_bad_line,
+        "time_unit": time_unit,
+        "rows": rows,
+        "tokenizer": tokenizer,
+        "jitter": jitter,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def settings_from(

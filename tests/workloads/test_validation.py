@@ -66,13 +66,13 @@ def test_an_implausible_span_is_a_warning(tmp_path, step_ms):
 
 
 def test_a_file_of_bad_lines_is_counted_whole(tmp_path):
-    assert found(tmp_path, ["x", "y", "z"]) == {"bad-line": (3, 1)}
+    assert found(tmp_path, ["x", "y", "z"], format="mooncake") == {"bad-line": (3, 1)}
 
 
 def test_only_bad_lines_are_errors(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps(row(0, [1], output=0)) + "\nx")
-    assert [(a.what, a.error) for a in validate(path, block=16)] == [
+    assert [(a.what, a.error) for a in validate(path, block=16, format="mooncake")] == [
         ("bad-line", True),
         ("zero-output", False),
     ]

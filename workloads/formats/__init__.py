@@ -1,15 +1,6 @@
-"""Trace formats by name: one reader a file, a path in, `workloads.rows.Rows` out.
+"""Trace formats by name, one file each. The stricter stand first: see `TraceFormat.matches`."""
 
-A reader is called with the path, the block size (None for the format's own) and what to do with
-bad lines; it raises `DataError` for a file without any line.
-"""
+from workloads.formats.format import TraceFormat
+from workloads.formats.mooncake import MOONCAKE
 
-from collections.abc import Callable
-from pathlib import Path
-
-from workloads.formats.mooncake import read_mooncake
-from workloads.rows import OnBadLine, Rows
-
-FORMATS: dict[str, Callable[[Path, int | None, OnBadLine], Rows]] = {
-    "mooncake": read_mooncake,
-}
+FORMATS: dict[str, TraceFormat] = {format.name: format for format in (MOONCAKE,)}

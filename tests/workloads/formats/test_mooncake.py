@@ -106,8 +106,8 @@ def test_prompts_with_fewer_ids_than_blocks_are_noted(write):
             "field 'input_length': expected a whole number, found float",
         ),
         (GOOD | {"output_length": -1}, "field 'output_length': expected 0 to"),
-        (GOOD | {"timestamp": -1}, "field 'timestamp': expected 0 to"),
-        (GOOD | {"timestamp": 1e300}, "field 'timestamp': expected 0 to"),
+        (GOOD | {"timestamp": -1}, "field 'timestamp': expected a time from 0 to"),
+        (GOOD | {"timestamp": 1e300}, "field 'timestamp': expected a time from 0 to"),
         (GOOD | {"timestamp": "now"}, "field 'timestamp': expected a number"),
         (without("timestamp"), "field 'timestamp': expected a time on every line or on none"),
         (without("input_length"), "field 'input_length': expected this field, found none"),
@@ -159,7 +159,7 @@ def test_a_file_without_a_good_line_fails_even_when_bad_lines_are_skipped(write)
     with pytest.raises(DataError, match="empty file"):
         open_trace(write())
     with pytest.raises(DataError, match=r":1: .*JSON"):
-        open_trace(write("x", "y"), on_bad_line="skip")
+        open_trace(write("x", "y"), on_bad_line="skip", format="mooncake")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,13 @@
+"""`milepost trace`: everything about traces, one file a command."""
+
+from __future__ import annotations
+
+import typer
+
+from reports.commands.trace import convert, generate, inspect, validate
+
+app = typer.Typer(help="Everything about traces.", rich_markup_mode=None, no_args_is_help=False)
+app.command("inspect", short_help="Say what a trace holds.")(inspect.inspect)
+app.command("validate", short_help="Look for what is wrong or odd in a file.")(validate.validate)
+app.command("generate", short_help="Write synthetic traffic as a trace.")(generate.generate)
+app.command("convert", short_help="Write a trace as .parquet or .jsonl(.gz).")(convert.convert)

@@ -1,0 +1,43 @@
+"""Trace files as the commands of this folder take and write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reports.console import print_json, print_line
+from simulator.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from simulator.trace import Trace
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A trace file or folder.")]
+Out = Annotated[Path, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")]
+
+
+def refuse_suffix(out: Path) -> None:
+    """Raise `UsageError` for a name from which the form of the file cannot be told."""
+    if not out.name.endswith((".jsonl", ".jsonl.gz", ".parquet")):
+        raise UsageError(
+            f"--out: expected a name that ends with .jsonl, .jsonl.gz or .parquet, found "
+            f"'{printable(out.name)}'"
+        )
+
+
+def write(trace: Trace, out: Path, block: int, *, as_json: bool) -> None:
+    """Write a trace in the form that its name says, and tell what was written."""
+    if out.suffix == ".parquet":
+        from workloads.store import save
+
+        save(trace, out)
+    else:
+        from workloads.export import export_mooncake
+
+        export_mooncake(trace, out, block=block)
+    tokens = int(trace.prompt_tokens.sum())
+    if as_json:
+        print_json({"file": str(out), "requests": len(trace), "prompt_tokens": tokens})
+    else:
+        print_line(f"{out}: {len(trace):,} requests, {tokens:,} prompt tokens")

@@ -1,0 +1,53 @@
+"""What a field of a trace may hold, and the words for one that does not."""
+
+from __future__ import annotations
+
+from simulator.errors import printable
+
+MAX_TOKENS = 10**9  # of one prompt or output
+MAX_TIME_SECONDS = 1e13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
+
+Problem = tuple[str | None, str]  # the field at fault, what was expected and found
+
+
+def prompt_problem(field: str, tokens: int) -> Problem | None:
+    """Say what is wrong with the length of a prompt."""
+    if 1 <= tokens <= MAX_TOKENS:
+        return None
+    return field, f"expected 1 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
+
+
+def output_problem(field: str, tokens: int) -> Problem | None:
+    """Say what is wrong with the length of an answer."""
+    if 0 <= tokens <= MAX_TOKENS:
+        return None
+    return field, f"expected 0 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
+
+
+def time_problem(field: str, ticks: float | None, ticks_per_second: float) -> Problem | None:
+    """Say what is wrong with a time (NaN and infinities are out of range too)."""
+    limit = MAX_TIME_SECONDS * ticks_per_second
+    if ticks is None or 0 <= ticks <= limit:
+        return None
+    return field, f"expected a time from 0 to {limit:g}, found {ticks:g}"
+
+
+def presence_problem(
+    field: str, ticks: float | None, *, first: bool, timed: bool
+) -> Problem | None:
+    """Say so where some rows have a time and others do not."""
+    if first or (ticks is not None) == timed:
+        return None
+    found = "found none here" if ticks is None else "found one here and none before"
+    return field, f"expected a time on every line or on none, {found}"
+
+
+def id_problem(field: str, ids: list[int]) -> Problem:
+    """Say which of `ids` is not within 64 bits."""
+    at, found = next((at, key) for at, key in enumerate(ids) if not 0 <= key < 1 << 64)
+    return f"{field}[{at}]", f"expected an integer from 0 to 2**64 - 1, found {short(found)}"
+
+
+def short(number: float) -> str:
+    """Return a number for a message, however many digits it has."""
+    return printable(str(number), 40)

@@ -1,0 +1,39 @@
+"""What a trace format is: a name, a reader, and how its files are told from others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workloads.head import Head
+from workloads.options import ReadOptions
+from workloads.rows import Rows
+
+__all__ = ["Head", "TraceFormat"]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFormat:
+    """A trace format, a value of `workloads.formats.FORMATS`.
+
+    Parameters
+    ----------
+    name
+        What `--format` takes.
+    title
+        One line for people: what the files hold, in which units.
+    read
+        A path in, rows out; raises `DataError` for a file that does not hold what it should.
+    matches
+        Whether the beginning of a file looks like this format. At most one format should say
+        yes; where several do, the first in `FORMATS` is taken, so the stricter stands first.
+    options
+        The names in `ReadOptions` that `read` looks at, besides `on_bad_line`.
+    """
+
+    name: str
+    title: str
+    read: Callable[[Path, ReadOptions], Rows]
+    matches: Callable[[Head], bool]
+    options: frozenset[str] = frozenset()
