@@ -117,14 +117,11 @@ class PolicyCache:
         node = after[grant.request]
         return grant.leaf if node < 0 else self.runs.at(node, grant.request)
 
-    def _end_tokens(self, grant: Grant) -> int:
-        """Return the tokens of prompt and answer."""
-        after = -1 if self._after is None else self._after[grant.request]
-        return grant.leaf.stop if after < 0 else self._stop[after]
-
     def _plan(self, grant: Grant) -> None:
         """Ask the placer, and floor what it wants."""
-        stop, end = grant.leaf.stop, self._end_tokens(grant)
+        stop = end = grant.leaf.stop
+        if self._after is not None and (after := self._after[grant.request]) >= 0:
+            end = self._stop[after]
         deepest, grid = grant.resume, self.grid
         prefix = Prefix(
             stop,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import count, repeat
 from operator import attrgetter
-
-import numpy as np
 
 from simulator.entry import Entry, KvRun
 from simulator.errors import MilepostError
 from simulator.runs import Runs
 from simulator.store import Store
 
-_CHILDREN, _KV_END, _PARENT, _PINS, _SEEN, _START, _STOP, _NODE = map(
-    attrgetter,
-    ("children_resident", "kv_end", "parent", "pins", "children_seen", "start", "stop", "node"),
+_CHILDREN, _KV_END, _PARENT, _PINS, _SEEN, _START = map(
+    attrgetter, ("children_resident", "kv_end", "parent", "pins", "children_seen", "start")
 )
 
 
@@ -42,12 +38,14 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
         Naming the first thing that does not agree.
     """
     existing = [runs.root, *runs]
-    _check_cover(runs, existing)
+    _check_cover(runs)
     kv_bytes_per_token = store.sizes.kv_bytes_per_token
     for run in existing:
         start, kv_end = run.start, run.kv_end
         if not start <= kv_end <= run.kv_admitted_end <= run.stop:
             raise _fault("KV lies outside its run")
+        if run.parent.stop != start and run.stop:
+            raise _fault("a run does not start where the one above it stops")
         if run.size_bytes != (kv_end - start) * kv_bytes_per_token and run.stop:
             raise _fault("the bytes of a run are miscounted")
     resident = [run for run in existing if run.kv_end > run.start and run.stop]
@@ -56,7 +54,7 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
         if parent.kv_end != parent.stop:
             raise _fault("KV has a hole above it")
     _check_counts("resident children", _CHILDREN, existing, parents)
-    _check_counts("children", _SEEN, existing, Counter(map(_PARENT, existing[1:])))
+    _require(sum(map(_SEEN, existing)) == len(existing) - 1, "the children are miscounted")
     held = Counter([runs.root, *pinned])  # the root stays
     _check_counts("pins of a run", _PINS, existing, _runs_only(held))
     stored = [run for run in existing if run.checkpoints and run.stop]
@@ -66,22 +64,17 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
     _check_pool(store, kv_tokens, sum(len(run.checkpoints) for run in stored))
 
 
-def _check_cover(runs: Runs, existing: list[KvRun]) -> None:
+def _check_cover(runs: Runs) -> None:
     """Check that each run covers a chain of nodes, and each node that was passed has one run."""
-    number: dict[KvRun | None, int] = dict(zip(existing, count(), strict=False))
-    tree = runs.tree
-    stop, start, last = (np.array(list(map(of, existing))) for of in (_STOP, _START, _NODE))
-    above = np.array(list(map(number.get, map(_PARENT, existing), repeat(0))))
-    whole = (start < stop) & (stop[above] == start)
-    _require(whole[1:].all(), "a run does not start where the one above it stops")
-    covering = np.array(list(map(number.get, runs.covering(), repeat(-1))))
-    nodes = np.flatnonzero(covering[1:] >= 0) + 1
-    run, parent = covering[nodes], tree.parent[nodes]
-    ends = (nodes == last[run]) == (tree.stop[nodes] == stop[run])
-    _require((ends & (tree.stop[nodes] <= stop[run])).all(), "a run does not end with its node")
-    first = covering[parent] != run
-    linked = (covering[parent] == above[run]) & (last[above[run]] == parent)
-    _require((linked | ~first).all(), "a run does not cover its nodes")
+    covering, parents, stops = runs.covering(), runs.tree.parent.data, runs.tree.stop.data
+    for node, (run, parent) in enumerate(zip(covering, parents, strict=True)):
+        if run is None or not node:
+            continue
+        above = covering[parent]
+        if above is not run and (above is not run.parent or above.node != parent):
+            raise _fault("a run does not cover its nodes")
+        if run.node == node and run.stop != stops[node]:
+            raise _fault("a run does not end with its node")
 
 
 def _check_counts(
