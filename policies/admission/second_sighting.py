@@ -1,50 +1,37 @@
-"""Admit what is asked for again."""
+"""Admit what is seen again."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable
+from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
-from policies.parameters import require_at_least
 from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
 
 
 class SecondSighting(BaseAdmission):
-    """Admit an entry the second time that it would enter; the first time it is only remembered.
+    """Admit KV and states of tokens that an earlier prompt has had before them, all at once.
 
-    What comes once never costs a byte, at the price of a second prefill of what comes again. KV
-    that is part of a run already admitted is admitted too, and so is what was evicted.
-
-    Parameters
-    ----------
-    memory
-        Entries remembered; the oldest sighting is forgotten first.
+    What comes once never costs a byte, at the price of a second prefill of what comes again. How
+    many runs the path has does not matter, nor whether its KV was admitted before: the second
+    prompt through a token brings it in. Prompts matched together see nothing of each other.
 
     Source: B. M. Maggs and R. K. Sitaraman, "Algorithmic nuggets in content delivery", ACM
-    SIGCOMM Computer Communication Review 45(3), 2015 ("cache on second hit").
+    SIGCOMM Computer Communication Review 45(3), 2015 ("cache on second hit"); the memory of
+    sightings is that of the prefix tree, and has no limit.
     """
 
-    def __init__(self, memory: int = 1_000_000) -> None:
-        require_at_least("memory", memory, 1)
-        self._memory = memory
-        self._seen: OrderedDict[Hashable, None] = OrderedDict()
+    observes: ClassVar[bool] = True
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
-        """Remember the upper part if the whole was seen."""
-        if lower.key in self._seen:
-            self._remember(upper.key)
+    def __init__(self) -> None:
+        self._seen_tokens = 0  # of the current prompt, by earlier ones
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn how much of the prompt was seen before."""
+        self._seen_tokens = overlap.depth
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
-        """Say whether it was seen before, and remember it."""
+        """Say whether all tokens up to the end of the candidate were seen before."""
         del size_bytes, victim
-        key = candidate.key
-        if key in self._seen:
-            return True
-        self._remember(key)
-        return False
-
-    def _remember(self, key: Hashable) -> None:
-        self._seen[key] = None
-        if len(self._seen) > self._memory:
-            self._seen.popitem(last=False)
+        end = candidate.stop if isinstance(candidate, KvRun) else candidate.position
+        return end <= self._seen_tokens

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappop, heappush
+from heapq import heappush
 from typing import ClassVar
 
 from policies.eviction.base import BaseEviction
+from policies.eviction.places import Place, head
 from policies.foresight import NEVER, Foresight
 from simulator.entry import Entry
 from simulator.protocols import Overlap
@@ -37,7 +38,7 @@ class Belady(BaseEviction):
 
     def __init__(self, bypass: bool = False) -> None:
         self.inserts_first = bypass
-        self._heap: list[tuple[int, int, Entry]] = []  # farthest first; outdated ones among them
+        self._heap: list[Place] = []  # farthest first; outdated ones among them
         self._clock = 0
         self._request = -1
         self.next_use: Callable[[Entry], int] = _never
@@ -69,13 +70,7 @@ class Belady(BaseEviction):
 
     def victim(self) -> Entry | None:
         """Return the evictable entry whose next use is farthest."""
-        heap = self._heap
-        while heap:
-            _, clock, entry = heap[0]
-            if entry.policy_data == clock and entry.evictable:
-                return entry
-            heappop(heap)
-        return None
+        return head(self._heap)
 
 
 def _never(entry: Entry) -> int:

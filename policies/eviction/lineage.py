@@ -53,15 +53,16 @@ class Lineage:
     def split(self, upper: KvRun, lower: KvRun) -> None:
         """Know the branches again, now that `lower` has been cut below `upper`."""
         parent = upper.parent
-        if parent.checkpoints or not parent.stop:
-            above = parent.checkpoints[-1] if parent.stop else None
-            for other in [*self._below.get(above, {}).get(lower, ())]:
+        above = parent.deepest_checkpoint(parent.stop) if parent.stop else None
+        if above is not None or not parent.stop:
+            families = self._below.get(above)
+            for other in [] if families is None else [*families.get(lower, ())]:
                 self._leave(other)
                 self._join(other, above, upper)
-        for above in upper.checkpoints:
-            for other in self._all_below(above):
+        for checkpoint in upper.checkpoints:
+            for other in self._all_below(checkpoint):
                 self._leave(other)
-                self._join(other, above, upper if other.run is upper else lower)
+                self._join(other, checkpoint, upper if other.run is upper else lower)
 
     def _all_below(self, checkpoint: Checkpoint | None) -> list[Checkpoint]:
         families = self._below.get(checkpoint)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from policies.eviction.marconi_tuning import Tuning
-from policies.eviction.nodes import NodeEviction, scaled
+from policies.eviction.nodes import NodeEviction
 from policies.parameters import require, require_at_least
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
@@ -54,7 +53,7 @@ class Marconi(NodeEviction):
             require(0 <= found <= 10_000, name, "0 to 10000", found)
         for name, found in (("d_model", d_model), ("d_state", d_state)):
             require(1 <= found <= 10**6, name, "1 to 1000000", found)
-        self.alpha = 0.0 if alpha is None else alpha
+        self.worth_weight = 0.0 if alpha is None else alpha
         self._tuning = Tuning(window) if alpha is None else None
         self._shape = (attention, ssm, mlp, d_model, d_state)
         linear = ssm * (12 * d_model**2 + 16 * d_model * d_state + 10 * d_model)
@@ -67,12 +66,9 @@ class Marconi(NodeEviction):
         flops = tokens * (self._linear_flops + self._square_flops * (stop + start))
         return flops / max(self._state_bytes + tokens * self._kv_bytes, 1)
 
-    def scores(self, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return recency + alpha x FLOPs per byte."""
-        recency = 1.0 / (1.0 + self._now - self._slots.last[candidates])
-        if not self.alpha:
-            return recency
-        return scaled(recency, 1.0) + scaled(self._slots.worth[candidates], self.alpha)
+    def recency(self, last: Any, now: int) -> Any:
+        """Return 1 / (1 + requests since then)."""
+        return 1.0 / (1.0 + now - last)
 
     def observe(self, overlap: Overlap) -> None:
         """Count the request, and tune alpha when the window is full."""
@@ -82,7 +78,9 @@ class Marconi(NodeEviction):
             return
         if tuning.ready() and self.world is not None:
             shape = self._shape
-            self.alpha = tuning.best_alpha(self.world, lambda alpha: Marconi(alpha, 1.0, *shape))
+            self.worth_weight = tuning.best_alpha(
+                self.world, lambda alpha: Marconi(alpha, 1.0, *shape)
+            )
             self._tuning = None
         tuning.observe(overlap)
 

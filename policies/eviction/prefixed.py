@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappush
 from typing import Any, ClassVar
 
 from policies.eviction.base import BaseEviction
+from policies.eviction.places import Place, head
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.errors import UsageError
 from simulator.protocols import Overlap
@@ -52,7 +53,7 @@ class Scored(PrefixEviction):
 
     def __init__(self) -> None:
         super().__init__()
-        self._heap: list[tuple[Any, int, Entry]] = []
+        self._heap: list[Place] = []
         self._clock = 0
         self._limit = 64
 
@@ -87,15 +88,7 @@ class Scored(PrefixEviction):
 
     def victim(self) -> Entry | None:
         """Return the evictable entry of least rank."""
-        heap = self._heap
-        while heap:
-            _, clock, entry = heap[0]
-            if entry.policy_data == clock:
-                if entry.evictable:
-                    return entry
-                entry.queued = False
-            heappop(heap)
-        return None
+        return head(self._heap)
 
     def _compact(self) -> None:
         """Drop what is outdated, so that the heap is at most twice as long as it need be."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-from policies.eviction.nodes import NodeEviction, scaled
+from policies.eviction.nodes import NodeEviction
 from policies.parameters import require_at_least
 
 
@@ -28,13 +27,13 @@ class SegLen(NodeEviction):
     def __init__(self, recency: float = 0.85) -> None:
         super().__init__()
         require_at_least("recency", recency, 0)
-        self._recency = recency
+        self.recency_weight = recency
 
     def worth(self, start: int, stop: int) -> float:
         """Return the tokens between the two states."""
         return stop - start
 
-    def scores(self, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return replay length + weight x recency."""
-        length = scaled(self._slots.worth[candidates], 1.0)
-        return length + scaled(self._slots.last[candidates], self._recency)
+    def recency(self, last: Any, now: int) -> Any:
+        """Return the request itself: recency grows evenly."""
+        del now
+        return last

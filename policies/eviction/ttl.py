@@ -13,7 +13,8 @@ class Ttl(PrefixEviction):
     """Evict what entered too long ago, oldest first; while nothing has, the least recently used.
 
     A hit does not prolong a life: with lives that hits prolong the order would be that of `lru`.
-    What has expired stays until room is needed.
+    This orders eviction and expires nothing: what is past its life stays, and serves hits, until
+    room is needed.
 
     Parameters
     ----------

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heappush
 from math import log2
 
 from policies.eviction.hazard import Hazard
 from policies.eviction.lineage import Lineage
 from policies.eviction.nodes import is_bare, with_its_kv
+from policies.eviction.places import Place, head
 from policies.eviction.prefixed import PrefixEviction
 from policies.eviction.queue import Queue
 from policies.parameters import require
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.protocols import Overlap
+from simulator.world import World
 
 
 class Value(PrefixEviction):
@@ -46,8 +48,15 @@ class Value(PrefixEviction):
         self._clock = 0
         self._hazard = Hazard()
         self._lineage = Lineage()
+        self._seconds: dict[Checkpoint, float] = {}  # that each state saves
+        self._kv_bytes = 1
         self._groups: dict[tuple[int, int], _Group] = {}  # by uses and worth
         self._kv = Queue()  # by last use; only what is bare is ever taken
+
+    def begin(self, world: World) -> None:
+        """Get to know sizes and costs."""
+        super().begin(world)
+        self._kv_bytes = world.sizes.kv_bytes_per_token
 
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
@@ -62,7 +71,9 @@ class Value(PrefixEviction):
             return
         entry.rank = (0, self._now)  # uses, last use
         for changed in self._lineage.add(entry):
+            self._price(changed)
             self._join(changed)
+        self._price(entry)
         self._join(entry)
 
     def on_hit(self, entry: Entry) -> None:
@@ -94,7 +105,9 @@ class Value(PrefixEviction):
             return
         uses, last = entry.rank
         self._hazard.note_end(uses, self._now - last)
+        del self._seconds[entry]
         for changed in self._lineage.remove(entry):
+            self._price(changed)
             self._join(changed)
         if entry.run.kv_end > entry.run.start and entry.run.policy_data is not None:
             self._note_kv(entry.run)
@@ -119,7 +132,7 @@ class Value(PrefixEviction):
             return bare
         now, best, least, oldest = self._now, None, float("inf"), 0
         for group in self._groups.values():
-            entry = group.head()
+            entry = head(group.heap)
             if entry is None:
                 continue
             last = group.heap[0][0]
@@ -135,51 +148,50 @@ class Value(PrefixEviction):
         if is_bare(run):
             self._kv.push(run)
 
+    def _price(self, entry: Checkpoint) -> None:
+        """Learn what a state saves, from the next one above."""
+        if self.world is not None:
+            above = self._lineage.above[entry]
+            self._seconds[entry] = self.world.costs.prefill_seconds(above, entry.position)
+        else:
+            self._seconds[entry] = 1.0
+
     def _join(self, entry: Checkpoint) -> None:
-        """Put a state into the group of its worth."""
-        if entry not in self._lineage.above:  # not told of yet
+        """Put a state into the group of its worth, if it was told of."""
+        seconds = self._seconds.get(entry)
+        if seconds is None:
             return
-        self._clock += 1
-        entry.policy_data = self._clock
+        self._clock = clock = self._clock + 1
+        entry.policy_data = clock
         entry.queued = True
         uses, last = entry.rank
-        key = (min(uses, Hazard.MOST_USES), self._worth(entry))
-        group = self._groups.get(key)
+        if uses > Hazard.MOST_USES:
+            uses = Hazard.MOST_USES
+        worth = self._worth(entry, seconds)
+        group = self._groups.get((uses, worth))
         if group is None:
-            group = self._groups[key] = _Group(2.0 ** (key[1] * self._step), key[0], self._hazard)
-        heappush(group.heap, (last, self._clock, entry))
+            group = _Group(2.0 ** (worth * self._step), uses, self._hazard)
+            self._groups[uses, worth] = group
+        heappush(group.heap, (last, clock, entry))
 
-    def _worth(self, entry: Checkpoint) -> int:
+    def _worth(self, entry: Checkpoint, seconds: float) -> int:
         """Return the logarithm of the seconds per byte, in steps."""
         if self.world is None:
             return 0
-        above, run = self._lineage.above[entry], entry.run
-        seconds = self.world.costs.prefill_seconds(above, entry.position)
-        size_bytes = entry.size_bytes
+        run, size_bytes = entry.run, entry.size_bytes
         if with_its_kv(entry) is run:
-            tokens = run.kv_end - max(above, run.start)
-            size_bytes += tokens * self.world.sizes.kv_bytes_per_token
-        return round(log2(max(seconds, 1e-12) / max(size_bytes, 1)) / self._step)
+            above = self._lineage.above[entry]
+            tokens = run.kv_end - (above if above > run.start else run.start)
+            size_bytes += tokens * self._kv_bytes
+        return round(log2((seconds or 1e-12) / (size_bytes or 1)) / self._step)
 
 
 class _Group:
-    """States of like worth and use, by last use, outdated places among them."""
+    """States of like worth and use, by last use."""
 
     __slots__ = ("came", "heap", "used", "weight")
 
     def __init__(self, weight: float, uses: int, hazard: Hazard) -> None:
-        self.heap: list[tuple[int, int, Checkpoint]] = []
+        self.heap: list[Place] = []
         self.weight = weight
         self.came, self.used = hazard.came[uses], hazard.used[uses]
-
-    def head(self) -> Checkpoint | None:
-        """Return the evictable state that was not used for the longest time."""
-        heap = self.heap
-        while heap:
-            _, clock, entry = heap[0]
-            if entry.policy_data == clock:
-                if entry.evictable:
-                    return entry
-                entry.queued = False
-            heappop(heap)
-        return None

@@ -43,12 +43,18 @@ def test_never_saves_nothing_and_says_why():
 
 def test_a_second_sighting_is_admitted():
     found = replay([(1, 2, 3), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5)], "second_sighting")
-    # The KV comes in with the second prompt, its state with the third, for which it is new.
-    assert found["saved_tokens"].tolist()[:2] == [0, 0]
-    first, second = runs(2)
-    policy = create("admission", "second_sighting:memory=1")
-    asked = [policy.admit(run, 5, None) for run in (first, second, first, first)]
-    assert asked == [False, False, False, True]
+    # The second prompt brings in its KV and the state at its end, whence the others resume.
+    assert found["saved_tokens"].tolist() == [0, 0, 3, 3]
+    assert found["checkpoints_written"].tolist() == [0, 1, 0, 0]
+
+
+def test_the_second_prompt_brings_in_a_path_of_any_number_of_runs():
+    long = (1, 2, 3, 4, 5, 6)
+    cuts = [(*long[:cut], 9) for cut in (1, 2, 3, 4)]  # the path has five runs
+    # Nothing of `long` that is cut off later has to be seen once more for it.
+    found = replay([long, long, *cuts, (*long, 7)], "second_sighting")
+    assert found["saved_tokens"].tolist() == [0, 0, 0, 0, 0, 0, 6]
+    assert found["checkpoints_written"].tolist()[:2] == [0, 1]
 
 
 def test_size_aware_refuses_more_than_a_share():

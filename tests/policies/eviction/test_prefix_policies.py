@@ -101,13 +101,12 @@ def test_marconi_counts_flops_from_the_next_state_above_as_it_comes_and_goes():
     run = run_below(root(), 40)
     end = state_in(run, 40)
     policy.on_insert(end)
-    slots = policy._slots
-    whole = slots.worth[end.policy_data]
+    whole = end.policy_data.worth
     inner = state_in(run, 30)
     policy.on_insert(inner)
-    assert slots.worth[end.policy_data] == policy.worth(30, 40) < whole
+    assert end.policy_data.worth == policy.worth(30, 40) < whole
     drop(policy, inner)
-    assert slots.worth[end.policy_data] == policy.worth(0, 40) == whole
+    assert end.policy_data.worth == policy.worth(0, 40) == whole
 
 
 def test_marconi_flops_are_those_of_the_paper():

@@ -1,0 +1,27 @@
+"""Heaps of places, some of which are outdated."""
+
+from __future__ import annotations
+
+from heapq import heappop
+from typing import Any
+
+from simulator.entry import Entry
+
+Place = tuple[Any, int, Any]  # rank, time at which it was given, entry
+
+
+def head(places: list[Place]) -> Entry | None:
+    """Return the evictable entry of least rank in a heap of places, dropping what is above it.
+
+    A place counts while its time is the `policy_data` of its entry. An entry that is not evictable
+    loses its place, and is no longer `queued`: it must be given another when that changes.
+    """
+    while places:
+        _, time, entry = places[0]
+        if entry.policy_data == time:
+            if entry.evictable:
+                found: Entry = entry
+                return found
+            entry.queued = False
+        heappop(places)
+    return None

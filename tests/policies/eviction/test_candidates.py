@@ -1,0 +1,62 @@
+"""The shortlist finds what scoring all candidates finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from policies.eviction.candidates import Candidates, Node
+from simulator.entry import Checkpoint, KvRun
+
+ROOT = KvRun(None, -1, 0)
+
+
+def even(last, now):
+    del now
+    return last
+
+
+def fading(last, now):
+    return 1.0 / (1.0 + now - last)
+
+
+def brute_force(nodes, recency, now, weights):
+    """Return the eldest node of least score, all being scored."""
+    kept = [node for node in nodes if node.place >= 0]
+    columns = [np.array([recency(node.last, now) for node in kept], dtype=float)]
+    columns.append(np.array([node.worth for node in kept], dtype=float))
+    spans = [np.ptp(column) for column in columns]
+    scales = [weight / span if span else 0.0 for weight, span in zip(weights, spans, strict=True)]
+    scores = columns[1] * scales[1] + columns[0] * scales[0]
+    return kept[min(range(len(kept)), key=lambda place: (scores[place], kept[place].age))]
+
+
+@pytest.mark.parametrize("recency", [even, fading])
+@pytest.mark.parametrize("weights", [(0.85, 1.0), (1.0, 0.25), (1.0, 0.0), (0.0, 1.0)])
+@pytest.mark.parametrize("worths", [4, 10**6])  # many equal, hardly any
+def test_the_least_is_that_of_all(recency, weights, worths):
+    rng = np.random.default_rng([worths, len(weights)])
+    candidates, nodes = Candidates(recency), []
+    for now in range(150):
+        for _ in range(rng.integers(1, 6)):
+            node = Node(Checkpoint(ROOT, len(nodes) + 1, 10), now, len(nodes))
+            candidates.price(node, float(rng.integers(worths)))
+            candidates.open(node)
+            nodes.append(node)
+        for node in rng.choice(nodes, 4):
+            if rng.random() < 0.5:
+                candidates.use(node, now)
+            if rng.random() < 0.5:
+                candidates.price(node, float(rng.integers(worths)))
+            (candidates.open if rng.random() < 0.5 else candidates.close)(node)
+        for _ in range(rng.integers(0, 5 if now < 100 else 8)):
+            found = candidates.least(now, *weights)
+            if found is None:
+                assert all(node.place < 0 for node in nodes)
+                break
+            assert found is brute_force(nodes, recency, now, weights)
+            candidates.close(found)
+
+
+def test_without_candidates_there_is_none():
+    assert Candidates(even).least(0, 1.0, 1.0) is None
