@@ -77,6 +77,7 @@ def test_marconi_scores(benchmark: BenchmarkFixture, alpha: float) -> None:
     policy = Marconi(alpha=alpha)
     root = KvRun(None, -1, 0)
     for position in range(1, 10_001):
-        policy.on_insert(Checkpoint(root, position, 10))
-        policy.on_hit(policy._slots.entries[-1])
+        entry = Checkpoint(root, position, 10)
+        policy.on_insert(entry)
+        policy.on_hit(entry)
     benchmark(policy.victim)

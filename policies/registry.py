@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from policies.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
 from simulator.errors import UsageError, did_you_mean, printable
+from simulator.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
 
 

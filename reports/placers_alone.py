@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from policies.parameters import parameters_of
 from policies.placement import PLACERS
 from policies.registry import canonical, create
 from reports.law_file import DepthLaw
 from simulator.entry import KvRun
 from simulator.errors import UsageError
+from simulator.parameters import parameters_of
 from simulator.protocols import Overlap, Placer, Prefix
 
 MOST_POSITIONS = 1_000_000

@@ -58,7 +58,12 @@ class Clock(BaseEviction):
     def victim(self) -> Entry | None:
         """Move the hand to the first evictable entry without a hit to its credit."""
         queue = self._queue
+        order = queue.order
         while (entry := queue.head()) is not None and entry.rank:
             entry.rank -= 1
-            queue.touch(entry)
+            if entry in order:  # the common case, without a call
+                order.move_to_end(entry)
+                order[entry] = queue.next_place()
+            else:
+                queue.touch(entry)
         return entry

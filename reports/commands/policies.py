@@ -48,7 +48,7 @@ def _named(found: list[PolicyInfo], name: str) -> list[PolicyInfo]:
 
 
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:
-    from policies.parameters import REQUIRED
+    from simulator.parameters import REQUIRED
 
     rows = [(info.kind, info.usage), ("what it does", info.summary + _mark(info))]
     for parameter in info.parameters:
@@ -59,7 +59,7 @@ def _details(info: PolicyInfo) -> list[tuple[str, str]]:
 
 
 def _plain(info: PolicyInfo) -> dict[str, Any]:
-    from policies.parameters import REQUIRED
+    from simulator.parameters import REQUIRED
 
     return {
         "kind": info.kind,

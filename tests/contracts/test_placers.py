@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.parameters import REQUIRED
 from policies.placement import PLACERS
 from policies.registry import canonical, create, describe
+from simulator.parameters import REQUIRED
 from simulator.protocols import Overlap, Placer, Prefix
 from tests.contracts.prefixes import build_prefix, prefixes
 

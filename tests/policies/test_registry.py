@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from policies.estimation import Window
-from policies.parameters import REQUIRED
 from policies.placement import PLACERS, Block, Dyadic, Last
 from policies.registry import canonical, create, describe
 from simulator.errors import UsageError
+from simulator.parameters import REQUIRED
 from tests.contracts.prefixes import build_prefix
 
 
