@@ -46,6 +46,11 @@ class Frequencies:
         """Return the count of `key`."""
         return self._counts.get(key, 0)
 
+    def split(self, upper: Hashable, lower: Hashable) -> None:
+        """Let `upper` have the count of `lower`."""
+        if lower in self._counts:
+            self._counts[upper] = self._counts[lower]
+
     def _halve(self) -> None:
         self._counts = {key: count >> 1 for key, count in self._counts.items() if count > 1}
         self._counted >>= 1

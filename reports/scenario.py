@@ -42,6 +42,7 @@ def build_scenario(study: Study, *, check: bool = False, draw: int | None = None
         capacity_bytes=study.cache.capacity,
         server=study.server.kind,
         alignment=study.model.alignment,
+        evicts=study.cache.evicts,
         queue_limit=study.server.queue_limit,
         horizon_seconds=study.server.horizon,
         check_every_request=check,

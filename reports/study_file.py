@@ -99,9 +99,10 @@ class Model(_Section):
 
 
 class Cache(_Section):
-    """The byte budget of KV and checkpoints together; None is unbounded."""
+    """The byte budget of KV and checkpoints, None being unbounded; what evicted KV gives up."""
 
     capacity: Capacity = None
+    evicts: Literal["tail", "run"] = "tail"
 
 
 class Server(_Section):

@@ -24,13 +24,15 @@ from simulator.grant import Grant
 from simulator.grid import Grid
 
 
-def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Grant:
+def match(leaf: KvRun, request: int, grid: Grid, *, implicit: bool) -> Grant:
     """Match the prompt that ends with `leaf` against the cache, and split what is lost.
 
     Parameters
     ----------
     leaf
-        The run in which the prompt ends.
+        The run with which the prompt ends.
+    request
+        Its request: what this was the first to bring was not there before.
     grid
         Where checkpoints may lie.
     implicit
@@ -39,7 +41,7 @@ def match(leaf: KvRun, grid: Grid, *, implicit: bool) -> Grant:
     length = leaf.stop
     limit = length - 1  # the logits of the last token are needed, so it always runs again
     run = leaf
-    while not run.seen:
+    while run.request == request:
         run = run.parent
     overlap = run.stop
     while not run.done:

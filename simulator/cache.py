@@ -40,11 +40,12 @@ class PolicyCache:
         eviction: EvictionPolicy,
     ) -> None:
         self.grid = world.grid
-        self.runs = Runs(trace.tree)
-        self.store = Store(world.sizes, world.capacity_bytes, admission, eviction)
+        self.runs = Runs(trace.tree, self._on_split, foresee=eviction.clairvoyant)
+        self.store = Store(world, admission, eviction)
         # Memoryviews give plain ints several times faster than numpy arrays do.
         self._leaf = trace.leaf.data
         self._after = None if trace.after is None else trace.after.data
+        self._stop = trace.tree.stop.data
         self._session = trace.session.data
         self._label = trace.label.data
         self._placer = placer
@@ -57,15 +58,11 @@ class PolicyCache:
 
     def admit(self, request: int) -> Grant:
         """Match the prompt of a request, pin what it uses and plan its checkpoints."""
-        leaf = self.runs.at(self._leaf[request])
-        grant = match(leaf, self.grid, implicit=self._implicit)
+        leaf = self.runs.at(self._leaf[request], request)
+        grant = match(leaf, request, self.grid, implicit=self._implicit)
         grant.request = request
         grant.session = self._session[request]
         grant.label = self._label[request]
-        grant.end = leaf
-        if self._after is not None and self._after[request] >= 0:
-            grant.end = self.runs.at(self._after[request])
-        _mark_seen(leaf)
         grant.kv_run.pins += 1
         if grant.checkpoint is not None:
             grant.checkpoint.pins += 1
@@ -75,8 +72,7 @@ class PolicyCache:
 
     def publish(self, grant: Grant, now_seconds: float) -> None:
         """Store what `grant` has computed, its answer included: it is visible from now on."""
-        if grant.end is not grant.leaf:
-            _mark_seen(grant.end)
+        grant.end = grant.leaf if self._after is None else self._end_of(grant, self._after)
         _mark_done(grant.end)
         for policy in self._told:
             policy.observe(_overlap_of(grant, now_seconds))
@@ -105,9 +101,28 @@ class PolicyCache:
         pinned += [grant.checkpoint for grant in running if grant.checkpoint is not None]
         check_integrity(self.runs, self.store, pinned)
 
+    def _on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Let the pins of a run follow the KV that they hold, and tell the policies."""
+        pins = lower.pins
+        if pins:
+            for grant in self._granted.values():
+                if grant.kv_run is lower and grant.resume <= upper.stop:
+                    grant.kv_run = upper
+                    upper.pins += 1
+            lower.pins -= upper.pins
+        self.store.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
+
+    def _end_of(self, grant: Grant, after: memoryview[int]) -> KvRun:
+        """Return the run with which prompt and answer end, the prompt alone if that is unknown."""
+        node = after[grant.request]
+        return grant.leaf if node < 0 else self.runs.at(node, grant.request)
+
     def _plan(self, grant: Grant) -> None:
         """Ask the placer, and floor what it wants."""
-        stop, end, deepest, grid = grant.leaf.stop, grant.end.stop, grant.resume, self.grid
+        stop = end = grant.leaf.stop
+        if self._after is not None and (after := self._after[grant.request]) >= 0:
+            end = self._stop[after]
+        deepest, grid = grant.resume, self.grid
         prefix = Prefix(
             stop,
             deepest,
@@ -220,13 +235,6 @@ def _overlap_of(grant: Grant, now_seconds: float) -> Overlap:
         grant.request,
         now_seconds,
     )
-
-
-def _mark_seen(run: KvRun) -> None:
-    while not run.seen:
-        run.seen = True
-        run.parent.children_seen += 1
-        run = run.parent
 
 
 def _mark_done(run: KvRun) -> None:

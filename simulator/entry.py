@@ -10,12 +10,14 @@ _position = attrgetter("position")
 
 
 class KvRun:
-    """The KV of one node of the prefix tree, resident over `(start, kv_end]`.
+    """The KV of tokens among which no prompt has parted yet, resident over `(start, kv_end]`.
 
-    Runs are closed towards the root: where this one holds a token, every run above it is whole.
-    So it can be evicted from its tail only, and only while no run below it holds a token.
-    It also remembers what its tokens have been through, which loss attribution needs, and
-    stays in memory when its KV is gone. The root is its own parent: every walk ends there.
+    It covers the tokens that one request was the first to bring, down to where it ended or a
+    later one diverged. Runs are closed towards the root: where this one holds a token, every run
+    above it is whole. So it can be evicted from its tail only, and only while no run below it
+    holds a token. It also remembers what its tokens have been through, which loss attribution
+    needs, and stays in memory when its KV is gone. The root is its own parent: every walk ends
+    there.
 
     `rank`, `queued` and `policy_data` belong to the eviction policy, everything else to the cache.
     """
@@ -34,23 +36,27 @@ class KvRun:
         "policy_data",
         "queued",
         "rank",
-        "seen",
+        "request",
         "size_bytes",
         "start",
         "stop",
         "wanted",
     )
 
-    def __init__(self, parent: KvRun | None, start: int, stop: int, node: int = 0) -> None:
+    def __init__(
+        self, parent: KvRun | None, start: int, stop: int, node: int = 0, request: int = -1
+    ) -> None:
         self.parent: KvRun = self if parent is None else parent
         self.start = start
         self.stop = stop
-        self.node = node  # its number in the prefix tree: a name that no policy can change
+        self.node = node  # that of the prefix tree with which it ends
+        # The request that first came this way. With `stop` it names the prefix that ends here, by
+        # nothing that a policy or a later request could change.
+        self.request = request
         self.kv_end = start  # resident if beyond `start`
         self.kv_admitted_end = start  # the deepest token whose KV was ever admitted
         self.size_bytes = 0
-        self.seen = False  # a request that passes here has been matched
-        self.done = False  # the prefill of such a request has ended
+        self.done = False  # the prefill of a request that passes here has ended
         self.children_seen = 0
         self.children_resident = 0
         self.pins = 0
@@ -66,6 +72,11 @@ class KvRun:
     def key(self) -> KvRun:
         """What a policy may remember it by when its KV is gone: the run stays the same."""
         return self
+
+    @property
+    def resident(self) -> bool:
+        """Whether it holds any KV."""
+        return self.kv_end > self.start
 
     @property
     def evictable(self) -> bool:
@@ -84,6 +95,41 @@ class KvRun:
             return checkpoints[-1] if checkpoints else None
         index = bisect_right(checkpoints, limit, key=_position)
         return checkpoints[index - 1] if index else None
+
+    def cut(self, stop: int, node: int) -> KvRun:
+        """Give what lies up to token `stop` to a new run above this one, and return that.
+
+        Pins stay here, and the new run has nothing of the eviction policy's yet.
+        """
+        upper = KvRun(self.parent, self.start, stop, node, self.request)
+        upper.done = self.done
+        upper.children_seen = 1
+        kv_end, admitted = self.kv_end, self.kv_admitted_end
+        if kv_end > stop:
+            upper.children_resident = 1
+        if kv_end > self.start:
+            upper.kv_end = end = stop if kv_end > stop else kv_end
+            upper.size_bytes = self.size_bytes * (end - self.start) // (kv_end - self.start)
+            self.size_bytes -= upper.size_bytes
+        upper.kv_admitted_end = stop if admitted > stop else admitted
+        self.parent, self.start = upper, stop
+        self.kv_end = stop if kv_end < stop else kv_end
+        self.kv_admitted_end = stop if admitted < stop else admitted
+        if self.checkpoints or self.dropped or self.wanted:
+            upper._take_marks_of(self)
+        return upper
+
+    def _take_marks_of(self, lower: KvRun) -> None:
+        """Take over the checkpoints and the remembered positions up to the end of this run."""
+        stop = self.stop
+        checkpoints = lower.checkpoints
+        if checkpoints:
+            index = bisect_right(checkpoints, stop, key=_position)
+            self.checkpoints, lower.checkpoints = checkpoints[:index], checkpoints[index:]
+            for checkpoint in self.checkpoints:
+                checkpoint.run = self
+        self.dropped, lower.dropped = _divided(lower.dropped, stop)
+        self.wanted, lower.wanted = _divided(lower.wanted, stop)
 
     def add(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` is resident here."""
@@ -133,9 +179,9 @@ class Checkpoint:
         self.policy_data: Any = None
 
     @property
-    def key(self) -> tuple[KvRun, int]:
-        """What a policy may remember it by when it is gone: its place."""
-        return self.run, self.position
+    def key(self) -> tuple[int, int]:
+        """What a policy may remember it by when it is gone: its place, however runs are cut."""
+        return self.run.request, self.position
 
     @property
     def evictable(self) -> bool:
@@ -149,9 +195,10 @@ class Checkpoint:
 
 
 Entry = KvRun | Checkpoint
+_Positions = list[int] | tuple[()]
 
 
-def deepest_position(positions: list[int] | tuple[()], limit: int) -> int:
+def deepest_position(positions: _Positions, limit: int) -> int:
     """Return the last of ascending `positions` that is at most `limit`, or 0."""
     if not positions:
         return 0
@@ -161,7 +208,15 @@ def deepest_position(positions: list[int] | tuple[()], limit: int) -> int:
     return positions[index - 1] if index else 0
 
 
-def with_position(positions: list[int] | tuple[()], position: int) -> list[int]:
+def _divided(positions: _Positions, stop: int) -> tuple[_Positions, _Positions]:
+    """Return the ascending `positions` up to `stop`, and those beyond."""
+    if not positions:
+        return (), ()
+    index = bisect_right(positions, stop)
+    return positions[:index], positions[index:]
+
+
+def with_position(positions: _Positions, position: int) -> list[int]:
     """Return ascending `positions` with `position` among them; a list is changed in place."""
     if not positions:
         return [position]

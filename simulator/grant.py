@@ -16,9 +16,10 @@ class Grant:
     Parameters
     ----------
     leaf
-        The run in which the prompt ends.
+        The run with which the prompt ends.
     end
-        The run in which prompt and answer end, `leaf` where the answer is unknown.
+        The run with which prompt and answer end, `leaf` where the answer is unknown; set once it
+        has been computed.
     overlap, done_overlap
         Shared with the best of all prompts that arrived before, and of those whose prefill
         has ended.
@@ -33,7 +34,7 @@ class Grant:
     losses
         Lost between the steps of the chain of `attribution`, in the order of `records.LOSSES`.
     positions
-        Where states are captured: ascending, in `(resume, end.stop]`.
+        Where states are captured: ascending, behind `resume`, up to the end of the answer.
     floored
         The positions that were wanted, of those that had to be floored.
     written

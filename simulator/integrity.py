@@ -11,8 +11,8 @@ from simulator.errors import MilepostError
 from simulator.runs import Runs
 from simulator.store import Store
 
-_CHILDREN, _KV_END, _PARENT, _PINS, _START = map(
-    attrgetter, ("children_resident", "kv_end", "parent", "pins", "start")
+_CHILDREN, _KV_END, _PARENT, _PINS, _SEEN, _START = map(
+    attrgetter, ("children_resident", "kv_end", "parent", "pins", "children_seen", "start")
 )
 
 
@@ -38,11 +38,14 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
         Naming the first thing that does not agree.
     """
     existing = [runs.root, *runs]
+    _check_cover(runs)
     kv_bytes_per_token = store.sizes.kv_bytes_per_token
     for run in existing:
         start, kv_end = run.start, run.kv_end
         if not start <= kv_end <= run.kv_admitted_end <= run.stop:
             raise _fault("KV lies outside its run")
+        if run.parent.stop != start and run.stop:
+            raise _fault("a run does not start where the one above it stops")
         if run.size_bytes != (kv_end - start) * kv_bytes_per_token and run.stop:
             raise _fault("the bytes of a run are miscounted")
     resident = [run for run in existing if run.kv_end > run.start and run.stop]
@@ -51,6 +54,7 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
         if parent.kv_end != parent.stop:
             raise _fault("KV has a hole above it")
     _check_counts("resident children", _CHILDREN, existing, parents)
+    _require(sum(map(_SEEN, existing)) == len(existing) - 1, "the children are miscounted")
     held = Counter([runs.root, *pinned])  # the root stays
     _check_counts("pins of a run", _PINS, existing, _runs_only(held))
     stored = [run for run in existing if run.checkpoints and run.stop]
@@ -58,6 +62,19 @@ def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
         _check_checkpoints(run, held)
     kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
     _check_pool(store, kv_tokens, sum(len(run.checkpoints) for run in stored))
+
+
+def _check_cover(runs: Runs) -> None:
+    """Check that each run covers a chain of nodes, and each node that was passed has one run."""
+    covering, parents, stops = runs.covering(), runs.tree.parent.data, runs.tree.stop.data
+    for node, (run, parent) in enumerate(zip(covering, parents, strict=True)):
+        if run is None or not node:
+            continue
+        above = covering[parent]
+        if above is not run and (above is not run.parent or above.node != parent):
+            raise _fault("a run does not cover its nodes")
+        if run.node == node and run.stop != stops[node]:
+            raise _fault("a run does not end with its node")
 
 
 def _check_counts(

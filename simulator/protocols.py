@@ -35,7 +35,7 @@ class Prefix:
     session, label
         Numbers of the session and of the label, -1 where unknown.
     run
-        The run in which the prompt ends; `branch_points` reads the tree from it.
+        The run with which the prompt ends; `branch_points` reads the tree from it.
     end_tokens
         Where prompt and answer end, if the trace tells what was generated: states can be
         written in decode too, up to there. Otherwise the length of the prompt; 0 means that.
@@ -81,7 +81,7 @@ class Overlap:
     session, label
         Numbers of the session and of the label, -1 where unknown.
     run
-        The run in which the prompt ends, None where there is no tree: what lies beyond `depth`
+        The run with which the prompt ends, None where there is no tree: what lies beyond `depth`
         on its path was new with this request.
     kv_depth, resume
         What the cache still held of the overlap when the prefill started: tokens whose KV was
@@ -175,6 +175,9 @@ class EvictionPolicy(Protocol):
     The cache calls the `on_` methods; `victim` returns the entry that should go next among those
     that are `evictable`, or None, and leaves the order as it was. One with `observes = True` is
     told of each request before any of its entries enters or is used.
+
+    One that is not clairvoyant is never shown where prompts still to come will diverge: runs are
+    split when that is seen (`on_split`).
     """
 
     clairvoyant: ClassVar[bool]
@@ -204,6 +207,15 @@ class EvictionPolicy(Protocol):
         """`entry` has left the cache altogether."""
         ...
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """`lower` has been split: a request parts from it where `upper`, which is new, ends.
+
+        Either part may be without bytes. Where only `upper` has any, `lower` has not been evicted:
+        `upper` stands in its place. That request passes `upper`, and hits it when it has been
+        served.
+        """
+        ...
+
     def victim(self) -> Entry | None:
         """Return the evictable entry that should go next, or None where there is none."""
         ...
@@ -225,6 +237,10 @@ class AdmissionPolicy(Protocol):
 
     def observe(self, overlap: Overlap) -> None:
         """Learn who comes next: all calls until the next one are on behalf of this request."""
+        ...
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """`lower` has been split: what is known of it holds for `upper`, which is new, as well."""
         ...
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:

@@ -29,6 +29,7 @@ from simulator.trace import Trace
 from simulator.world import Sizes, World
 
 SERVERS = ("queue", "instant")
+EVICTS = ("tail", "run")
 PROGRESS_EVERY = 1024
 
 
@@ -49,6 +50,9 @@ class Scenario:
         served completely before the next arrives.
     alignment
         Positions are floored to multiples of it; None takes the profile's.
+    evicts
+        What a KV run gives up when it is evicted. "tail": as much of its end as is short, in whole
+        pages, as block caches do. "run": all of it, as radix trees do.
     queue_limit
         Requests that may wait before further ones are rejected; None: no limit.
     horizon_seconds
@@ -64,6 +68,7 @@ class Scenario:
     capacity_bytes: int | None = None
     server: str = "queue"
     alignment: int | None = None
+    evicts: str = "tail"
     queue_limit: int | None = None
     horizon_seconds: float | None = None
     check_every_request: bool = False
@@ -178,11 +183,14 @@ def _world(trace: Trace, scenario: Scenario) -> World:
     alignment = profile.alignment if scenario.alignment is None else scenario.alignment
     if alignment < 1:
         raise UsageError(f"alignment must be at least 1 token, not {alignment}")
+    if scenario.evicts not in EVICTS:
+        raise _unknown("evicts", scenario.evicts, EVICTS)
     return World(
         Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
         Grid(trace.granularity, alignment),
         CostModel(profile),
         scenario.capacity_bytes,
+        whole_runs=scenario.evicts == "run",
     )
 
 
@@ -191,7 +199,11 @@ def _server(env: Environment, prefills: Prefills, scenario: Scenario) -> Server:
         return InstantServer(prefills)
     if scenario.server == "queue":
         return QueueServer(env, prefills, scenario.queue_limit)
-    raise UsageError(f"unknown server '{scenario.server}'; expected one of: {', '.join(SERVERS)}")
+    raise _unknown("server", scenario.server, SERVERS)
+
+
+def _unknown(what: str, found: str, known: tuple[str, ...]) -> UsageError:
+    return UsageError(f"unknown {what} '{found}'; expected one of: {', '.join(known)}")
 
 
 def _finished_hook(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.pool import Pool
 from simulator.protocols import AdmissionPolicy, EvictionPolicy
-from simulator.world import Sizes
+from simulator.world import World
 
 
 class Store:
@@ -13,32 +13,25 @@ class Store:
 
     Parameters
     ----------
-    sizes
-        Bytes per token and per state.
-    capacity_bytes
-        One budget for KV and states; None is unbounded.
+    world
+        Bytes per token and per state, the capacity, and what an eviction takes.
     admission, eviction
         The policies.
     """
 
-    def __init__(
-        self,
-        sizes: Sizes,
-        capacity_bytes: int | None,
-        admission: AdmissionPolicy,
-        eviction: EvictionPolicy,
-    ) -> None:
-        self.sizes = sizes
-        self.pool = Pool(capacity_bytes)
+    def __init__(self, world: World, admission: AdmissionPolicy, eviction: EvictionPolicy) -> None:
+        self.sizes = sizes = world.sizes
+        self.pool = Pool(world.capacity_bytes)
         self.evicted_checkpoints = 0
         self._admission = admission
         self._asks = not admission.always
         self._eviction = eviction
         self._kv_bytes = sizes.kv_bytes_per_token
         self._page_tokens = sizes.page_tokens
+        self._whole_runs = world.whole_runs
         # Nothing ever leaves an unbounded store, so no order has to be kept; KV without bytes
         # (a purely recurrent model) frees nothing, so it is never offered.
-        self._bounded = capacity_bytes is not None
+        self._bounded = world.capacity_bytes is not None
         self._evicts_kv = self._bounded and sizes.kv_bytes_per_token > 0
 
     # --- use --------------------------------------------------------------------------------
@@ -75,6 +68,18 @@ class Store:
             on_hit(used)
         for checkpoint in written:
             on_insert(checkpoint)
+
+    def note_split(self, upper: KvRun, lower: KvRun, *, unpinned: bool) -> None:
+        """Tell the policies that a run has been split.
+
+        `unpinned` says that the lower part has lost its last pin to the upper one.
+        """
+        if self._asks:
+            self._admission.on_split(upper, lower)
+        if self._bounded:
+            self._eviction.on_split(upper, lower)
+            if unpinned and lower.evictable and self._evicts_kv:
+                self._eviction.on_evictable(lower)
 
     def unpin(self, run: KvRun, checkpoint: Checkpoint | None) -> None:
         """Take back one pin of each."""
@@ -200,9 +205,9 @@ class Store:
         self._eviction.on_evict(checkpoint)
 
     def _shrink(self, run: KvRun, short_bytes: int) -> None:
-        """Let go of the tail of `run` until `short_bytes` are free, or all of it."""
+        """Let go of the tail of `run` until `short_bytes` are free, or of all of it."""
         end = run.start
-        if run.checkpoints or short_bytes < run.size_bytes:
+        if not self._whole_runs and (run.checkpoints or short_bytes < run.size_bytes):
             end = self._trimmed_end(run, short_bytes)
         freed_bytes = (run.kv_end - end) * self._kv_bytes
         run.kv_end = end

@@ -32,6 +32,9 @@ class World:
         Seconds of prefill, restore and capture.
     capacity_bytes
         One budget for KV and states; None is unbounded.
+    whole_runs
+        Whether a KV run that is evicted leaves whole, as in a radix tree, rather than by as much
+        of its tail as is short.
     trace
         All requests, those to come included: shown to clairvoyant policies only.
     """
@@ -40,4 +43,5 @@ class World:
     grid: Grid
     costs: CostModel
     capacity_bytes: int | None
+    whole_runs: bool = False
     trace: Trace | None = None

@@ -22,6 +22,9 @@ class BaseAdmission:
     def observe(self, overlap: Overlap) -> None:
         """Learn which request comes next; by default it does not matter."""
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Know the upper part of a run as the whole was known; by default nothing is known."""
+
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache; by default they do."""
         del candidate, size_bytes, victim
@@ -32,13 +35,17 @@ _MASK = (1 << 64) - 1
 
 
 def identity(entry: Entry) -> int:
-    """Return 64 bits that name an entry by its place in the prefix tree, and by nothing else.
+    """Return 64 bits that name an entry by its kind and by the prefix that ends with it.
 
-    They are the same in every run over one trace, whatever the policies do and in which order
-    they are asked.
+    The prefix is named by the first request that brought it, and by its length. So they are the
+    same in every run in which the same requests come in this order, whatever the policies do and
+    what comes later.
     """
-    run, position = (entry, 0) if isinstance(entry, KvRun) else (entry.run, entry.position)
-    return _mix(_mix(run.node) ^ position)
+    if isinstance(entry, KvRun):
+        request, position = entry.request, ~entry.stop
+    else:
+        request, position = entry.run.request, entry.position
+    return _mix(_mix(request) ^ position)
 
 
 def _mix(value: int) -> int:

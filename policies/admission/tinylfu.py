@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policies.admission.base import BaseAdmission
 from policies.frequency import Frequencies
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class TinyLfu(BaseAdmission):
@@ -24,6 +24,10 @@ class TinyLfu(BaseAdmission):
 
     def __init__(self, sample: int = 100_000) -> None:
         self._uses = Frequencies(sample)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Let the upper part have the count of the whole."""
+        self._uses.split(upper.key, lower.key)
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Count the candidate, and compare it with the victim."""

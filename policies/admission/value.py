@@ -54,6 +54,11 @@ class Value(BaseAdmission):
             self._uses[run] = (1.0 + self._uses_of(run), self._now)
             run = run.parent
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Let the upper part have the count of the whole."""
+        if lower in self._uses:
+            self._uses[upper] = self._uses[lower]
+
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Compare the candidate with the victim."""
         if victim is None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from policies.eviction.base import BaseEviction, require_rules, share_of
 from policies.eviction.ghosts import Ghosts
 from policies.eviction.queue import ByteQueue
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Arc(BaseEviction):
@@ -85,6 +85,13 @@ class Arc(BaseEviction):
         if remembers:
             ghosts.add(entry.key, used.charged[entry])
         used.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand, or remember both."""
+        self._t1.split(upper, lower)
+        self._t2.split(upper, lower)
+        self._b1.split(upper.key, lower.key)
+        self._b2.split(upper.key, lower.key)
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the list that exceeds its target."""

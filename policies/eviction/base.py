@@ -7,7 +7,7 @@ from math import floor
 from typing import ClassVar
 
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 from simulator.errors import UsageError
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -73,6 +73,17 @@ class BaseEviction:
 
     def on_evict(self, entry: Entry) -> None:
         """Forget an entry that has left."""
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Let the upper part of a run come in, and the lower go if its KV is all above.
+
+        So the upper part counts as new. A policy that ranks by more than the last use gives it
+        the standing of the lower.
+        """
+        if upper.size_bytes:
+            self.on_insert(upper)
+            if not lower.size_bytes:
+                self.on_evict(lower)
 
     def victim(self) -> Entry | None:
         """Return the evictable entry that should go next, or None where there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies.eviction.base import BaseEviction
 from policies.eviction.queue import Queue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Clock(BaseEviction):
@@ -31,7 +31,7 @@ class Clock(BaseEviction):
     def on_insert(self, entry: Entry) -> None:
         """Put it behind the hand, not yet hit."""
         entry.rank = 0
-        self._queue.order[entry] = None
+        self._queue.order[entry] = self._queue.next_place()
 
     def on_hit(self, entry: Entry) -> None:
         """Count the hit."""
@@ -50,14 +50,20 @@ class Clock(BaseEviction):
         else:
             self._queue.discard(entry)
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand, with the count."""
+        upper.rank = lower.rank
+        self._queue.split(upper, lower)
+
     def victim(self) -> Entry | None:
         """Move the hand to the first evictable entry without a hit to its credit."""
         queue = self._queue
         order = queue.order
         while (entry := queue.head()) is not None and entry.rank:
             entry.rank -= 1
-            if entry in order:
+            if entry in order:  # the common case, without a call
                 order.move_to_end(entry)
+                order[entry] = queue.next_place()
             else:
                 queue.touch(entry)
         return entry

@@ -44,6 +44,10 @@ class Coverage(PrefixEviction):
         """Forget it."""
         self._list_of(entry).discard(entry)
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand."""
+        self._paths.split(upper, lower)
+
     def victim(self) -> Entry | None:
         """Return what covers least per byte on the least recent path."""
         leaf = self._paths.head()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policies.eviction.base import BaseEviction
 from policies.eviction.queue import Queue
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Fifo(BaseEviction):
@@ -19,7 +19,7 @@ class Fifo(BaseEviction):
 
     def on_insert(self, entry: Entry) -> None:
         """Put it last."""
-        self._queue.order[entry] = None
+        self._queue.order[entry] = self._queue.next_place()
 
     def on_evictable(self, entry: Entry) -> None:
         """Give it its place again."""
@@ -32,6 +32,10 @@ class Fifo(BaseEviction):
             del order[entry]
         else:
             self._queue.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand."""
+        self._queue.split(upper, lower)
 
     def victim(self) -> Entry | None:
         """Return the evictable entry that entered first."""

@@ -37,6 +37,11 @@ class Ghosts:
         self._sizes[key] = size_bytes
         self.bytes += size_bytes
 
+    def split(self, upper: Hashable, lower: Hashable) -> None:
+        """Remember `upper` as well, if `lower` is remembered, whose bytes count for both."""
+        if lower in self._sizes:
+            self.add(upper, 0)
+
     def take(self, key: Hashable) -> bool:
         """Forget `key`, and say whether it was known."""
         size_bytes = self._sizes.pop(key, None)

@@ -50,6 +50,20 @@ class Lineage:
             self._join(other, above, before if same_run else branch)
         return moved
 
+    def split(self, upper: KvRun, lower: KvRun) -> None:
+        """Know the branches again, now that `lower` has been cut below `upper`."""
+        parent = upper.parent
+        above = parent.deepest_checkpoint(parent.stop) if parent.stop else None
+        if above is not None or not parent.stop:
+            families = self._below.get(above)
+            for other in [] if families is None else [*families.get(lower, ())]:
+                self._leave(other)
+                self._join(other, above, upper)
+        for checkpoint in upper.checkpoints:
+            for other in self._all_below(checkpoint):
+                self._leave(other)
+                self._join(other, checkpoint, upper if other.run is upper else lower)
+
     def _all_below(self, checkpoint: Checkpoint | None) -> list[Checkpoint]:
         families = self._below.get(checkpoint)
         return [] if families is None else [other for f in families.values() for other in f]

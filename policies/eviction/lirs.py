@@ -10,7 +10,7 @@ from policies.eviction.base import BaseEviction, exact, require_rules, require_s
 from policies.eviction.ghosts import Ghosts
 from policies.eviction.queue import ByteQueue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Lirs(BaseEviction):
@@ -107,6 +107,31 @@ class Lirs(BaseEviction):
         if key in self._stack:
             self._left.add(key, self._stack[key])
         self._hir.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the standing of the whole; the upper comes to the top of S."""
+        key, stack = lower.key, self._stack
+        if key in self._left:
+            self._left.add(upper.key, 0)
+            stack[upper.key] = 0
+            return
+        if key in self._lir_keys:
+            self._lir_keys.add(upper.key)
+        self._lir.split(upper, lower)
+        self._hir.split(upper, lower)
+        if key in stack:
+            self._stack_bytes += lower.size_bytes - stack[key]
+            stack[key] = lower.size_bytes
+            self._raise(upper)
+        if upper.resident and not lower.resident:
+            self._forget(key)
+
+    def _forget(self, key: Hashable) -> None:
+        """Take a run out whose KV counts for the one above it now."""
+        self._lir_keys.discard(key)
+        if key in self._stack:
+            self._cut(key)
+        self._prune()
 
     def victim(self) -> Entry | None:
         """Return the first evictable HIR entry, else the least recent LIR entry."""

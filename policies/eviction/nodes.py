@@ -96,6 +96,20 @@ class NodeEviction(PrefixEviction):
             self._price(changed)
         self._note_run(entry.run)
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the age of the whole."""
+        self._lineage.split(upper, lower)
+        if not upper.size_bytes:
+            return
+        node = lower.policy_data
+        upper.policy_data = Node(upper, node.last, node.age)
+        if not lower.size_bytes:
+            self._candidates.close(node)
+            lower.policy_data = None
+        for run in (upper, lower):
+            self._note_run(run)
+        self._note_children(upper, upper.children_resident)
+
     def victim(self) -> Entry | None:
         """Return the state, or the KV that ends in it, of the node of least score."""
         candidates = self._candidates

@@ -55,6 +55,13 @@ class Pgdsf(Ranked):
             self._aged = entry.rank[0]
             self._asked = None
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the rank of the whole; its uses cost what each of them costs."""
+        super().on_split(upper, lower)
+        for part in (upper, lower):
+            if part.size_bytes:
+                part.policy_data = (lower.policy_data[0], self._seconds_per_byte(part))
+
     def victim(self) -> Entry | None:
         """Return the evictable entry of least priority."""
         self._asked = super().victim()

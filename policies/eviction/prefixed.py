@@ -79,6 +79,13 @@ class Scored(PrefixEviction):
         entry.queued = False
         entry.policy_data = None
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the rank of the whole."""
+        if upper.size_bytes:
+            self.place(upper, lower.rank)
+            if not lower.size_bytes:
+                self.on_evict(lower)
+
     def victim(self) -> Entry | None:
         """Return the evictable entry of least rank."""
         return head(self._heap)

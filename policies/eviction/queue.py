@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from heapq import heappop, heappush
+from itertools import count
 
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Queue:
@@ -13,20 +14,21 @@ class Queue:
 
     A blocked entry that comes to the head is set aside, and takes its place again when the policy
     is told that it is evictable (`on_evictable`). So each blocking costs one O(log n) step,
-    however often the head is asked for, and everything else constant time. What was set aside
-    came from the head: it stands before all that is still in order.
+    however often the head is asked for, and everything else constant time. A run that is split
+    leaves both parts in its place: the upper one is set aside until the lower one has gone.
 
-    `order` is public for the hot loops of the policies: what is not set aside, first to last.
+    `order` and `next_place` are public for the hot loops of the policies: what is not set aside,
+    first to last, each with its place, and the place of whatever comes to the end.
     """
 
-    __slots__ = ("_blocked", "_freed", "_heap", "_places", "order")
+    __slots__ = ("_blocked", "_freed", "_heap", "next_place", "order")
 
     def __init__(self) -> None:
-        self.order: OrderedDict[Entry, None] = OrderedDict()
-        self._places = 0
+        self.order: OrderedDict[Entry, int] = OrderedDict()
+        self.next_place = count(1).__next__
         self._blocked: dict[Entry, int] = {}  # set aside, by place
         self._freed: dict[Entry, int] = {}  # evictable again
-        self._heap: list[tuple[int, Entry]] = []  # of `_freed`, outdated ones among them
+        self._heap: list[tuple[int, int, Entry]] = []  # of `_freed`, outdated ones among them
 
     def __len__(self) -> int:
         return len(self.order) + len(self._blocked) + len(self._freed)
@@ -36,14 +38,27 @@ class Queue:
 
     def push(self, entry: Entry) -> None:
         """Put `entry` at the end."""
-        self.order[entry] = None
+        self.order[entry] = self.next_place()
 
     def touch(self, entry: Entry) -> None:
         """Move `entry` to the end."""
-        if entry in self.order:
-            self.order.move_to_end(entry)
+        order = self.order
+        if entry in order:
+            order.move_to_end(entry)
+            order[entry] = self.next_place()
         elif self.discard(entry):
             self.push(entry)
+
+    def split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give `upper` the place of `lower`, if that is here, alone if `lower` has lost its KV."""
+        for places in (self.order, self._blocked, self._freed):
+            place = places.get(lower)
+            if place is not None:
+                self._blocked[upper] = place
+                if not lower.resident:
+                    self.discard(lower)
+                    self.on_evictable(upper)
+                return
 
     def discard(self, entry: Entry) -> bool:
         """Take `entry` out, and say whether it was there."""
@@ -57,7 +72,7 @@ class Queue:
         place = self._blocked.pop(entry, None)
         if place is not None:
             self._freed[entry] = place
-            heappush(self._heap, (place, entry))
+            heappush(self._heap, (place, self.next_place(), entry))
 
     def head(self) -> Entry | None:
         """Return the first evictable entry, or None."""
@@ -66,39 +81,23 @@ class Queue:
                 if entry.evictable:
                     return entry
                 break
-        return self._search()
+        while (first := self.first()) is not None and not first.evictable:
+            place = self.order.pop(first, None)
+            self._blocked[first] = self._freed.pop(first) if place is None else place
+        return first
 
     def first(self) -> Entry | None:
         """Return the first entry that is not set aside, evictable or not, or None."""
-        if self._heap and (freed := self._first_freed()) is not None:
-            return freed
-        for entry in self.order:
-            return entry
-        return None
-
-    def _search(self) -> Entry | None:
-        """Return the first evictable entry, setting aside what is blocked."""
-        while (freed := self._first_freed()) is not None:
-            if freed.evictable:
-                return freed
-            self._blocked[freed] = self._freed.pop(freed)
-        while self.order:
-            entry = next(iter(self.order))
-            if entry.evictable:
-                return entry
-            self._places += 1
-            self._blocked[entry] = self._places
-            del self.order[entry]
-        return None
-
-    def _first_freed(self) -> Entry | None:
-        heap = self._heap
-        while heap:
-            place, entry = heap[0]
+        heap, first = self._heap, None
+        while heap and first is None:
+            place, _, entry = heap[0]
             if self._freed.get(entry) == place:
-                return entry
-            heappop(heap)
-        return None
+                first = entry
+            else:
+                heappop(heap)
+        for entry, place in self.order.items():
+            return entry if first is None or place < self._freed[first] else first
+        return first
 
 
 class ByteQueue(Queue):
@@ -119,7 +118,7 @@ class ByteQueue(Queue):
 
     def push(self, entry: Entry) -> None:
         """Put `entry` at the end and count its bytes."""
-        self.order[entry] = None
+        self.order[entry] = self.next_place()
         size_bytes = self.charged[entry] = entry.size_bytes
         self.bytes += size_bytes
 
@@ -127,12 +126,23 @@ class ByteQueue(Queue):
         """Move `entry` to the end and count its bytes anew."""
         if entry in self.order:
             self.order.move_to_end(entry)
+            self.order[entry] = self.next_place()
             size_bytes = entry.size_bytes
             if size_bytes != self.charged[entry]:
                 self.bytes += size_bytes - self.charged[entry]
                 self.charged[entry] = size_bytes
         elif self.discard(entry):
             self.push(entry)
+
+    def split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give `upper` the place of `lower`, if that is here, and count the bytes of both anew."""
+        if lower not in self.charged:
+            return
+        super().split(upper, lower)
+        for part in (upper, lower):
+            if part.resident:
+                self.bytes += part.size_bytes - self.charged.get(part, 0)
+                self.charged[part] = part.size_bytes
 
     def discard(self, entry: Entry) -> bool:
         """Take `entry` out, with its bytes, and say whether it was there."""

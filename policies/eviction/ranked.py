@@ -6,7 +6,7 @@ from heapq import heappop, heappush, heapreplace
 from typing import Any
 
 from policies.eviction.base import BaseEviction
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Ranked(BaseEviction):
@@ -45,6 +45,14 @@ class Ranked(BaseEviction):
     def on_evict(self, entry: Entry) -> None:
         """Give up its place; `victim` discards it when it comes to the top."""
         entry.queued = 0
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the rank of the whole."""
+        if upper.size_bytes:
+            upper.rank, upper.policy_data = lower.rank, lower.policy_data
+            self.on_evictable(upper)
+            if not lower.size_bytes:
+                lower.queued = 0
 
     def victim(self) -> Entry | None:
         """Return the evictable entry of least rank."""

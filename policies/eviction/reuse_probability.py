@@ -6,7 +6,7 @@ from math import exp
 
 from policies.eviction.prefixed import PrefixEviction
 from policies.eviction.queue import Queue
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 
 
@@ -62,6 +62,14 @@ class ReuseProbability(PrefixEviction):
         self._life += self._now - entry.rank
         self._lives += 1
         entry.policy_data.queue.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand: what was one use is one of each."""
+        if upper.size_bytes:
+            label: _Label = lower.policy_data
+            upper.rank, upper.policy_data = lower.rank, label
+            label.queue.split(upper, lower)
+            label.uses += lower.size_bytes > 0
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the label for which that is least likely to be used."""

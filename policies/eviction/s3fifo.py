@@ -8,7 +8,7 @@ from policies.eviction.base import BaseEviction, exact, require_rules, require_s
 from policies.eviction.ghosts import Ghosts
 from policies.eviction.queue import ByteQueue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 _MOST_USES = 3  # a counter of two bits
 
@@ -101,6 +101,13 @@ class S3Fifo(BaseEviction):
             self._small.discard(entry)
         else:
             self._main.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand, or remember both."""
+        upper.rank = lower.rank
+        self._small.split(upper, lower)
+        self._main.split(upper, lower)
+        self._ghosts.split(upper.key, lower.key)
 
     def victim(self) -> Entry | None:
         """Return the first entry without the uses that would let it stay."""

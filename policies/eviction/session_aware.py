@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies.eviction.prefixed import PrefixEviction
 from policies.eviction.queue import Queue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 
 
@@ -69,6 +69,12 @@ class SessionAware(PrefixEviction):
     def on_evict(self, entry: Entry) -> None:
         """Forget it."""
         (self._own if entry.policy_data >= 0 else self._shared).discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand."""
+        upper.rank, upper.policy_data = lower.rank, lower.policy_data
+        self._own.split(upper, lower)
+        self._shared.split(upper, lower)
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the sessions if that one is silent, else of all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policies.eviction.base import BaseEviction
 from policies.eviction.queue import Queue
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Sieve(BaseEviction):
@@ -24,7 +24,7 @@ class Sieve(BaseEviction):
     def on_insert(self, entry: Entry) -> None:
         """Make it the newest, not yet hit."""
         entry.rank = 0
-        self._ahead.order[entry] = None
+        self._ahead.order[entry] = self._ahead.next_place()
 
     def on_hit(self, entry: Entry) -> None:
         """Mark it."""
@@ -43,6 +43,12 @@ class Sieve(BaseEviction):
         if not ahead.order and not ahead:
             self._start_over()
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand, with the mark."""
+        upper.rank = lower.rank
+        self._ahead.split(upper, lower)
+        self._passed.split(upper, lower)
+
     def victim(self) -> Entry | None:
         """Move the hand to the first evictable entry without a mark."""
         for _ in range(3):  # the rest of this round, a whole one, and one without marks
@@ -55,7 +61,7 @@ class Sieve(BaseEviction):
                     del ahead.order[entry]
                 else:
                     ahead.discard(entry)
-                passed.order[entry] = None
+                passed.order[entry] = passed.next_place()
             self._start_over()
         return None
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
 from policies.eviction.queue import ByteQueue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class Slru(BaseEviction):
@@ -86,6 +86,15 @@ class Slru(BaseEviction):
     def on_evict(self, entry: Entry) -> None:
         """Forget it."""
         self._segments[self._level.pop(entry)].discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand."""
+        level = self._level.get(lower)
+        if level is not None:
+            self._level[upper] = level
+            self._segments[level].split(upper, lower)
+            if not lower.resident:
+                del self._level[lower]
 
     def victim(self) -> Entry | None:
         """Return the oldest evictable entry of the lowest segment that has one."""

@@ -53,6 +53,10 @@ class SplitLru(PrefixEviction):
         """Forget it."""
         self._list_of(entry).discard(entry)
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand."""
+        self._kv.split(upper, lower)
+
     def victim(self) -> Entry | None:
         """Return the least recent entry of the list that gives way first, else of the other."""
         return self._order[0].head() or self._order[1].head()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies.eviction.prefixed import PrefixEviction
 from policies.eviction.queue import Queue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 
 
@@ -55,6 +55,12 @@ class Ttl(PrefixEviction):
         """Forget it."""
         self._by_arrival.discard(entry)
         self._by_use.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand."""
+        upper.rank = lower.rank
+        self._by_arrival.split(upper, lower)
+        self._by_use.split(upper, lower)
 
     def victim(self) -> Entry | None:
         """Return the oldest entry that has expired, else the least recent."""

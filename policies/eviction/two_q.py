@@ -8,7 +8,7 @@ from policies.eviction.base import BaseEviction, require_rules, require_share, s
 from policies.eviction.ghosts import Ghosts
 from policies.eviction.queue import ByteQueue
 from policies.parameters import require
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class TwoQ(BaseEviction):
@@ -85,6 +85,12 @@ class TwoQ(BaseEviction):
             self._in.discard(entry)
         else:
             self._main.discard(entry)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand, or remember both."""
+        self._in.split(upper, lower)
+        self._main.split(upper, lower)
+        self._out.split(upper.key, lower.key)
 
     def victim(self) -> Entry | None:
         """Return the head of the queue while that exceeds its share, else the least recent."""

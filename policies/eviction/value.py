@@ -112,6 +112,19 @@ class Value(PrefixEviction):
         if entry.run.kv_end > entry.run.start and entry.run.policy_data is not None:
             self._note_kv(entry.run)
 
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Give both parts the age of the whole."""
+        self._lineage.split(upper, lower)
+        if not upper.size_bytes:
+            return
+        upper.policy_data = lower.policy_data
+        self._kv.split(upper, lower)
+        if not lower.size_bytes:
+            lower.policy_data = None
+        for run in (upper, lower):
+            if run.checkpoints:
+                self._join(run.checkpoints[-1])  # other KV goes with it now
+
     def victim(self) -> Entry | None:
         """Return KV that saves nothing, else the head of the group whose head is worth least."""
         bare = self._kv.head()

@@ -8,7 +8,7 @@ from policies.eviction.base import BaseEviction, exact, require_share, share_of
 from policies.eviction.queue import ByteQueue
 from policies.eviction.slru import Slru
 from policies.frequency import Frequencies
-from simulator.entry import Entry
+from simulator.entry import Entry, KvRun
 
 
 class WTinyLfu(BaseEviction):
@@ -74,6 +74,12 @@ class WTinyLfu(BaseEviction):
         else:
             self._main.on_evict(entry)
             self._pass_on()
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Leave both parts where they stand, with the count of the whole."""
+        self._uses.split(upper.key, lower.key)
+        self._window.split(upper, lower)
+        self._main.on_split(upper, lower)
 
     def victim(self) -> Entry | None:
         """Return the less used of the window's and the main part's victims."""

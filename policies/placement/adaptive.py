@@ -175,12 +175,12 @@ class Adaptive(BasePlacer):
 
     def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
         """Add the known points without a state up to the overlap, the deepest first."""
-        segments, left_at = self._sightings.segments, self._sightings.left
+        segment_of, left_at = self._sightings.segment_of, self._sightings.left
         run, below = meeting.run, None
         continued = meeting.kind == CONTINUED
         left, returned = (0, 1) if continued else (1, 0)  # by this prompt
         while run.stop > resume:
-            segment = segments.get(run)
+            segment = segment_of(run)
             left += left_at.get(run, 0)
             uses = self._branch_further[min(left, MOST)] if left else 0.0
             # A partial last block may be split, and is one point all the same.

@@ -57,24 +57,21 @@ class Meeting(NamedTuple):
 
 
 class Sightings:
-    """Remembers which request has added which runs, and how often prompts left each.
+    """Remembers what each request has added, and how often prompts have left it where.
 
-    All of it is known from requests already served, except for the run in which a new prompt
-    ends; runs below the overlap are not looked at, since where those split is still to come.
+    All of it is known from requests already served.
 
     Attributes
     ----------
     grid
         Where checkpoints may lie.
-    segments
-        The segment in which each run lies.
     left
         How often prompts have diverged at the end of a run, inside its segment.
     """
 
     def __init__(self) -> None:
         self.grid = Grid()
-        self.segments: dict[KvRun, Segment] = {}
+        self._segments: dict[int, Segment] = {}  # by the request that has added them
         self.left: dict[KvRun, int] = {}
 
     def meet(self, leaf: KvRun, overlap: int) -> Meeting:
@@ -82,12 +79,17 @@ class Sightings:
         run = leaf
         while run.stop > overlap:
             run = run.parent
-        segment = self.segments.get(run)
+        segment = self.segment_of(run)
         if segment is None:
             return Meeting(run, None, NEW)
         if run.stop >= segment.end:
             return Meeting(run, segment, CONTINUED)
         return Meeting(run, segment, NEW if 2 * run.stop < leaf.stop else DIVERGED)
+
+    def segment_of(self, run: KvRun) -> Segment | None:
+        """Return the segment in which `run` lies, None for an answer and for what is new."""
+        segment = self._segments.get(run.request)
+        return segment if segment is not None and run.stop <= segment.stop else None
 
     def note_divergence(self, run: KvRun) -> int:
         """Count one more prompt that diverged at the end of a run; return how many did before."""
@@ -96,9 +98,9 @@ class Sightings:
         return before
 
     def add(self, leaf: KvRun, overlap: int, kind: int, label: int) -> None:
-        """Note that the request that ends with `leaf` has added what lies beyond its overlap."""
+        """Note that the request that ends with `leaf` has added what lies beyond its overlap.
+
+        Of several that compute the same at once, it is the first that has added it.
+        """
         segment = Segment(overlap, leaf.stop, self.grid.floor(leaf.stop), kind, label)
-        segments, run = self.segments, leaf
-        while run.stop > overlap:
-            segments[run] = segment
-            run = run.parent
+        self._segments.setdefault(leaf.request, segment)

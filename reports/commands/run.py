@@ -51,6 +51,9 @@ def run(
     eviction: Annotated[str | None, typer.Option(help="As in fifo; default: lru.")] = None,
     admission: Annotated[str | None, typer.Option(help="Default: always.")] = None,
     capacity: Annotated[str | None, typer.Option(help="As in '8 GiB'; default: unbounded.")] = None,
+    evicts: Annotated[
+        str | None, typer.Option(metavar="tail|run", help="KV that goes; default: tail.")
+    ] = None,
     server: Annotated[
         str | None, typer.Option(metavar="queue|instant", help="Default: queue.")
     ] = None,
@@ -92,6 +95,7 @@ def run(
         "--eviction": ("policy.eviction", eviction),
         "--admission": ("policy.admission", admission),
         "--capacity": ("cache.capacity", capacity),
+        "--evicts": ("cache.evicts", evicts),
         "--server": ("server.kind", server),
         "--profile": ("model.profile", profile),
         "--rate": ("arrivals.rate", rate),

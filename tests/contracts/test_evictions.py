@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.eviction.lru import Lru
+from simulator.cost import CostModel
 from simulator.entry import Checkpoint, KvRun
+from simulator.grid import Grid
+from simulator.protocols import Overlap
 from simulator.simulation import Scenario, simulate
+from simulator.world import Sizes, World
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
@@ -178,3 +182,57 @@ def test_blocked_entries_are_not_searched_again(policy):
     for _ in range(100):
         assert policy.victim().position > 190
     assert looks <= 3 * 200 + 5 * 100
+
+
+def runs_below(root):
+    """Return the runs of four prompts, resident; the second and the third share their start."""
+    shared = KvRun(root, 0, 8, request=1)
+    runs = [KvRun(root, 0, 6, request=0), KvRun(shared, 8, 12, request=1)]
+    runs += [KvRun(shared, 8, 13, request=2), KvRun(root, 0, 9, request=3), shared]
+    for run in runs:
+        run.kv_end, run.size_bytes = run.stop, run.stop - run.start
+    shared.children_resident, root.children_resident = 2, 3
+    return runs
+
+
+def use(policy, request, run, known):
+    """Tell a policy of a request whose KV enters, or is used, from the deepest run upwards."""
+    policy.observe(Overlap(0, run.stop, session=request % 2, label=request % 2, request=request))
+    while run.stop:
+        (policy.on_hit if run in known else policy.on_insert)(run)
+        known.add(run)
+        run = run.parent
+
+
+def emptied(policy):
+    """Evict all runs whole, and return their spans in order."""
+    gone = []
+    while (run := policy.victim()) is not None:
+        gone.append((run.request, run.start, run.stop))
+        run.kv_end, run.size_bytes = run.start, 0
+        run.parent.children_resident -= 1
+        policy.on_evict(run)
+        if run.parent.evictable:
+            policy.on_evictable(run.parent)
+    return gone
+
+
+@pytest.mark.parametrize("kv_end", [9, 5, 4, 2])
+def test_a_split_changes_the_order_of_no_other_runs(policy, kv_end):
+    """Its lower part goes before its upper one, and each of them once."""
+    orders = []
+    for splits in (False, True):
+        policy = type(policy)()
+        policy.begin(World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 40))
+        runs, known = runs_below(KvRun(None, -1, 0)), set()
+        for request, run in enumerate((*runs[:4], runs[1], runs[3], runs[0])):
+            use(policy, request, run, known)
+        lower = runs[3]
+        lower.kv_end = lower.size_bytes = kv_end
+        if splits:
+            policy.on_split(lower.cut(4, 99), lower)
+        orders.append(emptied(policy))
+    plain, split = orders
+    assert [run for run in split if run[0] != 3] == [run for run in plain if run[0] != 3]
+    expected = [(3, 4, 9), (3, 0, 4)] if kv_end > 4 else [(3, 0, 4)]
+    assert [run for run in split if run[0] == 3] == expected

@@ -1,14 +1,19 @@
 """What is still to come changes nothing that has happened, unless a policy says so.
 
-The prefix tree is made from the whole trace, so its nodes split where later prompts will diverge.
-Here the same requests are replayed with and without those that follow.
+The prefix tree is made from the whole trace, so its nodes end where later prompts will diverge.
+Here the same requests are replayed with and without those that follow, for every policy that does
+not look ahead.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
+from policies.admission import ADMISSION
+from policies.eviction import EVICTION
 from policies.registry import create
 from simulator.records import COUNT_COLUMNS
 from simulator.simulation import Scenario, simulate
@@ -16,44 +21,71 @@ from tests.contracts.test_placers import SPECS
 from tests.simulator.prompts import toy_profile, trace_of
 
 REQUESTS, PAST = 50, 25
-# `random` draws its positions by the run in which a prompt ends, and `marconi` looks for the end
-# of a whole run: both depend on how the tree is cut, and so on later requests.
-CUT = {"random", "marconi"}
+CACHES = ((None, "tail"), (150, "tail"), (80, "tail"), (110, "run"))  # one for each trace
 
 
 def traffic(seed):
-    """Return prompts that continue, repeat and leave earlier ones, and when they arrive."""
+    """Return prompts that continue, repeat and leave earlier ones, their answers, and arrivals.
+
+    Some arrive together, so that runs are split while others use them, but none of the past
+    together with one that follows.
+    """
     rng = np.random.default_rng(seed)
-    documents = [tuple(rng.integers(0, 3, rng.integers(4, 30)).tolist()) for _ in range(4)]
-    prompts = []
+    known = [tuple(rng.integers(0, 3, rng.integers(4, 30)).tolist()) for _ in range(4)]
+    prompts, answers = [], []
     for _ in range(REQUESTS):
-        known = documents[rng.integers(4)]
-        if prompts and rng.random() < 0.6:
-            known = prompts[rng.integers(len(prompts))]
-            known = known[: rng.integers(1, len(known) + 1)]
-        prompts.append((*known, *rng.integers(0, 3, rng.integers(1, 9)).tolist()))
-    return prompts, np.cumsum(rng.integers(1, 40, REQUESTS)).astype(float).tolist()
+        base = known[rng.integers(len(known) if rng.random() < 0.6 else 4)]
+        base = base[: rng.integers(1, len(base) + 1)]
+        prompts.append((*base, *rng.integers(0, 3, rng.integers(1, 9)).tolist()))
+        answers.append(tuple(rng.integers(0, 3, rng.integers(0, 5)).tolist()))
+        known.append((*prompts[-1], *answers[-1]))
+    gaps = rng.integers(0, 40, REQUESTS) * rng.integers(0, 2, REQUESTS)
+    gaps[PAST] = 1
+    return prompts, answers, np.cumsum(gaps).astype(float).tolist()
 
 
-def replay(prompts, arrivals, placer, eviction, capacity):
+@cache
+def traces(seed):
+    """Return the whole trace of a seed, and its past."""
+    prompts, answers, arrivals = traffic(seed)
+    whole = trace_of(prompts, arrivals, answers=answers)
+    return whole, trace_of(prompts[:PAST], arrivals[:PAST], answers=answers[:PAST])
+
+
+def replay(trace, policies, capacity, evicts):
     scenario = Scenario(
-        toy_profile(state_bytes=6),
-        create("placer", placer),
-        create("eviction", eviction),
-        create("admission", "always"),
+        toy_profile(state_bytes=6, page_tokens=2),
+        *(create(kind, policies[kind]) for kind in ("placer", "eviction", "admission")),
         capacity,
+        evicts=evicts,
     )
-    return simulate(trace_of(prompts, arrivals), scenario).columns
+    return simulate(trace, scenario).columns
 
 
-@pytest.mark.parametrize("placer", [spec for spec in SPECS if spec.partition(":")[0] not in CUT])
+def assert_honest(**named):
+    """Check that requests that follow change no record of those before, on several traces."""
+    policies = {"placer": "branch", "eviction": "lru", "admission": "always"} | named
+    if any(create(kind, spec).clairvoyant for kind, spec in policies.items()):
+        return
+    for seed, (capacity, evicts) in enumerate(CACHES):
+        whole, past = (replay(trace, policies, capacity, evicts) for trace in traces(seed))
+        for name in COUNT_COLUMNS:
+            assert whole[name][:PAST].tolist() == past[name].tolist(), (name, seed)
+
+
+@pytest.mark.parametrize("placer", SPECS)
 @pytest.mark.parametrize("eviction", ["lru", "fifo"])
 def test_placers_do_not_see_what_comes(placer, eviction):
-    if create("placer", placer).clairvoyant:
-        return
-    for seed, capacity in ((0, None), (1, 150), (2, 80)):
-        prompts, arrivals = traffic(seed)
-        whole = replay(prompts, arrivals, placer, eviction, capacity)
-        past = replay(prompts[:PAST], arrivals[:PAST], placer, eviction, capacity)
-        for name in COUNT_COLUMNS:
-            assert whole[name][:PAST].tolist() == past[name].tolist(), name
+    assert_honest(placer=placer, eviction=eviction)
+
+
+@pytest.mark.parametrize("eviction", EVICTION)
+@pytest.mark.parametrize("placer", ["adaptive", "branch", "block:size=3", "dense"])
+def test_eviction_policies_do_not_see_what_comes(placer, eviction):
+    assert_honest(placer=placer, eviction=eviction)
+
+
+@pytest.mark.parametrize("admission", ADMISSION)
+@pytest.mark.parametrize("eviction", ["lru", "gdsf", "s3fifo"])
+def test_admission_policies_do_not_see_what_comes(admission, eviction):
+    assert_honest(admission=admission, eviction=eviction)

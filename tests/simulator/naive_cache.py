@@ -1,6 +1,7 @@
 """The shared cache once more, over sets of token tuples and with linear scans: an oracle.
 
-A token of KV is the prefix that ends with it; a checkpoint is a prefix. Everything is recounted
+A token of KV is the prefix that ends with it; a checkpoint is a prefix; a run is the prefix with
+which it ends, and starts behind the longest shorter one of its path. Everything is recounted
 whenever it is needed, and the least recent entry is found by looking at all of them.
 """
 
@@ -15,20 +16,19 @@ from tests.simulator.prompts import Prompt, node_ends
 @dataclass(eq=False)
 class NaiveGrant:
     prompt: Prompt
+    whole: Prompt  # with its answer
     resume: int
     overlap: int
     kv_depth: int
     losses: list[int]
     wanted: list[int]
     positions: list[int]
-    pinned: Prompt  # the run in which the resume point lies
     written: list[Prompt] = field(default_factory=list)
 
 
 class NaiveCache:
     def __init__(
         self,
-        prompts: Sequence[Prompt],
         wanted: Callable[[Prompt, int], Sequence[int]],
         capacity: int | None,
         kv_bytes: int,
@@ -36,12 +36,15 @@ class NaiveCache:
         page: int,
         grid: tuple[int, int],
         hits_count: bool,
+        whole_runs: bool = False,
     ) -> None:
-        self.ends = node_ends(prompts)
+        self.came: list[Prompt] = []  # prompts matched, and answers published
+        self.ends: list[Prompt] = []  # where runs end: where those have diverged or ended
         self.wanted = wanted
         self.capacity = capacity
         self.kv_bytes, self.state_bytes, self.page, self.grid = kv_bytes, state_bytes, page, grid
         self.hits_count = hits_count
+        self.whole_runs = whole_runs
         self.seen: set[Prompt] = set()  # matched
         self.done: set[Prompt] = set()  # published
         self.admitted: set[Prompt] = set()
@@ -56,14 +59,15 @@ class NaiveCache:
 
     # --- the chain ---
 
-    def serve(self, prompt: Prompt) -> NaiveGrant:
+    def serve(self, prompt: Prompt, answer: Prompt = ()) -> NaiveGrant:
         """Serve a request completely."""
-        grant = self.admit(prompt)
+        grant = self.admit(prompt, answer)
         self.publish(grant)
         return grant
 
-    def admit(self, prompt: Prompt) -> NaiveGrant:
+    def admit(self, prompt: Prompt, answer: Prompt = ()) -> NaiveGrant:
         """Match a request and pin what it uses."""
+        self.split_for(prompt)
         length, limit = len(prompt), len(prompt) - 1
         overlap = self.depth(prompt, self.seen)
         kv_depth = self.depth(prompt, self.kv)
@@ -80,11 +84,27 @@ class NaiveCache:
         self.seen |= {prompt[:depth] for depth in range(1, length + 1)}
         wanted = list(self.wanted(prompt, resume))
         positions = sorted({self.floor(p) for p in wanted if self.floor(p) > resume})
-        path = [end for end in self.ends if end == prompt[: len(end)] and len(end) >= resume > 0]
-        pinned = min(path, key=len, default=())
-        grant = NaiveGrant(prompt, resume, overlap, kv_depth, losses, wanted, positions, pinned)
+        whole = (*prompt, *answer)
+        grant = NaiveGrant(prompt, whole, resume, overlap, kv_depth, losses, wanted, positions)
         self.granted.append(grant)
         return grant
+
+    def split_for(self, prompt: Prompt) -> None:
+        """End runs where `prompt` diverges from what has come, or ends; the halves rank alike.
+
+        In LRU the request counts as a use of the upper half, and more so of what lies higher.
+        """
+        before = self.ends
+        self.came.append(prompt)
+        self.ends = node_ends(self.came)
+        for end in [end for end in reversed(self.ends) if end not in before]:
+            lower = min((e for e in before if e[: len(end)] == end), key=len, default=None)
+            if lower is None or ("kv", lower) not in self.rank:
+                continue
+            if self.hits_count:
+                self.touch(("kv", end))
+            else:
+                self.rank["kv", end] = self.rank["kv", lower]
 
     def depth(self, prompt: Prompt, tokens: set[Prompt]) -> int:
         depth = 0
@@ -103,7 +123,9 @@ class NaiveCache:
 
     def publish(self, grant: NaiveGrant) -> None:
         """Store what a request has computed, and release what it used."""
-        prompt, self.own = grant.prompt, grant.written
+        prompt, self.own = grant.whole, grant.written
+        self.split_for(prompt)
+        self.seen |= {prompt[:depth] for depth in range(1, len(prompt) + 1)}
         self.done |= {prompt[:depth] for depth in range(1, len(prompt) + 1)}
         positions = [p for p in grant.positions if prompt[:p] not in self.checkpoints]
         path = [end for end in self.ends if end == prompt[: len(end)]]
@@ -180,7 +202,7 @@ class NaiveCache:
             candidates = self.candidates(protected)
             if not candidates or self.capacity == 0:
                 return False
-            kind, mark = min(candidates, key=self.rank.__getitem__)
+            kind, mark = min(candidates, key=lambda entry: (self.rank[entry], -len(entry[1])))
             if kind == "state":
                 self.checkpoints.discard(mark)
             else:
@@ -193,7 +215,8 @@ class NaiveCache:
     def candidates(self, protected: Prompt) -> list[tuple[str, Prompt]]:
         """States and runs with no KV below them, but those in use and those on the path."""
         marks = {grant.prompt[: grant.resume] for grant in self.granted} | set(self.own)
-        runs = {grant.pinned for grant in self.granted}
+        used = [grant.prompt[: grant.resume] for grant in self.granted if grant.resume]
+        runs = {min((e for e in self.ends if e[: len(u)] == u), key=len) for u in used}
         found: list[tuple[str, Prompt]] = [
             ("state", mark) for mark in self.checkpoints if mark not in marks
         ]
@@ -210,7 +233,7 @@ class NaiveCache:
         assert self.capacity is not None
         start = self.start(end)
         depth = self.depth(end, self.kv)
-        while depth > start and self.used() + size > self.capacity:
+        while depth > start and (self.whole_runs or self.used() + size > self.capacity):
             depth = max(start, (depth - 1) - (depth - 1) % self.page)
             gone = {t for t in self.kv if len(t) > depth and t[: start + 1] == end[: start + 1]}
             self.kv -= gone

@@ -13,14 +13,13 @@ from tests.simulator.naive_cache import NaiveCache
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
-PROMPTS = st.lists(
-    st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple), min_size=1, max_size=12
-)
+TOKENS = st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple)
+ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
 
 
 @settings(max_examples=400)
 @given(
-    prompts=PROMPTS,
+    requests=st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12),
     wanted=st.lists(st.integers(1, 10), max_size=4, unique=True),
     end=st.booleans(),
     capacity=st.one_of(st.none(), st.integers(0, 60)),
@@ -29,12 +28,14 @@ PROMPTS = st.lists(
     page=st.integers(1, 4),
     grid=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     eviction=st.sampled_from(["lru", "fifo"]),
+    evicts=st.sampled_from(["tail", "run"]),
 )
 def test_every_request_agrees(
-    prompts, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction
+    requests, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction, evicts
 ):
     granularity, alignment = grid
-    trace = trace_of(prompts, granularity=granularity)
+    prompts, answers = zip(*requests, strict=True)
+    trace = trace_of(prompts, granularity=granularity, answers=answers)
     placer = Wanted(*wanted, end=end)
     result = simulate(
         trace,
@@ -44,6 +45,7 @@ def test_every_request_agrees(
             eviction=EVICTION[eviction](),
             admission=ADMISSION["always"](),
             capacity_bytes=capacity,
+            evicts=evicts,
             server="instant",
             check_every_request=True,
         ),
@@ -53,12 +55,13 @@ def test_every_request_agrees(
         found = {p for p in wanted if resume < p <= len(prompt)}
         return sorted(found | ({len(prompt)} if end else set()))
 
+    lru, whole = eviction == "lru", evicts == "run"
     oracle = NaiveCache(
-        prompts, positions, capacity, kv_bytes, state_bytes, page, grid, eviction == "lru"
+        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_runs=whole
     )
     rows = result.columns
-    for request, prompt in enumerate(prompts):
-        grant = oracle.serve(prompt)
+    for request, (prompt, answer) in enumerate(requests):
+        grant = oracle.serve(prompt, answer)
         assert rows["saved_tokens"][request] == grant.resume
         assert rows["kv_tokens"][request] == grant.kv_depth
         assert rows["checkpoints_written"][request] == len(grant.written)

@@ -18,7 +18,7 @@ PROMPTS = [(1, 2, 3, 4), (1, 2, 5, 6, 7)]
 
 
 def filled_cache():
-    trace = trace_of(PROMPTS)
+    trace = trace_of([*PROMPTS, (1,)])  # the last one is still to come
     cache = PolicyCache(
         trace,
         World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 100),
@@ -26,7 +26,7 @@ def filled_cache():
         ADMISSION["always"](),
         EVICTION["lru"](),
     )
-    for request in range(len(trace)):
+    for request in range(len(PROMPTS)):
         grant = cache.admit(request)
         cache.check()
         cache.publish(grant, 0.0)
@@ -58,6 +58,10 @@ FAULTS = {
     "checkpoint pins": lambda cache, runs: setattr(runs[0, 2].checkpoints[0], "pins", 1),
     "lacks its KV": move_beyond_the_kv,
     "elsewhere": lambda cache, runs: setattr(runs[2, 4].checkpoints[0], "run", runs[0, 2]),
+    "the children are": lambda cache, runs: setattr(runs[0, 2], "children_seen", 1),
+    "cover its nodes": lambda cache, runs: cache.runs.covering().__setitem__(1, None),
+    "end with its node": lambda cache, runs: setattr(runs[2, 4], "stop", 5),
+    "where the one above": lambda cache, runs: setattr(runs[2, 4], "start", 1),
     "ascending": lambda cache, runs: runs[0, 2].checkpoints.append(runs[0, 2].checkpoints[0]),
 }
 

@@ -41,6 +41,7 @@ def whole_seconds(profile):
     page=st.integers(1, 3),
     grid=st.tuples(st.integers(1, 2), st.integers(1, 3)),
     eviction=st.sampled_from(["lru", "fifo"]),
+    evicts=st.sampled_from(["tail", "run"]),
     queue_limit=st.one_of(st.none(), st.integers(0, 5)),
     horizon=st.one_of(st.none(), st.integers(1, 60)),
 )
@@ -54,6 +55,7 @@ def test_every_column_agrees(
     page,
     grid,
     eviction,
+    evicts,
     queue_limit,
     horizon,
 ):
@@ -67,6 +69,7 @@ def test_every_column_agrees(
             eviction=EVICTION[eviction](),
             admission=ADMISSION["always"](),
             capacity_bytes=capacity,
+            evicts=evicts,
             queue_limit=queue_limit,
             horizon_seconds=horizon,
             check_every_request=True,
@@ -77,8 +80,10 @@ def test_every_column_agrees(
         found = {p for p in wanted if resume < p <= len(prompt)}
         return sorted(found | ({len(prompt)} if end else set()))
 
-    lru = eviction == "lru"
-    cache = NaiveCache(prompts, positions, capacity, kv_bytes, state_bytes, page, grid, lru)
+    lru, whole = eviction == "lru", evicts == "run"
+    cache = NaiveCache(
+        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_runs=whole
+    )
     server = NaiveServer(cache, queue_limit)
     rows = server.serve(prompts, arrivals, horizon)
     columns = [result.columns[name].tolist() for name in (*COUNT_COLUMNS, *TIME_COLUMNS)]

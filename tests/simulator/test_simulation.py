@@ -172,11 +172,15 @@ def test_policies_are_told_of_a_request_before_its_entries():
             told.append(type(entry).__name__)
             super().on_insert(entry)
 
+        def on_split(self, upper, lower):
+            told.append(((upper.start, upper.stop), (lower.start, lower.stop)))
+            self._order[upper] = None
+
     trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
     scenario = Scenario(toy_profile(), Wanted(4), Told(), ADMISSION["always"](), capacity_bytes=99)
     simulate(trace, scenario)
-    first = [(0, 5.0, 0), "KvRun", "KvRun", "Checkpoint"]
-    assert told == [*first, (1, 10.0, 4), "KvRun"]
+    first = [(0, 5.0, 0), "KvRun", "Checkpoint"]
+    assert told == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvRun"]
 
 
 def test_rejected_and_unfinished_requests_stay_in_the_denominator():

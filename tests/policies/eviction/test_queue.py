@@ -76,3 +76,60 @@ def test_ghosts_forget_the_oldest_beyond_their_bytes():
     assert ghosts.take("b")
     assert not ghosts.take("b")
     assert (ghosts.bytes, len(ghosts)) == (3, 1)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["push", "touch", "split", "evict", "trim", "pin", "free", "head"]),
+            st.integers(0, 9),
+        ),
+        max_size=60,
+    )
+)
+def test_both_parts_of_a_split_run_stand_where_it_stood(steps):
+    """Against a plain list, in which the upper part comes right behind the lower one."""
+    queue, plain = ByteQueue(), []
+
+    def leave(run):
+        run.kv_end, run.size_bytes = run.start, 0
+        plain.remove(run)
+        queue.discard(run)
+        run.parent.children_resident -= 1
+        if run.parent in plain and run.parent.evictable:
+            queue.on_evictable(run.parent)
+
+    for step, index in steps:
+        run = plain[index % len(plain)] if plain else None
+        if step == "push":
+            run = KvRun(KvRun(None, -1, 0), 0, 16)
+            run.kv_end = run.size_bytes = 16
+            queue.push(run)
+            plain.append(run)
+        elif run is None:
+            continue
+        elif step == "touch":  # the whole path is used, from the deepest run upwards
+            while run in plain:
+                queue.touch(run)
+                plain.append(plain.pop(plain.index(run)))
+                run = run.parent
+        elif step == "split" and run.stop - run.start > 1:
+            upper = run.cut((run.start + run.stop) // 2, 0)
+            queue.split(upper, run)
+            plain.insert(plain.index(run) + 1, upper)
+            if not run.resident:
+                plain.remove(run)
+        elif step == "trim" and run.evictable and run.kv_end - run.start > 1:
+            run.kv_end -= 1
+            run.size_bytes -= 1
+            queue.touch(run)
+            plain.append(plain.pop(plain.index(run)))
+        elif step in {"pin", "free"}:
+            run.pins = int(step == "pin")
+            if run.evictable:
+                queue.on_evictable(run)
+        elif step == "evict" and run.evictable:
+            leave(run)
+        assert queue.head() is next((kept for kept in plain if kept.evictable), None)
+        assert len(queue) == len(plain)
+        assert queue.bytes == sum(kept.size_bytes for kept in plain)
