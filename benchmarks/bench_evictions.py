@@ -18,7 +18,7 @@ from policies.registry import create
 from simulator.entry import Checkpoint, KvRun
 from simulator.simulation import Scenario, simulate
 from simulator.trace import Trace
-from workloads.interning import intern_blocks
+from workloads.prefixes.interning import intern_blocks
 
 REQUESTS, DOCUMENTS, BLOCK = 2_000, 300, 512
 

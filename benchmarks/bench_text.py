@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workloads.opening import open_trace
-from workloads.prompts import TokenLists
+from workloads.prefixes.prompts import TokenLists
 from workloads.text import tokenizer_for
 
 

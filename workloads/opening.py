@@ -7,10 +7,10 @@ from typing import Any
 
 from simulator.errors import DataError, UsageError, did_you_mean, printable
 from simulator.trace import Trace
-from workloads.files import trace_name
-from workloads.head import read_head
 from workloads.options import ReadOptions
-from workloads.parquet import MAGIC, is_parquet, parquet_metadata
+from workloads.reading.files import trace_name
+from workloads.reading.head import read_head
+from workloads.reading.parquet import MAGIC, is_parquet, parquet_metadata
 from workloads.rows import Rows, to_trace
 from workloads.store import METADATA_KEY, load
 

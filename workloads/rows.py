@@ -14,7 +14,7 @@ from simulator.errors import DataError, printable
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.anomaly import Anomaly
 from workloads.options import OnBadLine
-from workloads.prompts import BlockKeys, Prompts
+from workloads.prefixes.prompts import BlockKeys, Prompts
 
 Number = TypeVar("Number", np.int32, np.int64)
 Times = NDArray[np.float64]

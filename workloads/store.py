@@ -19,7 +19,7 @@ from simulator.errors import DataError, printable
 from simulator.files import whole_file
 from simulator.prefix_tree import PrefixTree
 from simulator.trace import Trace
-from workloads.files import open_file
+from workloads.reading.files import open_file
 
 if TYPE_CHECKING:
     import polars as pl

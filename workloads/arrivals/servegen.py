@@ -11,8 +11,8 @@ import numpy as np
 
 from simulator.errors import DataError, did_you_mean
 from workloads.arrivals.base import ArrivalProcess, Float64
-from workloads.files import open_file
 from workloads.randomness import stream
+from workloads.reading.files import open_file
 from workloads.spec import knob
 
 if TYPE_CHECKING:

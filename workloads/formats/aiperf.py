@@ -12,7 +12,7 @@ of the format `mooncake`.
 - Answers are made by the server. They stand in the history as `output_length` tokens that match
   nothing else; without that length as none, which is noted.
 - `timestamp` is in milliseconds. A turn without one comes `delay` milliseconds after the answer
-  before, see `workloads.closed_loop`, or after the session's start. Where no turn has a
+  before, see `workloads.sessions.closed_loop`, or after the session's start. Where no turn has a
   `timestamp`, sessions start together at 0, which is noted, or at a `session_rate`; without any
   `delay` either there are no times.
 - Images, sounds and videos are passed over and noted.
@@ -24,19 +24,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from simulator.errors import DataError, UsageError, printable
-from workloads.fields import Problem, output_problem, time_problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import read_json_lines
-from workloads.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.options import ReadOptions
-from workloads.prompts import BlockKeys, TokenLists
+from workloads.prefixes.prompts import BlockKeys, TokenLists
+from workloads.reading.fields import Problem, output_problem, time_problem
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
-from workloads.sessions import lay_out
+from workloads.sessions.layout import lay_out
+from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
+from workloads.sessions.turns import Asked, Line, Turn, set_times
 from workloads.text import tokenizer_for
 from workloads.text.chat_template import NAME
 from workloads.text.histories import Histories
 from workloads.text.requests import TextRequest, TextRows
-from workloads.turns import Asked, Line, Turn, set_times
 
 FIELDS = Fields("input_length", "output_length", "timestamp", "session_id")
 

@@ -20,10 +20,10 @@ import msgspec
 import numpy as np
 
 from simulator.errors import DataError
-from workloads.fields import Problem, output_problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_document import read_json_documents
 from workloads.options import ReadOptions
+from workloads.reading.fields import Problem, output_problem
+from workloads.reading.json_document import read_json_documents
 from workloads.rows import Rows
 from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, turns
 from workloads.text.requests import TextRequest, TextRows

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from workloads.csv_lines import read_csv_lines
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.length_rows import Fields, LengthRows, Request
 from workloads.options import ReadOptions
+from workloads.reading.csv_lines import read_csv_lines
+from workloads.reading.fields import Problem
+from workloads.reading.times import TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
-from workloads.times import TICKS_PER_SECOND, DateClock
+from workloads.sessions.length_rows import Fields, LengthRows, Request
 
 FIELDS = Fields("ContextTokens", "GeneratedTokens", "TIMESTAMP")
 

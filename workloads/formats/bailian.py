@@ -18,11 +18,11 @@ from typing import Annotated
 
 import msgspec
 
-from workloads.fields import Problem, output_problem, prompt_problem, time_problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.id_blocks import IdBlocks
-from workloads.json_lines import read_json_lines
 from workloads.options import ReadOptions
+from workloads.prefixes.id_blocks import IdBlocks
+from workloads.reading.fields import Problem, output_problem, prompt_problem, time_problem
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 
 BLOCK_TOKENS = 16

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from workloads.fields import Problem, output_problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import read_json_lines
 from workloads.options import ReadOptions
+from workloads.reading.fields import Problem, output_problem
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 from workloads.text.chat_log import Exchange, LogLine, exchange
 from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, is_text, turns

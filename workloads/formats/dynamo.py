@@ -22,13 +22,13 @@ from typing import Annotated
 import msgspec
 
 from simulator.errors import DataError
-from workloads.fields import MISSING, Problem, output_problem, prompt_problem, time_problem
-from workloads.files import names_in
 from workloads.formats.format import Head, TraceFormat
-from workloads.head import read_head
-from workloads.id_blocks import IdBlocks
-from workloads.json_lines import read_json_lines
 from workloads.options import ReadOptions
+from workloads.prefixes.id_blocks import IdBlocks
+from workloads.reading.fields import MISSING, Problem, output_problem, prompt_problem, time_problem
+from workloads.reading.files import names_in
+from workloads.reading.head import read_head
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 
 SCHEMA = "dynamo.request.trace.v1"

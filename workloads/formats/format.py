@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from workloads.head import Head
 from workloads.options import ReadOptions
+from workloads.reading.head import Head
 from workloads.rows import Rows
 
 __all__ = ["Head", "TraceFormat"]

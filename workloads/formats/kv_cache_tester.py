@@ -27,17 +27,17 @@ from pathlib import Path
 import numpy as np
 
 from simulator.errors import DataError
-from workloads.agent_sessions import SUBAGENT, Checked, Session, SessionError, flatten
 from workloads.anomaly import Anomaly
-from workloads.fields import Problem, short
 from workloads.formats.format import Head, TraceFormat
-from workloads.head import read_head
-from workloads.id_ranges import MAX_PIECES, IdRanges
-from workloads.json_document import SUFFIXES, read_json_documents
-from workloads.json_lines import read_json_lines
 from workloads.options import MAX_BLOCK_TOKENS, ReadOptions
+from workloads.prefixes.id_ranges import MAX_PIECES, IdRanges
+from workloads.reading.fields import Problem, short
+from workloads.reading.head import read_head
+from workloads.reading.json_document import SUFFIXES, read_json_documents
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
-from workloads.sessions import lay_out
+from workloads.sessions.agents import SUBAGENT, Checked, Session, SessionError, flatten
+from workloads.sessions.layout import lay_out
 
 BLOCK_TOKENS = 64
 GLOBAL = -1  # the scope of ids that all sessions share

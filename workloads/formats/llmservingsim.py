@@ -7,7 +7,7 @@ Source: casys-kaist/LLMServingSim, `workloads`. A line is a request, or a sessio
   answers are known where `output_tok_ids` tells them; ids hold whole prompts. Without ids, rows
   are cumulative unless told otherwise, and then share nothing.
 - As many ids as `input_toks` and `output_toks` say: other counts make a bad line.
-- A sub-request comes when the answer before is complete, see `workloads.closed_loop`, and
+- A sub-request comes when the answer before is complete, see `workloads.sessions.closed_loop`, and
   `tool_duration_ns` is over.
 - A prompt of no token is left out and noted.
 """
@@ -22,20 +22,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.errors import UsageError, printable
-from workloads.closed_loop import note_closed_loop, turn_ticks
-from workloads.fields import MISSING, Problem, output_problem, short, time_problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import read_json_lines
-from workloads.length_rows import (
+from workloads.options import ReadOptions
+from workloads.prefixes.prompts import TokenLists
+from workloads.reading.fields import MISSING, Problem, output_problem, short, time_problem
+from workloads.reading.json_lines import read_json_lines
+from workloads.rows import Rows
+from workloads.sessions.closed_loop import note_closed_loop, turn_ticks
+from workloads.sessions.length_rows import (
     Fields,
     LengthRows,
     Request,
     length_problem,
     note_empty_prompt,
 )
-from workloads.options import ReadOptions
-from workloads.prompts import TokenLists
-from workloads.rows import Rows
 
 FIELDS = Fields("input_toks", "output_toks", "arrival_time_ns", "session_id")
 NS_PER_SECOND = 1e9

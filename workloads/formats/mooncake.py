@@ -19,7 +19,10 @@ from typing import Annotated
 
 import msgspec
 
-from workloads.fields import (
+from workloads.formats.format import Head, TraceFormat
+from workloads.options import ReadOptions
+from workloads.prefixes.id_blocks import IdBlocks
+from workloads.reading.fields import (
     MISSING,
     Problem,
     output_problem,
@@ -27,10 +30,7 @@ from workloads.fields import (
     prompt_problem,
     time_problem,
 )
-from workloads.formats.format import Head, TraceFormat
-from workloads.id_blocks import IdBlocks
-from workloads.json_lines import read_json_lines
-from workloads.options import ReadOptions
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 
 BLOCK_TOKENS = 512

@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from simulator.errors import DataError
-from workloads.csv_records import Record, read_csv_records
-from workloads.fields import MAX_TOKENS, Problem
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
-from workloads.reader import read_text
+from workloads.reading.csv_records import Record, read_csv_records
+from workloads.reading.fields import MAX_TOKENS, Problem
+from workloads.reading.reader import read_text
 from workloads.rows import Rows
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.tokenizer import Tokens

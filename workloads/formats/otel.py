@@ -1,8 +1,8 @@
 """OpenTelemetry traces of language model calls: dates, token counts, and messages.
 
 Source: the semantic conventions for generative AI and OTLP/JSON of OpenTelemetry; the traces of
-kubernetes-sigs/inference-perf. A file is one JSON document; `workloads.otel_spans` says which
-shapes and attributes are known.
+kubernetes-sigs/inference-perf. A file is one JSON document; `workloads.formats.parts.otel_spans`
+says which shapes and attributes are known.
 
 - A call is a span with `gen_ai.input.messages` or token counts; other spans are left out.
 - Where the first call has messages, they become tokens by the chat template of `workloads.text`;
@@ -23,13 +23,8 @@ import msgspec
 import numpy as np
 
 from simulator.errors import DataError
-from workloads.fields import MISSING, Problem, output_problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_document import read_json_documents
-from workloads.json_lines import explain
-from workloads.length_rows import Fields, LengthRows, Request
-from workloads.options import ReadOptions
-from workloads.otel_spans import (
+from workloads.formats.parts.otel_spans import (
     ANSWER_TOKENS,
     PROMPT_TOKENS,
     Call,
@@ -38,12 +33,17 @@ from workloads.otel_spans import (
     SpanError,
     call_of,
 )
-from workloads.prompts import BlockKeys, TokenLists
+from workloads.options import ReadOptions
+from workloads.prefixes.prompts import BlockKeys, TokenLists
+from workloads.reading.fields import MISSING, Problem, output_problem
+from workloads.reading.json_document import read_json_documents
+from workloads.reading.json_lines import explain
+from workloads.reading.times import TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
+from workloads.sessions.length_rows import Fields, LengthRows, Request
 from workloads.text import tokenizer_for
 from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, turns
 from workloads.text.requests import TextRequest, TextRows
-from workloads.times import TICKS_PER_SECOND, DateClock
 
 FIELDS = Fields(PROMPT_TOKENS[0], ANSWER_TOKENS[0], "start_time")
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted

@@ -17,12 +17,12 @@ from typing import Annotated
 
 import msgspec
 
-from workloads.csv_records import Record, read_csv_records
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import explain, read_json_lines
 from workloads.options import ReadOptions
-from workloads.reader import read_start
+from workloads.reading.csv_records import Record, read_csv_records
+from workloads.reading.fields import Problem
+from workloads.reading.json_lines import explain, read_json_lines
+from workloads.reading.reader import read_start
 from workloads.rows import Rows
 from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, TIME_FIELDS, named
 from workloads.text.requests import TextRequest, TextRows

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import read_json_lines
 from workloads.options import ReadOptions
+from workloads.reading.fields import Problem
+from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 from workloads.text.requests import TextRequest, TextRows
 

@@ -29,15 +29,15 @@ from numpy.typing import NDArray
 
 from simulator.errors import DataError
 from workloads.arrivals.servegen import Client
-from workloads.csv_lines import read_csv_lines
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
+from workloads.formats.parts.servegen_tables import LEVELS, Lengths, Tables, Window
 from workloads.options import ReadOptions
-from workloads.parquet import is_parquet, read_parquet_rows
-from workloads.prompts import BlockKeys
+from workloads.prefixes.prompts import BlockKeys
 from workloads.randomness import stream
+from workloads.reading.csv_lines import read_csv_lines
+from workloads.reading.fields import Problem
+from workloads.reading.parquet import is_parquet, read_parquet_rows
 from workloads.rows import Rows
-from workloads.servegen_tables import LEVELS, Lengths, Tables, Window
 
 MAX_REQUESTS = 5_000_000
 WINDOWS, LENGTHS = "arrival_windows", "length_quantiles"

@@ -11,7 +11,7 @@ JSON object, or TOML, of the benchmark's parameters: `gsp-num-groups = 64` and s
 - Prompts are shuffled unless `gsp-ordered` is true. With `gsp-num-turns`, each is a session: a
   turn is the context, answers included, and one more question.
 - With a finite `request-rate` sessions start as a Poisson process, and turns follow as in
-  `workloads.closed_loop`; without one there are no times.
+  `workloads.sessions.closed_loop`; without one there are no times.
 - The separators between the parts, a few tokens, are left out.
 """
 
@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 
 from simulator.errors import DataError, did_you_mean, printable
 from simulator.prefix_tree import ROOT
-from workloads.closed_loop import note_closed_loop, turn_ticks
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import explain
 from workloads.options import ReadOptions
-from workloads.prompt_tree import PromptTree
+from workloads.prefixes.prompt_tree import PromptTree
 from workloads.randomness import stream
-from workloads.reader import read_text
+from workloads.reading.json_lines import explain
+from workloads.reading.reader import read_text
 from workloads.rows import Rows
+from workloads.sessions.closed_loop import note_closed_loop, turn_ticks
 
 MAX_REQUESTS = 1_000_000
 

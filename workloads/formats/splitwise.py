@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from workloads.csv_lines import read_csv_lines
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.length_rows import Fields, LengthRows, Request
 from workloads.options import ReadOptions
+from workloads.reading.csv_lines import read_csv_lines
+from workloads.reading.fields import Problem
 from workloads.rows import Rows
+from workloads.sessions.length_rows import Fields, LengthRows, Request
 
 FIELDS = Fields("prompt_size", "token_size", "arrival_timestamp")
 

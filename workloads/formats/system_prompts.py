@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from simulator.errors import DataError
-from workloads.files import reason
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.randomness import stream
-from workloads.reader import read_text
+from workloads.reading.files import reason
+from workloads.reading.reader import read_text
 from workloads.rows import Rows
 from workloads.text.first_turns import READERS, read_turns
 from workloads.text.requests import TextRequest, TextRows

@@ -2,13 +2,13 @@
 
 Source: uw-syfi/TraceLab, `replay` and `csv_export`. A round keeps the first `prefix_len` tokens
 of its session's context (prompt and answer of the round before) and adds `input_len`. See
-`workloads.rounds` for a prefix that is shorter or longer than the context.
+`workloads.sessions.rounds` for a prefix that is shorter or longer than the context.
 
 - `arrival_time`, in milliseconds, is that of the session. That of a session's first round counts:
   others are noted. Where no row has one, sessions start together at 0, which is noted, or at a
   `session_rate`.
-- The other rounds come when the answer before is complete, see `workloads.closed_loop`, and
-  `tool_wait_after_ms` is over.
+- The other rounds come when the answer before is complete, see `workloads.sessions.closed_loop`,
+  and `tool_wait_after_ms` is over.
 - Rounds are taken by `round_idx`, equal ones in the order of the file.
 - Rows are incremental; read as cumulative, `input_len` is the whole prompt, prefix included.
 - A prompt of no token is left out and noted.
@@ -21,14 +21,14 @@ from pathlib import Path
 import msgspec
 
 from simulator.errors import UsageError, printable
-from workloads.closed_loop import note_closed_loop, turn_ticks
-from workloads.csv_lines import Name, read_csv_lines
-from workloads.fields import MISSING, Problem, time_problem
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
-from workloads.rounds import Round, Rounds
+from workloads.reading.csv_lines import Name, read_csv_lines
+from workloads.reading.fields import MISSING, Problem, time_problem
 from workloads.rows import Rows
-from workloads.sessions import lay_out
+from workloads.sessions.closed_loop import note_closed_loop, turn_ticks
+from workloads.sessions.layout import lay_out
+from workloads.sessions.rounds import Round, Rounds
 
 _MS_PER_SECOND = 1e3
 

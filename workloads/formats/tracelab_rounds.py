@@ -2,9 +2,9 @@
 
 Source: uw-syfi/TraceLab, the normalized trace and its schema. `input_tokens_total` is
 `prefix_tokens`, which the provider's cache held, and `newly_append_tokens`; a line in which they
-do not add up is a bad one. A round is placed as `workloads.rounds` says. That the cache held a
-prefix is what is known of overlaps: where it missed what the session had said before, the miss
-reads as a rewind, so real overlaps are at least these.
+do not add up is a bad one. A round is placed as `workloads.sessions.rounds` says. That the cache
+held a prefix is what is known of overlaps: where it missed what the session had said before, the
+miss reads as a rewind, so real overlaps are at least these.
 
 - A round comes when the last of its inputs does (user messages and tool results), else with its
   first event; a round without any is left out and noted.
@@ -19,13 +19,13 @@ from typing import Annotated
 
 import msgspec
 
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.json_lines import read_json_lines
 from workloads.options import ReadOptions
-from workloads.rounds import Round, Rounds
+from workloads.reading.fields import Problem
+from workloads.reading.json_lines import read_json_lines
+from workloads.reading.times import TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
-from workloads.times import TICKS_PER_SECOND, DateClock
+from workloads.sessions.rounds import Round, Rounds
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 

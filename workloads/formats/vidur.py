@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from workloads.csv_lines import Name, read_csv_lines
-from workloads.fields import Problem
 from workloads.formats.format import Head, TraceFormat
-from workloads.length_rows import Fields, LengthRows, Request
 from workloads.options import ReadOptions
+from workloads.reading.csv_lines import Name, read_csv_lines
+from workloads.reading.fields import Problem
 from workloads.rows import Rows
+from workloads.sessions.length_rows import Fields, LengthRows, Request
 
 FIELDS = Fields("num_prefill_tokens", "num_decode_tokens", "arrived_at", "session_id")
 

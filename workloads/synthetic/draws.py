@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.trace import NO_SESSION
-from workloads.numbering import number
+from workloads.prefixes.numbering import number
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.trace import NO_SESSION, Trace
-from workloads.interning import intern_runs
+from workloads.prefixes.interning import intern_runs
 from workloads.synthetic.catalogue import Catalogue
 from workloads.synthetic.draws import Float64, Int64, by_first_sight
 

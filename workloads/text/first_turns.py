@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from workloads.csv_records import Record, read_csv_records
-from workloads.fields import Problem
-from workloads.json_lines import read_json_lines
-from workloads.reader import read_lines
+from workloads.reading.csv_records import Record, read_csv_records
+from workloads.reading.fields import Problem
+from workloads.reading.json_lines import read_json_lines
+from workloads.reading.reader import read_lines
 from workloads.rows import Rows
 
 Turns = list[tuple[int, str]]  # the line, the text

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from simulator.errors import DataError, UsageError, printable
-from workloads.files import open_file
-from workloads.reader import read_start
+from workloads.reading.files import open_file
+from workloads.reading.reader import read_start
 from workloads.text.stand_ins import byte_tokenizer, word_tokenizer
 from workloads.text.tokenizer import Tokenizer
 

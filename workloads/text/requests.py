@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Self
 
 from workloads.anomaly import Anomaly
-from workloads.fields import Problem, presence_problem, prompt_problem, time_problem
 from workloads.options import ReadOptions
-from workloads.prompts import TokenLists
+from workloads.prefixes.prompts import TokenLists
+from workloads.reading.fields import Problem, presence_problem, prompt_problem, time_problem
+from workloads.reading.times import TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
 from workloads.text.naming import tokenizer_for
 from workloads.text.tokenizer import Tokenizer, Tokens
-from workloads.times import TICKS_PER_SECOND, DateClock
 
 Time = float | int | str
 

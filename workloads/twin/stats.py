@@ -12,7 +12,7 @@ import numpy as np
 from simulator.errors import DataError
 from simulator.files import write_text
 from simulator.json_file import read_json
-from workloads.files import open_file
+from workloads.reading.files import open_file
 from workloads.twin.boxes import Boxes
 from workloads.twin.meetings import Meeting
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from workloads.anomaly import Anomaly
-from workloads.id_ranges import IdRanges
 from workloads.opening import is_saved, read_rows
 from workloads.options import ReadOptions
-from workloads.prompts import BlockKeys
+from workloads.prefixes.id_ranges import IdRanges
+from workloads.prefixes.prompts import BlockKeys
 from workloads.rows import Rows
 from workloads.store import load
 from workloads.validation.blocks import (

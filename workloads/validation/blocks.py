@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workloads.anomaly import Anomaly
-from workloads.numbering import Int64, Keys, leading_runs, name_prefixes, number, predecessors
-from workloads.prompts import BlockKeys
+from workloads.prefixes.numbering import (
+    Int64,
+    Keys,
+    leading_runs,
+    name_prefixes,
+    number,
+    predecessors,
+)
+from workloads.prefixes.prompts import BlockKeys
 
 Int32 = NDArray[np.int32]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simulator.trace import Trace
 from workloads.anomaly import Anomaly
-from workloads.numbering import Int64
+from workloads.prefixes.numbering import Int64
 from workloads.rows import Rows, to_trace
 
 

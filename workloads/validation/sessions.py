@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from simulator.trace import NO_SESSION
 from workloads.anomaly import Anomaly
 from workloads.inspection.conversations import continues, turn_pairs
-from workloads.numbering import Int64
+from workloads.prefixes.numbering import Int64
 from workloads.validation.facts import Facts
 
 LEAST_TURNS = 3  # lengths of fewer are equal by chance

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from simulator.trace import Trace
-from workloads.prompts import TokenLists
+from workloads.prefixes.prompts import TokenLists
 
 Prefix = tuple[int, ...]
 

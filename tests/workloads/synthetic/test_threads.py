@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workloads.interning import intern_runs
+from workloads.prefixes.interning import intern_runs
 from workloads.synthetic.threads import Threads
 
 

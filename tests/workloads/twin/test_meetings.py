@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from simulator.trace import Trace
 from workloads.inspection.overlaps import overlaps
-from workloads.interning import intern_blocks
+from workloads.prefixes.interning import intern_blocks
 from workloads.synthetic import SyntheticSpec
 from workloads.synthetic import generate as built_in
 from workloads.twin.meetings import BRANCH, COLD, END, INSIDE, OLD_END, meetings

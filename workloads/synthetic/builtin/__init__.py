@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator.trace import Trace
 from workloads.arrivals import ArrivalProcess, Poisson
-from workloads.interning import intern_runs
+from workloads.prefixes.interning import intern_runs
 from workloads.synthetic.builtin.chats import draw_chats
 from workloads.synthetic.builtin.contents import CHAT, KINDS, draw_contents
 from workloads.synthetic.builtin.prompts import prompt_keys

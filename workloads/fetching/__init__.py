@@ -1,0 +1,1 @@
+"""Public traces, downloaded and checked."""

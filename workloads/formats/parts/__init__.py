@@ -1,0 +1,1 @@
+"""Parts of formats that are too long for the one file of a format."""

@@ -1,0 +1,1 @@
+"""Prompts in, an interned prefix tree out: keys of blocks or runs, ranges of ids, tokens."""

@@ -1,0 +1,148 @@
+"""Prompts as ranges of consecutive block ids: a prompt of any length is a few numbers.
+
+Ids may be local to a scope (a session), and blocks may differ in size from row to row. Ranges
+are never unfolded into blocks. All ranges of a scope are cut wherever one of them starts or ends;
+then every range is a sequence of whole pieces, and two rows share blocks exactly as far as they
+share pieces: where they part, one of them has a range that ends or starts.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workloads.anomaly import Anomaly
+from workloads.prefixes.interning import Interned, intern_pieces
+from workloads.prefixes.numbering import Int64, number
+from workloads.prefixes.prompts import BlockKeys, reordered
+
+MAX_ID = (1 << 62) - 1
+MAX_PIECES = 1 << 25  # of one trace: about 2 GB while it is read
+
+_PARTIAL = "the partial last block has no id: it matches nothing"
+_TOO_FEW = "whole blocks have no id: they match nothing"
+
+
+@dataclass(slots=True)
+class IdRanges:
+    """Blocks `first[k]` to `first[k] + count[k] - 1` for each range `k` of a row.
+
+    Row `i` has the ranges `ends[i - 1]` to `ends[i]` (there may be none). Equal ids mean equal
+    prefixes, or equal blocks, among rows of one scope and block size; those of others share
+    nothing. The blocks may be fewer than the prompt holds: the rest matches nothing.
+    """
+
+    first: array[int] = field(default_factory=lambda: array("q"))
+    count: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    scope: array[int] = field(default_factory=lambda: array("q"))
+    block: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, first: array[int], count: array[int], scope: int, block: int) -> None:
+        """Add a row; ids are within 0 to `MAX_ID`, counts at least 1."""
+        self.first.extend(first)
+        self.count.extend(count)
+        self.ends.append(len(self.first))
+        self.scope.append(scope)
+        self.block.append(block)
+
+    @property
+    def granularity(self) -> int:
+        """The greatest number of tokens of which all block sizes are multiples."""
+        return int(np.gcd.reduce(np.unique(_column(self.block)), initial=0)) or 1
+
+    def offsets(self) -> Int64:
+        """Return where each row's ranges start, and where the last ends: shape (rows + 1,)."""
+        return np.concatenate([[0], _column(self.ends)])
+
+    def missing_blocks(self, prompt_tokens: Int64) -> Int64:
+        """Return how many blocks of each prompt have no id (1 for a partial block)."""
+        blocks = np.concatenate([[0], np.cumsum(_column(self.count))])[self.offsets()]
+        return -(-prompt_tokens // _column(self.block)) - np.diff(blocks)
+
+    def anomalies(self, prompt_tokens: Int64, line: array[int]) -> dict[str, Anomaly]:
+        """Return what is odd about the ids of rows, given their lengths and lines."""
+        missing = self.missing_blocks(prompt_tokens)
+        floored = (missing == 1) & (prompt_tokens % _column(self.block) > 0)
+        return {
+            what: Anomaly(what, int(np.count_nonzero(where)), line[int(where.argmax())], detail)
+            for what, where, detail in (
+                ("no-id-for-partial-block", floored, _PARTIAL),
+                ("too-few-ids", (missing > 0) & ~floored, _TOO_FEW),
+            )
+            if where.any()
+        }
+
+    def pieces(self) -> int:
+        """Return how many pieces the rows consist of, which is what interning costs."""
+        return int((np.subtract(*self._cuts()[1:])).sum())
+
+    def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
+        """Intern the rows; ids that name the content of a block are matched as leading runs."""
+        keys, stops, offsets = self.unfold()
+        if order is not None:
+            at, offsets = reordered(offsets, order)
+            keys, stops = keys[at], stops[at]
+        return intern_pieces(keys, stops, offsets, prompt_tokens)
+
+    def unfold(self) -> tuple[Int64, Int64, Int64]:
+        """Return the rows as pieces: their keys, their ends in tokens, and the rows' offsets."""
+        size, above, below = self._cuts()
+        per_range = above - below
+        starts = np.concatenate([[0], np.cumsum(per_range)])
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], per_range)
+        keys = np.repeat(below, per_range) + within
+        offsets = starts[self.offsets()]
+        row_of = np.repeat(np.arange(len(self.ends)), np.diff(offsets))
+        blocks = np.cumsum(size[keys])
+        before = np.concatenate([[0], blocks])[offsets[:-1]]
+        return keys, (blocks - before[row_of]) * _column(self.block)[row_of], offsets
+
+    def _cuts(self) -> tuple[Int64, Int64, Int64]:
+        """Return the blocks of each piece, and for each range the pieces behind it and before.
+
+        A range is the pieces from the third up to the second. The piece between two scopes is
+        in no range, whatever its size.
+        """
+        first, count = _column(self.first), _column(self.count)
+        ids, rank = np.unique(np.concatenate([first, first + count]), return_inverse=True)
+        scope = np.repeat(self._scopes(), np.diff(self.offsets()))
+        places = np.concatenate([scope, scope]) * len(ids) + rank
+        cuts, at = np.unique(places, return_inverse=True)
+        size = np.diff(ids[cuts % max(len(ids), 1)], append=0)
+        below, above = np.split(at, 2)
+        return size, above, below
+
+    def _scopes(self) -> NDArray[np.int64]:
+        """Return a number for each row's pair of scope and block size."""
+        _, scope = np.unique(_column(self.scope), return_inverse=True)
+        blocks, block = np.unique(_column(self.block), return_inverse=True)
+        return scope * len(blocks) + block
+
+
+def ranges_of(blocks: BlockKeys, sizes: array[int]) -> IdRanges:
+    """Return rows of blocks whose size differs from row to row, and give their keys away."""
+    offsets = blocks.offsets()
+    ids, _ = number(blocks.take_keys())
+    starts = np.ones(len(ids), dtype=np.bool_)
+    starts[1:] = np.diff(ids) != 1
+    starts[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
+    at = np.flatnonzero(starts)
+    return IdRanges(
+        first=_array(ids[at]),
+        count=_array(np.diff(at, append=len(ids))),
+        ends=_array(np.searchsorted(at, offsets[1:])),
+        scope=_array(np.zeros(len(sizes), dtype=np.int64)),
+        block=sizes,
+    )
+
+
+def _array(values: NDArray[np.int32] | Int64) -> array[int]:
+    return array("q", values.astype(np.int64).tobytes())
+
+
+def _column(values: array[int]) -> Int64:
+    return np.frombuffer(values, dtype=np.int64)

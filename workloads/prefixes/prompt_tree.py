@@ -1,0 +1,96 @@
+"""A prefix tree that a reader grows itself, where it knows which prompt goes on from which.
+
+A file of sessions says how much of the context so far a prompt keeps and how much is new. That
+is a tree already: nothing has to be named and numbered to find it again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.prefix_tree import ROOT, PrefixTree
+from workloads.prefixes.interning import Interned
+from workloads.prefixes.numbering import Int64
+
+
+@dataclass(slots=True)
+class PromptTree:
+    """Prompts that go on from each other, exact to the token: one of the `Prompts`.
+
+    `leaf` and `after` are, for each row, the nodes at which its prompt and its answer end.
+    """
+
+    granularity: int = 1
+    parent: array[int] = field(default_factory=lambda: array("q", [-1]))
+    stop: array[int] = field(default_factory=lambda: array("q", [0]))
+    leaf: array[int] = field(default_factory=lambda: array("q"))
+    after: array[int] = field(default_factory=lambda: array("q"))
+
+    def extend(self, node: int, tokens: int) -> int:
+        """Return the node at which `tokens` new ones behind `node` end: itself for none."""
+        return self._new(node, self.stop[node] + tokens) if tokens else node
+
+    def cut(self, node: int, depth: int) -> int:
+        """Return the node that ends at `depth` on the path to `node`, split off where needed.
+
+        A node keeps its number and its end when it is split.
+        """
+        below = ROOT
+        while self.stop[node] > depth:
+            below, node = node, self.parent[node]
+        if self.stop[node] == depth:
+            return node
+        upper = self._new(node, depth)
+        self.parent[below] = upper
+        return upper
+
+    def add(self, leaf: int, after: int) -> None:
+        """Add a row."""
+        self.leaf.append(leaf)
+        self.after.append(after)
+
+    def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
+        """Return the tree with nodes numbered as the rows in `order` first reach them."""
+        leaf = np.frombuffer(self.leaf, dtype=np.int64)
+        after = np.frombuffer(self.after, dtype=np.int64)
+        if order is not None:
+            leaf, after = leaf[order], after[order]
+        ends = np.stack([leaf, after], axis=1).ravel().tolist()
+        tree, numbers = numbered(self.parent, self.stop, ends)
+        return Interned(tree, numbers[leaf], after=numbers[after])
+
+    def _new(self, parent: int, stop: int) -> int:
+        self.parent.append(parent)
+        self.stop.append(stop)
+        return len(self.parent) - 1
+
+
+def numbered(
+    parent: Sequence[int], stop: Sequence[int], ends: Sequence[int]
+) -> tuple[PrefixTree, NDArray[np.int32]]:
+    """Return a tree with its nodes numbered as `ends` first reach them, and the new numbers.
+
+    Nodes that no end reaches are left out; their new number is -1.
+    """
+    renamed = [-1] * len(parent)
+    renamed[ROOT] = ROOT
+    kept = [ROOT]
+    for end in ends:
+        path = []
+        node = end
+        while renamed[node] < 0:
+            path.append(node)
+            node = parent[node]
+        for passed in reversed(path):
+            renamed[passed] = len(kept)
+            kept.append(passed)
+    numbers = np.array(renamed, dtype=np.int32)
+    stops = np.array(stop, dtype=np.int64)[kept]
+    parents = numbers[np.array(parent, dtype=np.int64)[kept]]
+    parents[ROOT] = -1
+    return PrefixTree(parents, np.concatenate([[0], stops[parents[1:]]]), stops), numbers

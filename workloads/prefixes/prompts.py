@@ -1,0 +1,157 @@
+"""The ways in which a file gives prompts, each interned as a prefix tree.
+
+A reader adds one prompt a row. `intern` then makes the tree, once, and gives the rows' data away
+while it does, since that is most of the memory of an import.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workloads.prefixes.interning import Interned, intern_blocks, intern_runs
+from workloads.prefixes.numbering import Int64
+from workloads.prefixes.token_lists import TokenTree
+
+MAX_KEYS = (1 << 31) - 1
+
+Order = NDArray[np.int64] | None  # of the rows; None is that of the file
+
+
+class Prompts(Protocol):
+    """Prompts of all rows, in one of the ways below."""
+
+    @property
+    def granularity(self) -> int:
+        """Tokens within which no overlap can end."""
+        ...
+
+    def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
+        """Intern the rows in `order`; `prompt_tokens` (shape (rows,)) is ordered already."""
+        ...
+
+
+@dataclass(slots=True)
+class BlockKeys:
+    """A key a block: `keys[ends[i - 1]:ends[i]]` are those of row `i`.
+
+    The blocks of a row may be fewer than its prompt holds: the rest matches nothing. Rows
+    without keys are prompts of which only the length is known.
+    """
+
+    block: int
+    keys: array[int] = field(default_factory=lambda: array("Q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+
+    @property
+    def granularity(self) -> int:
+        """Tokens a block."""
+        return self.block
+
+    def add(self, ids: Iterable[int]) -> None:
+        """Add a row.
+
+        Raises
+        ------
+        OverflowError, TypeError
+            If an id is not within 0 to 2**64 - 1, or no integer; then nothing is added.
+        """
+        try:
+            self.keys.extend(ids)
+        except (OverflowError, TypeError):
+            del self.keys[self.ends[-1] if self.ends else 0 :]
+            raise
+        self.ends.append(len(self.keys))
+
+    def offsets(self) -> Int64:
+        """Return where each row's keys start, and where the last ends: shape (rows + 1,)."""
+        return np.concatenate([[0], np.frombuffer(self.ends, dtype=np.int64)])
+
+    def missing_blocks(self, prompt_tokens: Int64) -> Int64:
+        """Return how many blocks of each prompt have no key (1 for a partial block)."""
+        return -(-prompt_tokens // self.block) - np.diff(self.offsets())
+
+    def take_keys(self) -> NDArray[np.uint64]:
+        """Give the keys away, which are most of the memory."""
+        keys = np.frombuffer(self.keys, dtype=np.uint64)
+        self.keys = array("Q")
+        return keys
+
+    def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
+        """Intern the rows; keys that name the content of a block are matched as leading runs."""
+        offsets = self.offsets()
+        if order is None:
+            return intern_blocks(self.take_keys(), offsets, prompt_tokens, self.block)
+        at, offsets = reordered(offsets, order)
+        return intern_blocks(self.take_keys()[at], offsets, prompt_tokens, self.block)
+
+
+@dataclass(slots=True)
+class RunKeys:
+    """A key a run of tokens of any length: equal keys must mean equal prefixes.
+
+    Row `i` is `keys[ends[i - 1]:ends[i]]`, never empty; `stops` are tokens from the start of the
+    prompt to the end of each run.
+    """
+
+    granularity: int
+    keys: array[int] = field(default_factory=lambda: array("Q"))
+    stops: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+
+    def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
+        """Intern the rows; the last run of each ends where its prompt does."""
+        offsets = np.concatenate([[0], np.frombuffer(self.ends, dtype=np.int64)])
+        keys = np.frombuffer(self.keys, dtype=np.uint64)
+        stops = np.frombuffer(self.stops, dtype=np.int64)
+        if order is not None:
+            at, offsets = reordered(offsets, order)
+            keys, stops = keys[at], stops[at]
+        return intern_runs(keys, stops, offsets)
+
+
+@dataclass(slots=True)
+class TokenLists:
+    """The tokens of each prompt, and of its answer where that is known.
+
+    What prompts share is kept once, so that memory grows with the distinct tokens only.
+    """
+
+    granularity: int = 1
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    answer_ends: array[int] = field(default_factory=lambda: array("q"))
+    tree: TokenTree = field(default_factory=TokenTree)
+
+    def add(self, tokens: NDArray[np.int32], answer: NDArray[np.int32] | None = None) -> None:
+        """Add a row: its prompt, at least one token, and the tokens that follow as its answer."""
+        end = self.tree.add(tokens)
+        self.ends.append(end)
+        self.answer_ends.append(-1 if answer is None else self.tree.add(answer, below=end))
+
+    def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
+        """Intern the rows, exact to the token; nodes are numbered each answer after its prompt."""
+        tree, self.tree = self.tree, TokenTree()
+        ends = np.frombuffer(self.ends, dtype=np.int64)
+        after = np.frombuffer(self.answer_ends, dtype=np.int64)
+        if order is not None:
+            ends, after = ends[order], after[order]
+        known = after >= 0
+        both = np.stack([ends, after], axis=1).ravel()
+        grown, numbers = tree.numbered(both[both >= 0].tolist())
+        leaf = numbers[ends]
+        if not known.any():
+            return Interned(grown, leaf)
+        return Interned(grown, leaf, after=np.where(known, numbers[after], np.int32(-1)))
+
+
+def reordered(offsets: Int64, order: Int64) -> tuple[Int64, Int64]:
+    """Return where the data of rows in `order` lies, and the offsets of its copy."""
+    lengths = np.diff(offsets)[order]
+    sorted_offsets = np.concatenate([[0], np.cumsum(lengths)])
+    shift = np.repeat(offsets[order] - sorted_offsets[:-1], lengths)
+    return np.arange(len(shift)) + shift, sorted_offsets

@@ -1,0 +1,81 @@
+"""Files that are one JSON document each, alone or a folder of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from simulator.errors import DataError
+from workloads.reading.fields import Problem
+from workloads.reading.files import names_in
+from workloads.reading.json_lines import explain, not_finite
+from workloads.reading.reader import read_text
+from workloads.rows import Rows
+
+SUFFIXES = (".json", ".json.gz")
+
+Document = TypeVar("Document")
+
+
+def read_json_documents(
+    path: Path, rows: Rows, kind: type[Document], take: Callable[[Document, int], Problem | None]
+) -> Rows:
+    """Decode a file, or each JSON file of a folder, as `kind` and give it to `take`.
+
+    Parameters
+    ----------
+    path
+        A file, plain or gzip, or a folder. Of a folder, the files that end in .json or .json.gz
+        are read in the order of their names; its folders are not.
+    rows
+        Told of bad documents, and returned.
+    kind
+        What the document is: a msgspec struct, or a list of them.
+    take
+        Adds a document to the rows, or says what is wrong with it and adds nothing. It is given
+        the document's number, from 1.
+
+    Raises
+    ------
+    DataError
+        For the first bad document, unless they are skipped; for a folder without any; and for
+        a file that cannot be read.
+    """
+    decode = msgspec.json.Decoder(kind).decode
+    for number, file in enumerate(_documents(path), start=1):
+        text = read_text(file)
+        if not text.strip():
+            raise DataError(str(file), "expected a JSON document, found an empty file")
+        problem = _taken(text, decode, take, number)
+        if problem is not None:
+            field, what = problem
+            rows.refuse(DataError(str(file), what, field=field))
+    return rows
+
+
+def _taken(
+    text: bytes,
+    decode: Callable[[bytes], Document],
+    take: Callable[[Document, int], Problem | None],
+    number: int,
+) -> Problem | None:
+    try:
+        return take(decode(text), number)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return not_finite(text) or explain(str(error))
+    except RecursionError:
+        return None, "expected a JSON document, found one nested too deeply"
+
+
+def _documents(path: Path) -> Iterator[Path]:
+    """Yield the file itself, or the JSON files of a folder by name."""
+    if not path.is_dir():
+        yield path
+        return
+    names = [name for name in names_in(path) if name.endswith(SUFFIXES)]
+    if not names:
+        raise DataError(str(path), f"expected files that end in {' or '.join(SUFFIXES)}")
+    yield from (path / name for name in names)

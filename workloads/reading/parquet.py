@@ -1,0 +1,117 @@
+"""Parquet files that are no saved traces: told apart, and read row by row into typed records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from simulator.errors import DataError
+from workloads.reading.fields import Problem
+from workloads.reading.files import open_file
+from workloads.reading.json_lines import explain
+from workloads.rows import Rows
+
+MAGIC = b"PAR1"
+
+Line = TypeVar("Line", bound=msgspec.Struct)
+
+
+def is_parquet(path: Path) -> bool:
+    """Say whether a file begins as Parquet files do.
+
+    Raises
+    ------
+    DataError
+        Where it cannot be read.
+    """
+    with open_file(path) as file:
+        return file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC
+
+
+def parquet_columns(path: Path) -> tuple[str, ...]:
+    """Return the names of a Parquet file's columns.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged.
+    """
+    import polars as pl
+
+    with _opened(path) as file:
+        return tuple(pl.read_parquet_schema(file))
+
+
+def parquet_metadata(path: Path) -> dict[str, str] | None:
+    """Return the metadata that the writer of a Parquet file added, None for a damaged file."""
+    import polars as pl
+
+    try:
+        with _opened(path) as file:
+            return pl.read_parquet_metadata(file)
+    except DataError:
+        return None
+
+
+def read_parquet_rows(
+    path: Path, rows: Rows, kind: type[Line], take: Callable[[Line, int], Problem | None]
+) -> None:
+    """Turn each row into a `kind` and give it to `take` with its number, from 1.
+
+    Parameters
+    ----------
+    path
+        The file.
+    rows
+        Told of bad rows.
+    kind
+        A msgspec struct whose fields are named as the columns; those with a default may be
+        missing.
+    take
+        Keeps a record, or says what is wrong with it and keeps nothing.
+
+    Raises
+    ------
+    DataError
+        For the first bad row, unless they are skipped; for a damaged file, or one without the
+        columns.
+    """
+    import polars as pl
+
+    fields = msgspec.structs.fields(kind)
+    there = parquet_columns(path)
+    missing = [f.encode_name for f in fields if f.required and f.encode_name not in there]
+    if missing:
+        raise DataError(str(path), f"expected a column '{missing[0]}', found {', '.join(there)}")
+    wanted = [f.encode_name for f in fields if f.encode_name in there]
+    with _opened(path) as file:
+        frame = pl.read_parquet(file, columns=wanted)
+    for number, record in enumerate(frame.iter_rows(named=True), start=1):
+        try:
+            problem = take(msgspec.convert(record, kind), number)
+        except msgspec.ValidationError as error:
+            problem = explain(str(error))
+        if problem is not None:
+            field, what = problem
+            rows.refuse(DataError(str(path), what, line=number, field=field))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """Open a file, and turn what polars raises into one line.
+
+    Given a path, polars reads brackets as a pattern, and refuses a name that is no UTF-8.
+    """
+    import polars as pl
+
+    with open_file(path) as file:
+        try:
+            yield file
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            said = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise DataError(str(path), f"is not a sound Parquet file: {said}") from None

@@ -1,0 +1,1 @@
+"""What sessions need: how their rows add up to prompts, and when their turns come."""

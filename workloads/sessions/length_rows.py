@@ -1,0 +1,153 @@
+"""Rows of files that tell lengths only: of whole prompts, or of what each turn adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from simulator.prefix_tree import ROOT
+from workloads.options import ReadOptions
+from workloads.prefixes.prompt_tree import PromptTree
+from workloads.prefixes.prompts import BlockKeys
+from workloads.reading.fields import (
+    Problem,
+    output_problem,
+    presence_problem,
+    prompt_problem,
+    time_problem,
+)
+from workloads.rows import Rows
+
+Name = str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What a format calls its fields, for messages; `session` is None where it has none."""
+
+    prompt: str
+    output: str
+    time: str
+    session: str | None = None
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """A row of which the lengths are known.
+
+    Parameters
+    ----------
+    prompt_tokens
+        Of the whole prompt, or new ones behind the session's context.
+    output_tokens
+        Of the answer, 0 where unknown.
+    ticks
+        The time in the file's unit, None where there is none.
+    session, label
+        Names, None where there are none.
+    """
+
+    prompt_tokens: int
+    output_tokens: int
+    ticks: float | None
+    session: Name = None
+    label: Name = None
+
+
+@dataclass(slots=True)
+class LengthRows:
+    """Takes requests one by one, into rows that share nothing or that grow by session.
+
+    Of cumulative rows, the default, only lengths are known: no prompt shares anything with
+    another. Of incremental rows a prompt is its session's context, answers included, and what
+    it adds; a turn that adds the turn before and its answer, or more, is noted, as cumulative
+    rows would. A prompt of no token is left out and noted.
+    """
+
+    rows: Rows
+    fields: Fields
+    blocks: BlockKeys
+    tree: PromptTree | None
+    context: dict[str | int, int] = field(default_factory=dict)
+    last: dict[str | int, int] = field(default_factory=dict)
+    timed: bool | None = None
+
+    @classmethod
+    def of(cls, options: ReadOptions, fields: Fields, ticks_per_second: float) -> LengthRows:
+        """Start without rows."""
+        rows = Rows(BlockKeys(1), options.on_bad_line, ticks_per_second)
+        return cls.into(rows, fields, incremental=options.rows == "incremental")
+
+    @classmethod
+    def into(cls, rows: Rows, fields: Fields, *, incremental: bool) -> LengthRows:
+        """Start with rows that hold none yet, whose prompts are set here."""
+        blocks = BlockKeys(1)
+        tree = PromptTree() if incremental else None
+        rows.prompts = blocks if tree is None else tree
+        return cls(rows, fields, blocks, tree)
+
+    def take(self, request: Request, line: int) -> Problem | None:
+        """Add a request, or say what is wrong with it and add nothing."""
+        names, ticks, timed = self.fields, request.ticks, self.timed
+        problem = (
+            length_problem(names.prompt, request.prompt_tokens)
+            or output_problem(names.output, request.output_tokens)
+            or presence_problem(names.time, ticks, first=timed is None, timed=bool(timed))
+            or time_problem(names.time, ticks, self.rows.ticks_per_second)
+        )
+        if problem is not None:
+            return problem
+        self.timed = ticks is not None
+        if self.tree is not None:
+            return self._grow(self.tree, request, line)
+        if request.prompt_tokens:
+            self.blocks.add(())
+        self._add(request, line, request.prompt_tokens)
+        return None
+
+    def _grow(self, tree: PromptTree, request: Request, line: int) -> Problem | None:
+        if self.fields.session is None:
+            return None, "expected sessions for incremental rows: the format has none"
+        if request.session is None:
+            self.rows.note("no-session", line, "an incremental row without a session: read alone")
+        context = ROOT if request.session is None else self.context.get(request.session, ROOT)
+        whole = tree.stop[context] + request.prompt_tokens
+        problem = length_problem(self.fields.prompt, whole)
+        if problem is not None:
+            return problem
+        if whole:
+            leaf = tree.extend(context, request.prompt_tokens)
+            after = tree.extend(leaf, request.output_tokens)
+            tree.add(leaf, after)
+            self._remember(request, after, line)
+        self._add(request, line, whole)
+        return None
+
+    def _remember(self, request: Request, after: int, line: int) -> None:
+        """Keep the context of a session, and note a turn that looks like a whole context."""
+        if request.session is None:
+            return
+        before = self.last.get(request.session)
+        if before and request.prompt_tokens >= before:
+            detail = "adds the turn before and its answer, or more: are rows cumulative (--rows)?"
+            self.rows.note("growing-turn", line, detail)
+        self.context[request.session] = after
+        self.last[request.session] = request.prompt_tokens + request.output_tokens
+
+    def _add(self, request: Request, line: int, prompt_tokens: int) -> None:
+        """Add the columns of a request whose prompt has been added where it is not empty."""
+        if not prompt_tokens:
+            note_empty_prompt(self.rows, line)
+            return
+        output, ticks = request.output_tokens, request.ticks
+        self.rows.add(line, prompt_tokens, output, ticks, request.session, request.label)
+
+
+def length_problem(field: str, tokens: int) -> Problem | None:
+    """Say what is wrong with the length of a prompt that may be empty."""
+    return prompt_problem(field, tokens) if tokens else None
+
+
+def note_empty_prompt(rows: Rows, line: int) -> None:
+    """Note a prompt of no token, which is left out."""
+    rows.note("empty-prompt", line, "a prompt of no token: left out")
