@@ -129,7 +129,7 @@ Row = tuple[int | None, Any, Any]  # line or None, depth, weight
 
 
 def _rows(path: Path) -> list[Row]:
-    from workloads.files import open_file
+    from workloads.reading.files import open_file
 
     with open_file(path) as file:
         head = file.read(4)
@@ -141,7 +141,7 @@ def _rows(path: Path) -> list[Row]:
 
 
 def _csv_rows(path: Path) -> Iterable[Row]:
-    from workloads.reader import read_lines
+    from workloads.reading.reader import read_lines
 
     source, columns = str(path), None
     for line, data in read_lines(path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from policies.objects import ObjectStream
 from simulator.errors import DataError, printable
-from workloads.files import open_file
+from workloads.reading.files import open_file
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series

@@ -196,7 +196,7 @@ def file_sha256(path: str) -> str:
     DataError
         When it is missing, cannot be read or is no regular file.
     """
-    from workloads.files import open_file
+    from workloads.reading.files import open_file
 
     folder = Path(path)
     if folder.is_dir():
@@ -208,7 +208,7 @@ def file_sha256(path: str) -> str:
 
 def _files(folder: Path) -> list[Path]:
     """Return the files below a folder, sorted."""
-    from workloads.files import reason
+    from workloads.reading.files import reason
 
     try:
         return sorted(file for file in folder.rglob("*") if file.is_file())

@@ -23,7 +23,7 @@ def fetch(
     json: Json = False,
 ) -> None:
     """Download a public trace, or list those that can be: pinned, checked, resumed."""
-    from workloads.public_traces import TRACES
+    from workloads.fetching.public_traces import TRACES
 
     if name is None:
         _list(as_json=json)
@@ -31,7 +31,7 @@ def fetch(
     if name not in TRACES:
         shown = printable(name, 60)
         raise UsageError(f"unknown public trace '{shown}'{did_you_mean(shown, list(TRACES))}")
-    from workloads.fetching import fetch as fetch_trace
+    from workloads.fetching.download import fetch as fetch_trace
 
     trace = TRACES[name]
     with Progress(quiet=quiet, what="bytes") as report:
@@ -43,7 +43,7 @@ def fetch(
 
 
 def _list(*, as_json: bool) -> None:
-    from workloads.public_traces import TRACES
+    from workloads.fetching.public_traces import TRACES
 
     if as_json:
         listed = [
