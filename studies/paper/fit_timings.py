@@ -3,9 +3,9 @@
     python studies/paper/fit_timings.py RUNS.parquet --run system_prompts_clean --out profile.json
 
 RUNS.parquet has a row for each request of their logs: run, strategy, request, prompt_tokens,
-saved_tokens, prefill_s. Every fifth request, in all strategies, is held out. Prints the coefficients,
-the errors on what was held out, and the total time of each strategy; with --out writes a profile
-of what was timed: one layer group of Qwen3.5 0.8B (3 recurrent layers, 1 of attention) in fp32 on an
+saved_tokens, prefill_s. Every fifth request, in all strategies, is held out. Prints coefficients,
+errors on what was held out, and the total time of each strategy; with --out writes a profile of
+what was timed: one layer group of Qwen3.5 0.8B (3 recurrent layers, 1 of attention) in fp32 on an
 RTX 2080 Super.
 """
 
@@ -163,13 +163,10 @@ def _print_table(fitted: Fitted) -> None:
     print(f"table F, {len(fitted.points):,} requests; on {len(fitted.held_out):,} held out:")
     for row in fitted.errors:
         worst = f"worst {row.worst:+.1%} at {row.worst_n:,} tokens behind {row.worst_c:,}"
-        print(
-            f"  {row.regime}: {row.points:,} requests, mean {row.mean:.1%}, bias {row.bias:+.1%}, {worst}"
-        )
-    worst = max(fitted.totals, key=lambda name: abs(fitted.totals[name]))
-    print(
-        f"total time of {len(fitted.totals)} strategies: worst {fitted.totals[worst]:+.1%} ({worst})"
-    )
+        errors = f"mean {row.mean:.1%}, bias {row.bias:+.1%}"
+        print(f"  {row.regime}: {row.points:,} requests, {errors}, {worst}")
+    name, off = max(fitted.totals.items(), key=lambda item: abs(item[1]))
+    print(f"total time of {len(fitted.totals)} strategies: worst {off:+.1%} ({name})")
     for c, n, error in outliers(fitted.form, fitted.points):
         print(f"outlier: {n:,} tokens behind {c:,}, {error:+.0%}")
 

@@ -9,7 +9,8 @@ Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks on
 rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
 the one of the options; rows of different sizes share nothing. Times are on all rows or on none.
 A missing output counts as 0, which means unknown. A row that has two names of one thing with two
-values is refused.
+values is refused. `overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps
+itself, are told in a note.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from workloads.reading.fields import (
     output_problem,
     presence_problem,
     prompt_problem,
+    short,
     time_problem,
 )
 from workloads.reading.json_lines import read_json_lines
@@ -54,6 +56,8 @@ class _Line(msgspec.Struct, gc=False):
     output_tokens: int | None = None
     created_time: float | None = None
     block_tokens: int | None = None
+    overlap_tokens: int | None = None
+    end_overlap_tokens: int | None = None
 
 
 OTHER_NAMES = (
@@ -82,9 +86,26 @@ def read(path: Path, options: ReadOptions) -> Rows:
             label = line.type if line.label is None else line.label
             output = line.output_length or 0
             rows.add(number, length, output, line.timestamp, line.session_id, label)
+            if line.overlap_tokens is not None:
+                counted.append((line.overlap_tokens, line.end_overlap_tokens or 0))
         return problem
 
-    return blocks.give_to(read_json_lines(path, rows, _Line, take))
+    counted: list[tuple[int, int]] = []
+    blocks.give_to(read_json_lines(path, rows, _Line, take))
+    rows.facts += _counted_fact(counted, rows)
+    return rows
+
+
+def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
+    """Return what a file says that counts overlaps to the token, which its blocks cannot tell."""
+    if not counted or len(counted) != len(rows):
+        return []
+    total = sum(rows.prompt_tokens)
+    shares = [f"{sum(column) / total:.3f}" for column in zip(*counted, strict=True)]
+    return [
+        f"the file counts overlaps to the token: {shares[0]} of the prompt tokens were seen "
+        f"before, {shares[1]} as whole earlier prompts"
+    ]
 
 
 def _has_other_names(line: _Line) -> bool:
@@ -115,7 +136,19 @@ def _problem(line: _Line, length: int, rows: Rows) -> Problem | None:
         or output_problem("output_length", line.output_length or 0)
         or presence_problem("timestamp", line.timestamp, first=not len(rows), timed=timed)
         or time_problem("timestamp", line.timestamp, rows.ticks_per_second)
+        or _counted_problem(line, length)
     )
+
+
+def _counted_problem(line: _Line, length: int) -> Problem | None:
+    counted = (
+        ("overlap_tokens", line.overlap_tokens),
+        ("end_overlap_tokens", line.end_overlap_tokens),
+    )
+    for name, tokens in counted:
+        if tokens is not None and not 0 <= tokens <= length:
+            return name, f"expected 0 to {length} tokens of the prompt, found {short(tokens)}"
+    return None
 
 
 def matches(head: Head) -> bool:

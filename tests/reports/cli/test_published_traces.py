@@ -56,6 +56,8 @@ def test_figures_of_traces_of_tokens_are_those_of_the_table_to_the_block(
     assert found["requests"] == requests
     assert round(found["prompt_length"]["mean"]) == prompt
     assert round(found["output_length"]["mean"]) == output
+    told = f"{ideal:.3f} of the prompt tokens were seen before, {end_only:.3f} as whole"
+    assert any(told in note for note in found["notes"])
     carried = columns(shared, name)
     total = carried["input_length"].sum()
     # what the table says is what the files carry, and a trace of blocks is less by part of a block

@@ -273,3 +273,15 @@ def test_rows_of_different_block_sizes_share_nothing_and_are_noted(write):
 def test_a_block_size_out_of_range_is_a_bad_line(write, size):
     with pytest.raises(DataError, match=r":1: field 'block_size': expected 1 to"):
         open_trace(write(GOOD | {"block_size": size}))
+
+
+def test_overlaps_that_a_file_counts_itself_are_told_and_checked(write):
+    counted = GOOD | {"overlap_tokens": 70, "end_overlap_tokens": 0}
+    trace = open_trace(write(counted, counted | {"end_overlap_tokens": 7}))
+    assert trace.notes == (
+        "the file counts overlaps to the token: 0.100 of the prompt tokens were seen before, "
+        "0.005 as whole earlier prompts",
+    )
+    assert open_trace(write(counted, GOOD)).notes == ()  # some rows do not tell
+    with pytest.raises(DataError, match=r"field 'overlap_tokens': expected 0 to 700 tokens"):
+        open_trace(write(GOOD | {"overlap_tokens": 701}))
