@@ -31,7 +31,10 @@ def policies(
     elif name is None:
         print_table(
             ("kind", "policy", "what it does"),
-            [(info.kind, info.usage, info.summary + _mark(info)) for info in found],
+            [
+                (info.kind, info.usage.replace(",", ", "), info.summary + _mark(info))
+                for info in found
+            ],
         )
     else:
         for info in found:
