@@ -88,6 +88,7 @@ def describe_profiles() -> list[ProfileRow]:
 
 def describe_profile(name: str, profile: Profile) -> ProfileRow:
     """Return the row of a profile."""
+    compression = profile.kv_compression
     return ProfileRow(
         name=name,
         kind=profile.kind,
@@ -98,7 +99,7 @@ def describe_profile(name: str, profile: Profile) -> ProfileRow:
         state_bytes=profile.state_bytes,
         kv_bytes_per_token=profile.kv_bytes_per_token,
         alignment=profile.alignment,
-        kv_compression=profile.kv_compression and profile.kv_compression.described(),
+        kv_compression=compression.described() if compression else None,
     )
 
 

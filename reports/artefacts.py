@@ -237,6 +237,7 @@ def _profile(study: Study) -> dict[str, Any]:
     return {
         "id": study.model.profile,
         "kind": profile.kind,
+        "scale": profile.model.scale,
         "source": profile.source,
         "valid_n_max": profile.valid_n_max,
         "valid_c_max": profile.valid_c_max,

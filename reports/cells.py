@@ -83,7 +83,7 @@ def expand(settings: Settings) -> tuple[Study, list[Cell]]:
     _refuse_too_many(study)
     _refuse_one_draw(study)
     cells = [
-        _cell(variant, choice, replication, seed)
+        cell_of(variant, choice, replication, seed)
         for choice, variant in _variants(settings, study)
         for replication, seed in enumerate(replication_seeds(study))
     ]
@@ -148,7 +148,8 @@ def _canonical(settings: Settings) -> Study:
         raise UsageError(f"{settings.origin(f'policy.{error.kind}')}: {error}") from error
 
 
-def _cell(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
+def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
+    """Return the cell of a study without a grid, policies in their one spelling."""
     cell = Cell("", study, choice, replication, seed, trace_key(study, seed))
     identity = _hash([_scenario(study, cell.draw), cell.trace, seed])
     return replace(cell, identity=identity)

@@ -41,12 +41,12 @@ CAPTIONS = {
     "uncertainty puts the curve (95 %).",
     "context": "Every new token attends to every token before it, so the same prefill costs more "
     "after a longer context.",
-    "residuals": "Each point is a timed prefill: above zero the profile says too much. They are "
-    "the points of the fit; the table has the errors on others.",
+    "residuals": "Each point is a timed prefill of the fit (of many, 4,000 are drawn): above zero "
+    "the profile says too much. The table has the errors on points that it has not seen.",
 }
 
 
-def write_profile(path: Path, name: str, profile: Profile) -> None:
+def write_profile(path: Path, profile: Profile) -> None:
     """Write the page (.html) or the charts in one image (.png, .svg, .pdf); whole, or not at all.
 
     Raises
@@ -54,9 +54,9 @@ def write_profile(path: Path, name: str, profile: Profile) -> None:
     UsageError
         For another ending, or when the file cannot be written.
     """
-    ending = path.suffix.lower()
+    ending = path.suffix
     if ending in (".html", ".htm"):
-        write_text(path, render_profile_page(name, profile))
+        write_text(path, render_profile_page(profile))
     elif ending in IMAGES:
         charts = profile_charts(profile)
         image = alt.vconcat(*(chart.properties(title=TITLES[key]) for key, chart in charts.items()))
@@ -70,7 +70,7 @@ def write_profile(path: Path, name: str, profile: Profile) -> None:
         )
 
 
-def render_profile_page(name: str, profile: Profile) -> str:
+def render_profile_page(profile: Profile) -> str:
     """Return the page of a profile as HTML; the same input gives the same bytes."""
     charts, found = profile_charts(profile), summary(profile)
     swatches = {
@@ -85,7 +85,7 @@ def render_profile_page(name: str, profile: Profile) -> str:
         "profile.html",
         {key: bare(chart) | {"description": CAPTIONS[key]} for key, chart in charts.items()},
         brand="Milepost profile",
-        title=name,
+        title=profile.profile_id,
         version=version(),
         profile=profile,
         kind=KINDS[profile.kind],
@@ -115,7 +115,7 @@ def notes(profile: Profile, found: dict[str, Any]) -> list[str]:
     """Return what a reader should know before using the times."""
     said = [f"The profile {KINDS[profile.kind]}."]
     if profile.model.scale != "whole":
-        said.append(f"Timed at the scale {profile.model.scale}, and multiplied.")
+        said.append(f"Timed as {profile.model.scale}, not on the whole model.")
     if profile.kv_compression is not None:
         said.append(
             f"Lossy: KV keeps {profile.kv_compression.described()}. States are exact. Bytes are "
@@ -123,16 +123,18 @@ def notes(profile: Profile, found: dict[str, Any]) -> list[str]:
         )
     if found["band"] is not None:
         said.append(
-            f"The fit's uncertainty is {found['band']:.2g} of a prefill's time on average (95 %), "
+            f"The fit's uncertainty is {found['band']:.2%} of a prefill's time on average (95 %), "
             f"stored as {found['draws']} draws: model.draws = true carries it into a study."
         )
-    elif profile.kind != "measured":
-        said.append("No uncertainty is stated: there are no repeated measurements to take it from.")
+    else:
+        timed = "" if profile.prefill.n else ": there are no timed prefills to take it from"
+        said.append(f"No uncertainty is stated{timed}.")
     said += [
-        f"Outlier: {row['n']:,} tokens behind {row['c']:,} are {row['error']:+.0%} off."
+        f"Outlier: {row['n']:,} tokens behind {row['c']:,}, predicted / measured - 1 = "
+        f"{row['error']:+.0%}."
         for row in found["outliers"]
     ]
-    said += [f"{warning.rstrip('.')}." for warning in found["warnings"]]
+    said += [f"{warning[:1].upper()}{warning[1:].rstrip('.')}." for warning in found["warnings"]]
     said.append(
         f"Valid for prefills of up to {profile.valid_n_max:,} tokens behind up to "
         f"{profile.valid_c_max:,}; beyond, times are extrapolated, and reports count such requests."

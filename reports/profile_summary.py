@@ -59,6 +59,7 @@ def summary(profile: Profile) -> dict[str, Any]:
     checkpoint = costs.capture_seconds(0, 2, [2])
     return {
         **asdict(landmarks),
+        "floor_seconds_by_launch": _floors(profile),
         "pair_seconds": profile.prefill.e_us_per_pair * _MICRO,
         "context_token_seconds": profile.prefill.g_us_per_token * _MICRO,
         "prefill_seconds": {
@@ -75,6 +76,13 @@ def summary(profile: Profile) -> dict[str, Any]:
         "draws": len(profile.prefill.draws or ()),
         "warnings": list(validation.warnings) if validation else [],
     }
+
+
+def _floors(profile: Profile) -> dict[str, float]:
+    """Return the least time of a pass as it was launched, where that was measured."""
+    prefill = profile.prefill
+    floors = {"eager": prefill.floor_eager_us, "graph": prefill.floor_graph_us}
+    return {name: us * _MICRO for name, us in floors.items() if us is not None}
 
 
 def residuals(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -49,8 +49,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
     rows = [
         ("workload", f"{trace['name']}: {trace['requests']:,} requests"),
         ("policies", f"{policy.placer}, {policy.eviction}, {policy.admission}"),
-        ("model", f"{study.model.profile}, {study.server.kind} server"),
-        *_lossy(study),
+        *_model(study),
         ("requests", f"{requests['total']:,} counted: {counts}"),
         ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
         *_of_the_best(summary),
@@ -78,14 +77,17 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
     return rows
 
 
-def _lossy(study: Study) -> list[tuple[str, str]]:
-    """Return that KV is compressed, where it is."""
+def _model(study: Study) -> list[tuple[str, str]]:
+    """Return the profile with its kind, the server, and that KV is compressed, where it is."""
     from reports.scenario import profile_named
 
-    compression = profile_named(study.model.profile).kv_compression
-    if compression is None:
-        return []
-    return [("lossy", f"KV keeps {compression.described()}; states are exact")]
+    profile = profile_named(study.model.profile)
+    served = f"{study.model.profile} ({profile.kind}), {study.server.kind} server"
+    rows = [("model", served)]
+    if profile.kv_compression is not None:
+        kept = profile.kv_compression.described()
+        rows.append(("lossy", f"KV keeps {kept}; states are exact"))
+    return rows
 
 
 def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:

@@ -35,7 +35,7 @@ def draw_forms(
     """Return forms refitted to the fit's own times with residuals drawn anew.
 
     Residuals are shares of the time, each widened by what the fit took of it, and drawn with
-    replacement within their regime. The same seed gives the same forms.
+    replacement within their regime, less its mean. The same seed gives the same forms.
 
     Parameters
     ----------
@@ -50,6 +50,8 @@ def draw_forms(
     said = form.seconds(points.c, points.n)
     groups = _groups(regimes(form, points.c, points.n))
     residuals = _modified_residuals(form, points, errors)
+    for group in groups:  # around zero, or the draws would lie around another form than this one
+        residuals[group] -= residuals[group].mean()
     forms = []
     for _ in range(draws):
         drawn = np.empty(len(points))

@@ -14,6 +14,7 @@ from calibration.fit.form import CostForm
 from calibration.fit.points import Float64, Points
 
 _MICRO = 1e6
+LEAST_SECONDS = 1e-9  # of F: a profile has no pass that takes no time
 
 
 def prefill_section(
@@ -31,7 +32,7 @@ def prefill_section(
         Of `draw_forms`, with the knots of `form`.
     """
     section = {
-        "F": {"n": form.knots.tolist(), "us": _us(form.own_seconds)},
+        "F": {"n": form.knots.tolist(), "us": _us(np.maximum(form.own_seconds, LEAST_SECONDS))},
         "e_us_per_pair": form.pair_seconds * _MICRO,
         "g_us_per_token": form.context_seconds * _MICRO,
         "valid": {"n_max": int(points.n.max()), "c_max": int(points.c.max())},
@@ -45,7 +46,7 @@ def prefill_section(
     if draws:
         section["draws"] = [
             {
-                "us": _us(draw.own_seconds),
+                "us": _us(np.maximum(draw.own_seconds, LEAST_SECONDS)),
                 "e_us_per_pair": draw.pair_seconds * _MICRO,
                 "g_us_per_token": draw.context_seconds * _MICRO,
             }

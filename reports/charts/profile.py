@@ -57,9 +57,16 @@ def _own(profile: Profile) -> alt.LayerChart:
         below=[
             *([band(n, *([value * 1e3 for value in end] for end in ends))] if ends else []),
             *level(landmarks.floor_seconds * 1e3, "floor"),
+            *_graph_floor(profile),
         ],
     )
     return alt.LayerChart(layer=[*chart.layer, *_knee(landmarks)], width=WIDTH, height=HEIGHT)
+
+
+def _graph_floor(profile: Profile) -> list[alt.Chart]:
+    """Return a dashed line at the least time of a pass without launches, where it was measured."""
+    us = profile.prefill.floor_graph_us
+    return [] if us is None else level(us * 1e-3, "floor as a graph")
 
 
 def _knee(landmarks: Landmarks) -> list[alt.Chart]:

@@ -52,6 +52,8 @@ def place(
     law = _law(depths, from_trace, block, format)
     question = _question(law, length, budget, price, placer, profile)
     found = answer(question)
+    if profile is not None:
+        found["notes"] += _beyond(profile, question.length)
     if page is not None:
         from reports.place_page import write_place_page
 
@@ -64,6 +66,20 @@ def place(
         print_placement(found)
     if page is not None:
         say(f"page: {page}")
+
+
+def _beyond(profile: str, length: int) -> list[str]:
+    """Return that seconds are extrapolated, where they are."""
+    from calibration.catalogue import open_profile
+
+    opened = open_profile(profile)
+    if length <= min(opened.valid_n_max, opened.valid_c_max):
+        return []
+    return [
+        f"Seconds of prompts of up to {length:,} tokens are extrapolated beyond the profile, which "
+        f"is valid for prefills of up to {opened.valid_n_max:,} tokens behind up to "
+        f"{opened.valid_c_max:,}."
+    ]
 
 
 def _law(

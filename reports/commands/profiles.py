@@ -72,7 +72,7 @@ def _show(name: str, out: Path | None, *, as_json: bool) -> None:
     if out is not None:
         from reports.profile_page import write_profile
 
-        write_profile(out, name, profile)
+        write_profile(out, profile)
     if as_json:
         print_json({"profiles": [asdict(row) | found]})
     else:
@@ -86,12 +86,14 @@ def _print_profile(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> 
 
     print_table(("", ""), _details(row, profile, found))
     print()
-    head = ("prefill without context", "time", "a token")
-    print_table(head, [_priced(int(n), seconds) for n, seconds in found["prefill_seconds"].items()])
+    rows = [_priced(int(n), seconds) for n, seconds in found["prefill_seconds"].items()]
+    print_table(("prefill without context", "time", "a token"), rows)
     if found["held_out"]:
         print()
-        head = ("held-out points", "points", "mean error", "bias", "worst", "noise")
-        print_table(head, error_rows(found))
+        print_table(
+            ("held-out points", "points", "mean error", "bias", "worst", "noise"),
+            error_rows(found),
+        )
     print()
     for note in notes(profile, found):
         print_line(f"- {note}")
@@ -103,8 +105,18 @@ def _line(row: ProfileRow) -> tuple[str, ...]:
     return (row.name, row.kind, valid, state, kv)
 
 
+def _floors(found: dict[str, float]) -> list[tuple[str, str]]:
+    """Return the floors by how a pass is launched, where they were measured."""
+    told = ", ".join(f"{name} {format_seconds(seconds)}" for name, seconds in found.items())
+    return [("  launched", told)] if told else []
+
+
 def _priced(n: int, seconds: float) -> tuple[str, str, str]:
-    return (f"{n:,} tokens", format_seconds(seconds), format_seconds(seconds / n))
+    return (
+        f"{n:,} token{'s' if n > 1 else ''}",
+        format_seconds(seconds),
+        format_seconds(seconds / n),
+    )
 
 
 def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -112,7 +124,7 @@ def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[t
     slot = profile.kv_slot_bytes
     copies = ", ".join(f"{t} {format_seconds(s)}" for t, s in found["restore_seconds"].items())
     knee = f"{format_seconds(found['floor_seconds'])}, up to about {found['knee_tokens']:,.0f}"
-    pair = f"a pair with a token before it {found['pair_seconds'] * 1e12:,.3g} ps"
+    pair = f"a pair with a token before it {found['pair_seconds'] * 1e9:.3g} ns"
     if found["context_tokens"] is not None:
         pair += f", so a token costs twice as much behind {found['context_tokens']:,.0f}"
     return [
@@ -130,5 +142,6 @@ def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[t
         ("KV", f"{format_bytes(row.kv_bytes_per_token)} a token"),
         ("alignment", f"checkpoints at multiples of {row.alignment:,} tokens"),
         ("floor", f"{knee} tokens"),
+        *_floors(found["floor_seconds_by_launch"]),
         ("beyond", f"a token {format_seconds(found['token_seconds'])}, {pair}"),
     ]

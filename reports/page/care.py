@@ -98,6 +98,8 @@ def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[st
     what = _PROFILES.get(str(profile.get("kind")))
     if what:
         yield f"Times rest on the profile {profile.get('id')}, which {what}."
+    if profile.get("scale", "whole") != "whole":
+        yield f"The profile was timed as {profile['scale']}, not on the whole model."
     yield from _compressed(profile.get("lossy") or {})
     yield from _uncertain(profile)
     for warning in profile.get("warnings") or ():

@@ -33,6 +33,38 @@ def test_profiles_tell_kind_source_and_range(milepost: Milepost) -> None:
     assert "valid range" in told
 
 
+def test_one_profile_in_detail(milepost: Milepost, tmp_path: Path) -> None:
+    told = milepost("profiles", "show", "qwen3.5-9b-h200").out
+    assert told == milepost("profiles", "qwen3.5-9b-h200").out
+    for part in ("composed", "floor", "4.77 ms", "8,192 tokens", "the whole model was not timed"):
+        assert part in told
+    (found,) = milepost("profiles", "show", "qwen3.5-9b-h200:kv=0.5", "--json").json["profiles"]
+    assert found["kv_bytes_per_token"] == 16_384
+    assert found["kv_compression"] == "50 % of its bytes"
+    assert "Lossy" in milepost("profiles", "show", "qwen3.5-9b-h200:kv=0.5").out
+    path = tmp_path / "page.html"
+    assert milepost("profiles", "show", "qwen3.5-9b-h200", "--out", path).code == 0
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("show",), ("a", "b"), ("show", "a", "b"), ("--out", "x.html"), ("show", "x.pt")]
+)
+def test_profiles_that_are_not_one_name(arguments: tuple[str, ...], milepost: Milepost) -> None:
+    ended = milepost("profiles", *arguments)
+    assert ended.code == (3 if "x.pt" in arguments else 2)
+    assert ended.err.count("\n") == 1
+
+
+def test_a_lossy_run_says_so(milepost: Milepost) -> None:
+    flags = ("--set", "workload.requests=50", "--profile", "qwen3.5-9b-h200:kv_budget=512")
+    ended = milepost("run", *flags, "--capacity", "2 GiB", "--quiet")
+    assert ended.code == 0
+    told = " ".join(ended.out.split())
+    assert "qwen3.5-9b-h200:kv_budget=512 (composed), queue server" in told
+    assert "KV keeps 512 tokens a layer, held with each checkpoint" in told
+
+
 @pytest.mark.parametrize("command", ["policies", "profiles"])
 def test_an_unknown_name_is_one_line(command: str, milepost: Milepost) -> None:
     ended = milepost(command, "x\x1b[31m")

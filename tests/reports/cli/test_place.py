@@ -127,6 +127,15 @@ def test_seconds_of_a_profile(milepost: Milepost, tmp_path: Path) -> None:
     assert milepost("place", *flags, "--price", "100 s").json["positions"] == []
 
 
+def test_seconds_beyond_the_profile_are_told(milepost: Milepost, tmp_path: Path) -> None:
+    path = tmp_path / "law.csv"
+    path.write_text("depth,weight\n1000,1\n", encoding="utf-8")
+    flags = ("place", "--depths", path, "--profile", "qwen3.5-9b-h200", "--json", "--length")
+    (told,) = milepost(*flags, 50_000).json["notes"]
+    assert "extrapolated beyond the profile, which is valid for prefills of up to 16,384" in told
+    assert milepost(*flags, 16_384).json["notes"] == []
+
+
 def test_a_trace_comes_with_a_hold_out(milepost: Milepost, shared: Path) -> None:
     trace = shared / "data" / "leval_docqa" / "leval_multi_q.jsonl.gz"
     flags = ("--from-trace", trace, "--block", 16, "--budget", 6, "--json")

@@ -30,7 +30,7 @@ def test_every_command_has_help(milepost: Milepost) -> None:
     told = milepost("--help")
     commands = (
         *("run", "sweep", "report", "place", "objects"),
-        *("policies", "profiles", "doctor", "trace"),
+        *("policies", "profiles", "calibrate", "doctor", "trace"),
     )
     for command in commands:
         assert f"  {command} " in told.out

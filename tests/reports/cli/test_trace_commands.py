@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.reports.cli.conftest import Milepost
-from workloads.public_traces import MIRROR, TRACES
+from workloads.fetching.public_traces import MIRROR, TRACES
 
 
 def test_inspect_tells_its_figures_with_units(milepost: Milepost, trace_file: Path) -> None:
