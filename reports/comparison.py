@@ -61,8 +61,10 @@ def _world(
     labels = dict(zip(sizes, _capacity_labels(sizes), strict=True))
     deterministic = bool(manifest.get("trace", {}).get("deterministic"))
     groups: dict[tuple[Series, str], list[Row]] = {}
+    one_placer = len({row["placer"] for row in rows}) == 1
     for row in rows:
-        groups.setdefault((_series(row, policies), labels[row["capacity_bytes"]]), []).append(row)
+        series = _series(row, policies, one_placer=one_placer)
+        groups.setdefault((series, labels[row["capacity_bytes"]]), []).append(row)
     points = {
         (series.name, capacity): _point(series, capacity, group, deterministic)
         for (series, capacity), group in groups.items()
@@ -74,14 +76,16 @@ def _world(
     return World(name, order, world.capacities, _compared(world), world.baseline)
 
 
-def _series(row: Row, policies: Sequence[str]) -> Series:
+def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
+    """Return what a row belongs to, named by its policies without a placer that all share."""
     others = tuple(str(row[key]) for key in policies)
+    named = others if one_placer and others else (row["placer"], *others)
     marks = []
     if _flag("placer", row["placer"], "implicit"):
         marks.append(UPPER_BOUND)
     if any(_flag(kind, row.get(kind), "clairvoyant") for kind in _POLICIES):
         marks.append(LOOKS_AHEAD)
-    return Series(" · ".join((row["placer"], *others)), row["placer"], others, tuple(marks))
+    return Series(" · ".join(named), row["placer"], others, tuple(marks))
 
 
 def _flag(kind: str, spec: object, flag: str) -> bool:

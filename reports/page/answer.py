@@ -35,7 +35,7 @@ def answer(world: World) -> tuple[list[Part], str]:
     if best is None:
         return [Part(_no_answer(world))], ""
     sentence = [
-        Part(f"{_where(world)} "),
+        *_where(world),
         Part(best.series.name, "policy"),
         Part(f" ({', '.join(best.series.marks)}) saves " if best.series.marks else " saves "),
         Part(f"{_percent(best)} of prompt tokens", "figure"),
@@ -67,8 +67,12 @@ def four_numbers(world: World) -> list[Number]:
     ]
 
 
-def _where(world: World) -> str:
-    return f"At {world.place}, on {world.name}," if world.name else f"At {world.place},"
+def _where(world: World) -> list[Part]:
+    """Return the capacity, the world, and the placer where the series are not named by theirs."""
+    parts = [Part(f"At {world.place}, on {world.name}, " if world.name else f"At {world.place}, ")]
+    if all(series.placer not in series.name for series in world.series):
+        parts += [Part("under the placer "), Part(world.series[0].placer, "policy"), Part(", ")]
+    return parts
 
 
 def _compared(world: World, best: Point) -> list[Part]:
