@@ -9,7 +9,7 @@ from pathlib import Path
 
 from calibration.calibrate import Options, calibrate, parse_budget, plan_lines, plan_of
 from calibration.summary import summary_lines
-from simulator.errors import MilepostError, printable
+from simulator.errors import MilepostError, UsageError, printable
 
 INTERRUPTED = 130
 
@@ -22,6 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MilepostError as error:
         print(f"error: {printable(str(error), limit=4000)}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:  # a disk that is full, say
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {printable(where)}{error.strerror or error}", file=sys.stderr)
+        return UsageError.exit_code
     except KeyboardInterrupt:
         print("interrupted; the same command goes on where it stood", file=sys.stderr)
         return INTERRUPTED

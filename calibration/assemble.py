@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,80 +11,17 @@ from calibration.fit.bands import draw_forms
 from calibration.fit.errors import errors_by_regime
 from calibration.fit.fit import fit_form
 from calibration.fit.form import CostForm
-from calibration.fit.points import Points, Typical
+from calibration.fit.points import Points
 from calibration.fit.sections import prefill_section, validation_section
-from calibration.journal import Journal
-from calibration.plan import Block, Item
+from calibration.links import copies, links, snapshot_us_per_mib
+from calibration.measured import Measured
 from simulator.errors import UsageError
 from simulator.profile import SCHEMA_VERSION, Profile, parse_profile
 
 MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # of held-out errors at 64 tokens or more
 WORST_TARGET = 0.15
 FROM_TOKENS = 64
-DRAWS = 32
 _MICRO = 1e6
-_MIB = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What a calibration has found, beside the plan.
-
-    Parameters
-    ----------
-    journal
-        All timings.
-    blocks
-        The whole plan.
-    typical
-        Which of several times counts.
-    device_kind
-        "cpu" or "cuda".
-    groups
-        Layer groups that the one that was timed stands for.
-    warnings
-        So far.
-    """
-
-    journal: Journal
-    blocks: Sequence[Block]
-    typical: Typical
-    device_kind: str
-    groups: int
-    warnings: tuple[str, ...] = ()
-
-    def items(self, kind: str) -> list[Item]:
-        """Return the items of a kind that were timed."""
-        return [
-            item
-            for block in self.blocks
-            for item in block.items
-            if item.kind == kind and self.journal.seconds.get(item.name)
-        ]
-
-    def points(self, kind: str) -> Points:
-        """Return the timed points of a kind, of the whole model.
-
-        Where points were timed a different number of times, quantiles stand for the repetitions
-        of those that were timed less often.
-        """
-        items = self.items(kind)
-        times = [self.journal.seconds[item.name] for item in items]
-        most = max(map(len, times), default=1)
-        shares = np.linspace(0, 1, most)
-        table = [found if len(found) == most else np.quantile(found, shares) for found in times]
-        return Points(
-            c=np.array([item.c for item in items], dtype=np.int64),
-            n=np.array([item.n for item in items], dtype=np.int64),
-            seconds=np.array(table).reshape(len(items), most) * self.groups,
-            typical=self.typical,
-        )
-
-    def typical_us(self, item: Item) -> float:
-        """Return the time of one pass or copy that counts, in microseconds, as it was timed."""
-        times = self.journal.seconds[item.name]
-        seconds = min(times) if self.typical == "minimum" else float(np.median(times))
-        return seconds * _MICRO
 
 
 def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
@@ -107,7 +43,7 @@ def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
     """
     points, held_out = measured.points("prefill"), measured.points("held-out")
     form = _fitted(points)
-    draws = [_rising(draw) for draw in draw_forms(form, points, seed=seed, draws=DRAWS)]
+    draws = [_rising(draw) for draw in draw_forms(form, points, seed=seed)]
     prefill = prefill_section(form, points, draws)
     prefill |= _floors(measured, prefill)
     prefill["valid"] = _valid(measured, points)
@@ -116,11 +52,9 @@ def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
     validation["warnings"] = [*measured.warnings, *_skipped(measured), *missed]
     validation["notes"] = {
         "cuts": _cuts(measured, form),
-        "copies": _copies(measured),
+        "copies": copies(measured),
         "overlap": _rows(measured, "overlap"),
-        **parts.pop("notes", {}),
     }
-    io = _links(measured)
     data = {
         "schema_version": SCHEMA_VERSION,
         **parts,
@@ -129,9 +63,9 @@ def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
         "decode": _rows(measured, "decode"),
         "checkpoint": {
             "cut_overhead": "prefill_table",
-            "snapshot_us_per_mib": _snapshot_us_per_mib(measured, parts["state"]),
+            "snapshot_us_per_mib": snapshot_us_per_mib(measured, parts["state"]),
         },
-        "io": io,
+        "io": links(measured),
         "validation": validation,
     }
     return parse_profile(data, parts["profile_id"])
@@ -225,47 +159,6 @@ def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def _copies(measured: Measured) -> dict[str, dict[str, list[float]]]:
-    """Return the copies as they were timed, by way."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for item in measured.items("copy"):
-        columns = found.setdefault(item.way, {"bytes": [], "us": []})
-        columns["bytes"].append(item.size_bytes)
-        columns["us"].append(round(measured.typical_us(item), 3))
-    return found
-
-
-def _links(measured: Measured) -> dict[str, dict[str, float]]:
-    """Return the field `io`: latency and bandwidth of each way, fitted to its copies.
-
-    On a CPU the device's memory is the host's, so a copy between them is a copy within it.
-    """
-    copies = _copies(measured)
-    fitted = {way: _link(columns) for way, columns in copies.items() if len(columns["us"]) > 1}
-    if "d2d" not in fitted:
-        raise UsageError("too little was measured for a profile: no copies")
-    sides = {way: fitted.get(way, fitted["d2d"]) for way in ("d2d", "d2h", "h2d")}
-    return sides | ({"disk": fitted["read"]} if "read" in fitted else {})
-
-
-def _link(columns: dict[str, list[float]]) -> dict[str, float]:
-    """Fit latency + bytes / bandwidth, neither negative, to shares of the time."""
-    from scipy.optimize import nnls
-
-    size, us = np.array(columns["bytes"], dtype=float), np.array(columns["us"])
-    (latency, per_byte), _ = nnls(np.column_stack([1 / us, size / us]), np.ones_like(us))
-    per_byte = max(per_byte, 1e-9)
-    return {"latency_us": round(float(latency), 3), "gbps": round(1e-3 / float(per_byte), 3)}
-
-
-def _snapshot_us_per_mib(measured: Measured, state: dict[str, Any]) -> float:
-    """Return what one checkpoint's copy on the device costs a MiB, its latency included."""
-    link = _links(measured)["d2d"]
-    size_bytes: int = state["bytes_per_checkpoint"]
-    copied_us = link["latency_us"] + size_bytes / (link["gbps"] * 1e3)
-    return round(copied_us * _MIB / size_bytes, 6)
 
 
 def _skipped(measured: Measured) -> list[str]:

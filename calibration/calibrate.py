@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calibration import preflight
 from calibration.estimate import Estimate, fit_budget
 from calibration.plan import CPU_GRID, CUDA_GRID, Block, Grid, blocks_of
 from calibration.subject import Subject, find_subject
@@ -84,8 +85,6 @@ def calibrate(options: Options) -> Profile:
     """
     _check(options)
     subject = find_subject(options.model, group=options.group)
-    from calibration import preflight
-
     preflight.check_libraries()
     machine = preflight.examine(options.device)
     from calibration.session import Session
@@ -159,6 +158,7 @@ def _planned(options: Options, subject: Subject) -> tuple[Subject, Estimate, lis
 
 def _check(options: Options) -> None:
     """Refuse what can be refused before anything is imported."""
+    preflight.check_device(options.device)
     if options.out.suffix != ".json":
         raise UsageError(f"--out: expected a name that ends in .json, found '{options.out}'")
     if not options.out.absolute().parent.is_dir():

@@ -32,6 +32,9 @@ SEED = 7
 class Finding:
     """Largest absolute differences of logits from those of the whole prefill, in fp32.
 
+    Where the largest logit is above one they are shares of it: rounding grows with what is rounded,
+    and wide models have large logits.
+
     Parameters
     ----------
     continued
@@ -93,6 +96,19 @@ def examine(model: HybridModel) -> Finding:
     return Finding(continued, restored, kv_left, no_replay)
 
 
+def failure(finding: Finding) -> str:
+    """Return what is wrong with a model that has not passed."""
+    if not finding.exact:
+        return (
+            f"fails the exactness gate: resumed from a snapshot, its logits are off by "
+            f"{finding.error:.1e} in fp32, expected at most {TOLERANCE:.0e}; no profile is written"
+        )
+    return (
+        "fails the exactness gate, which shows nothing: a wrong state changes its logits by "
+        f"{finding.bug:.1e}, its error is {finding.error:.1e}; expected a factor of {BUG_FACTOR:g}"
+    )
+
+
 def argmax_agreement(model: HybridModel) -> float:
     """Return the share of positions whose likeliest token is the same when resumed."""
     tokens = model.random_tokens(END, seed=SEED)
@@ -107,8 +123,9 @@ def argmax_agreement(model: HybridModel) -> float:
 def _difference(model: HybridModel, cache: ModelCache, rest: Tensor, whole: Tensor) -> float:
     """Run the last tokens; return how far their logits are from those of the whole prefill."""
     resumed = model.forward(cache, rest, every_logit=True)
-    difference = (resumed.float() - whole[:, -rest.shape[1] :].float()).abs().max()
-    return float(torch.nan_to_num(difference, nan=torch.inf))
+    difference = (resumed - whole[:, -rest.shape[1] :]).abs().max()
+    share = difference / whole.abs().max().clamp(min=1)
+    return float(torch.nan_to_num(share, nan=torch.inf))
 
 
 def _full_precision() -> None:

@@ -58,16 +58,19 @@ class Bench:
             return self._copies.seconds(item)
         if item.kind == "graph":
             return self._graphs.seconds(item)
-        beside = self._copies.beside(item) if item.kind == "overlap" else None
-        return self._passes.seconds(item, beside)
+        if item.kind != "overlap":
+            return self._passes.seconds(item)
+        beside = self._copies.beside(item)
+        seconds = self._passes.seconds(item, beside)
+        torch.cuda.synchronize()  # the copy may end later, and needs its buffers until then
+        return seconds
 
     def release(self) -> None:
         """Let go of KV, graphs and files."""
         self._passes.release()
         self._graphs.release()
         self._copies.release()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free_cached()
 
 
 @dataclass(slots=True)
@@ -123,12 +126,15 @@ def measure_all(
     """
     run = _Run(bench, journal, estimate, budget_seconds, progress or Progress(), now)
     done: list[Block] = []
-    for index in range(len(blocks)):
-        fitting = fit_budget(blocks[index:], estimate, run.left_seconds, run.pace)
-        chosen = next((block for block in fitting if block.name == blocks[index].name), None)
-        if chosen is not None:
-            done.append(chosen)
-            run.block(chosen, fitting[1:], seed + index)
+    try:
+        for index in range(len(blocks)):
+            fitting = fit_budget(blocks[index:], estimate, run.left_seconds, run.pace)
+            chosen = next((block for block in fitting if block.name == blocks[index].name), None)
+            if chosen is not None:
+                done.append(chosen)
+                run.block(chosen, fitting[1:], seed + index)
+    finally:
+        bench.release()
     return _left_out(blocks, done)
 
 
@@ -172,7 +178,7 @@ class _Run:
             if item.name not in self.journal.skipped and self._wanted(block, item, reserved):
                 self._once(item)
             waiting -= self.estimate.once_seconds(item)
-            left = self.pace * (waiting + after)
+            left = min(self.pace * (waiting + after), self.left_seconds or np.inf)
             self.progress.say(block.name, left, self.journal.spent_seconds)
         self.bench.release()
 
@@ -199,6 +205,12 @@ class _Run:
         self.journal.add_seconds(item.name, seconds, spent)
         self.expected += self.estimate.once_seconds(item)
         self.taken += spent
+
+
+def free_cached() -> None:
+    """Give memory that torch holds for later back to the device."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def out_of_memory(error: RuntimeError) -> bool:

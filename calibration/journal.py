@@ -41,16 +41,16 @@ class Journal:
         self.skipped: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.spent_seconds = 0.0
+        lines = _whole_lines(path)
+        if lines:
+            self._check_head(lines[0], head)
+        for number, line in enumerate(lines[1:], 2):
+            self._take(self._parse(line, number), number)
         try:
-            lines = _whole_lines(path)
             self._file = path.open("ab")
         except OSError as error:
             raise unwritable(path, error) from error
-        if lines:
-            self._check_head(lines[0], head)
-            for number, line in enumerate(lines[1:], 2):
-                self._take(self._parse(line, number), number)
-        else:
+        if not lines:
             self._write({"head": head})
 
     def close(self) -> None:
@@ -122,10 +122,13 @@ class Journal:
 
 def _whole_lines(path: Path) -> list[bytes]:
     """Return the lines of a file, and cut off a last one that was not finished."""
-    if not path.exists():
+    try:
+        data = path.read_bytes()
+        end = data.rfind(b"\n") + 1
+        if end < len(data):
+            os.truncate(path, end)
+    except FileNotFoundError:
         return []
-    data = path.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
-        os.truncate(path, end)
+    except OSError as error:
+        raise unwritable(path, error) from error
     return data[:end].splitlines()

@@ -70,7 +70,7 @@ class Item:
             return f"copy {self.way} {self.size_bytes}"
         even = len(self.pieces) > 1 and len(set(self.pieces)) == 1
         passes = f"{len(self.pieces)}x{self.pieces[0]}" if even else "+".join(map(str, self.pieces))
-        return f"{self.kind} c={self.c} n={passes} batch={self.batch}"
+        return f"{self.kind} {self.way} c={self.c} n={passes} batch={self.batch}".replace("  ", " ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from simulator.errors import UsageError, printable
 INSTALL = "pip install 'milepost[calibration]'"
 # From here on the cached state is used when several tokens follow it (the gate checks it too).
 OLDEST = {"torch": (2, 9), "transformers": (5, 17)}
-_KERNELS = {"fla-core": "fla-core", "causal-conv1d": "causal-conv1d", "mamba-ssm": "mamba-ssm"}
+_KERNELS = ("fla-core", "causal-conv1d", "mamba-ssm")
 _CEILING_REPETITIONS = 5
 _COPY_BYTES = 256 * 2**20
 
@@ -54,6 +54,12 @@ def check_libraries() -> None:
             raise UsageError(f"{name} {found} is too old, {needed} or newer is needed{reason}")
 
 
+def check_device(name: str) -> None:
+    """Raise a UsageError where a device is not named as torch does."""
+    if not re.fullmatch(r"cpu|cuda(:[0-9]{1,3})?", name):
+        raise UsageError(f"device: expected cpu, cuda or cuda:0, found '{printable(name)}'")
+
+
 def examine(device: str) -> Machine:
     """Return what the device is.
 
@@ -62,14 +68,11 @@ def examine(device: str) -> Machine:
     UsageError
         If torch cannot use it.
     """
+    check_device(device)
     if device == "cpu":
-        pages = "SC_PHYS_PAGES", "SC_AVPHYS_PAGES"
-        memory, free = (os.sysconf(name) * os.sysconf("SC_PAGE_SIZE") for name in pages)
-        return Machine(device, _processor(), memory, free)
+        return Machine(device, _processor(), *_host_memory())
     import torch
 
-    if not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
-        raise UsageError(f"device: expected cpu, cuda or cuda:0, found '{printable(device)}'")
     if not torch.cuda.is_available():
         raise UsageError(
             f"device '{device}': torch {torch.__version__} sees no CUDA device; --device cpu "
@@ -144,6 +147,17 @@ def _processor() -> str:
     said = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     name = said[1].strip() if said else platform.processor() or platform.machine()
     return f"{name}, {os.cpu_count() or 1} cores"
+
+
+def _host_memory() -> tuple[int, int]:
+    """Return the bytes of the host's memory, and those that are free or can be freed."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    said = re.search(r"^MemAvailable:\s*(\d+) kB$", text, re.MULTILINE)
+    return memory, 1024 * int(said[1]) if said else memory // 2
 
 
 def _nvidia(index: int) -> tuple[str | None, dict[str, str] | None]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibration.models.configs import TOY, Plan, find_geometry, one_group
+from calibration.models.configs import GROUP_LAYERS, TOY, Plan, find_geometry, one_group
 from simulator.errors import DataError, UsageError, printable
 from simulator.json_file import read_json
 from simulator.model import AttentionLayers, FeedForward, Geometry, RecurrentLayers
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from calibration.models.hybrid import HybridModel
 
 PICKLES = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
+GATE_EXPERTS = 16
 _MEMORY_SHARE = 0.8  # for weights; the rest is for KV and for what a pass needs
-GROUP_VOCABULARY = 1024  # an output head that counts once must not count once a group
+GROUP_VOCABULARY = 1024  # a larger output head would be counted once a group
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +93,22 @@ def rough_geometry(config: Mapping[str, Any], source: str) -> Geometry:
     of bytes is read off the model's own tensors.
     """
     hidden = _size(config, source, "hidden_size")
-    layers = _size(config, source, "num_hidden_layers")
+    kinds = config.get("layer_types") or config.get("layers_block_type") or []
+    kinds = kinds if isinstance(kinds, list) else []
+    layers = _size(config, source, "num_hidden_layers", len(kinds) or None)
+    attention = sum(str(kind) in {"full_attention", "attention"} for kind in kinds)
+    attention = attention or max(layers // GROUP_LAYERS, 1)
     heads = _size(config, source, "num_attention_heads")
-    kinds = config.get("layer_types") or []
-    attention = sum("full" in str(kind) for kind in kinds) or max(layers // 4, 1)
-    key_heads = config.get("linear_num_key_heads", heads)
-    value_heads = config.get("linear_num_value_heads", heads)
     return Geometry(
         "local",
-        RecurrentLayers(layers - attention, key_heads, value_heads),
-        AttentionLayers(attention, heads, config.get("num_key_value_heads", heads)),
+        RecurrentLayers(
+            layers - attention,
+            _size(config, source, "linear_num_key_heads", heads),
+            _size(config, source, "linear_num_value_heads", heads),
+        ),
+        AttentionLayers(attention, heads, _size(config, source, "num_key_value_heads", heads)),
         hidden,
-        FeedForward(config.get("intermediate_size", 4 * hidden)),
+        FeedForward(_size(config, source, "intermediate_size", 4 * hidden)),
     )
 
 
@@ -140,7 +145,7 @@ def build_subject(subject: Subject, device: str, dtype: Any, seed: int) -> Hybri
 
 
 def build_for_gate(subject: Subject, device: str, dtype: Any, seed: int) -> HybridModel:
-    """Return a model of the same make for the gate: random weights, long memory, few tokens.
+    """Return a model of the same make for the gate, with random weights and a long memory.
 
     Of a model by name it is one layer group, which has every kind of its layers; of a folder it
     is what its configuration says.
@@ -156,6 +161,8 @@ def build_for_gate(subject: Subject, device: str, dtype: Any, seed: int) -> Hybr
         config = AutoConfig.from_pretrained(subject.folder, local_files_only=True)
         config = config.get_text_config()
     config.vocab_size = min(config.vocab_size, GROUP_VOCABULARY)
+    if getattr(config, "num_experts", None):  # among hundreds, two are soon as good as each other
+        config.num_experts = min(config.num_experts, GATE_EXPERTS)
     return HybridModel(build(config, device=device, dtype=dtype, seed=seed))
 
 
@@ -179,9 +186,9 @@ def _config(subject: Subject) -> Any:
     return config
 
 
-def _size(config: Mapping[str, Any], source: str, key: str) -> int:
-    value = config.get(key)
-    if not isinstance(value, int) or not 1 <= value <= 10**6:
+def _size(config: Mapping[str, Any], source: str, key: str, default: int | None = None) -> int:
+    value = config.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**6:
         problem = f"expected a whole number from 1 to 1000000, found {printable(repr(value), 60)}"
         raise DataError(f"{source}/config.json", problem, field=key)
     return value

@@ -18,7 +18,10 @@ import typer
 
 from reports.commands import (
     calibrate,
+    capacity,
+    compare,
     doctor,
+    drift,
     objects,
     place,
     policies,
@@ -44,6 +47,9 @@ app = typer.Typer(
 )
 app.command("run", short_help="Replay a workload through one cache.")(run.run)
 app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
+app.command("capacity", short_help="Find the least memory that meets a target.")(capacity.capacity)
+app.command("compare", short_help="Compare two runs or two sweeps.")(compare.compare)
+app.command("drift", short_help="Follow a law of overlaps that moves.")(drift.drift)
 app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
 app.command("place", short_help="Place checkpoints for a law of overlap depths.")(place.place)
 app.command("objects", short_help="Replay a flat stream of sized objects.")(objects.objects)

@@ -79,7 +79,8 @@ def _solved(
     # Thousands of points become as many equations as there are unknowns, with the same solution.
     rotation, triangle = np.linalg.qr(weighted / scale)
     target = rotation.T @ (seconds * weight)
-    unknowns = lsq_linear(triangle, target, bounds=(0, np.inf), method="bvls").x / scale
+    solved = lsq_linear(triangle, target, bounds=(0, np.inf), method="bvls").x
+    unknowns = np.maximum(solved, 0) / scale  # rounding may leave one below its bound
     return CostForm.of(knots, np.concatenate([np.cumsum(unknowns[:-2]), unknowns[-2:]]))
 
 

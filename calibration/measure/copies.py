@@ -12,6 +12,8 @@ from torch import Tensor
 from calibration.clock import Clock, WallClock
 from calibration.plan import Item
 
+_PREFIX = ".milepost-state-"  # a killed run leaves such files, and the next one deletes them
+
 
 class CopyTimer:
     """Times copies of states.
@@ -66,15 +68,11 @@ class CopyTimer:
 
     def release(self) -> None:
         """Delete the files."""
-        for path in self._folder.glob(f"{self._prefix}*"):
+        for path in self._folder.glob(f"{_PREFIX}*"):
             path.unlink(missing_ok=True)
 
-    @property
-    def _prefix(self) -> str:
-        return f".state-{os.getpid()}-"
-
     def _file_seconds(self, item: Item) -> float:
-        path = self._folder / f"{self._prefix}{item.size_bytes}"
+        path = self._folder / f"{_PREFIX}{item.size_bytes}"
         data = torch.randint(256, (item.size_bytes,), dtype=torch.uint8).numpy()
         if item.way == "write" or not path.exists():
             written = WallClock().seconds(lambda: _write(path, data))

@@ -52,6 +52,7 @@ def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
     DataError
         Where the folder holds no model that can be read.
     """
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
 
     if not (folder / "config.json").is_file():
@@ -62,7 +63,7 @@ def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, local_files_only=True, use_safetensors=True
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(str(folder), f"holds no model that can be loaded: {said}") from None
     return _ready(model.to(device))

@@ -76,13 +76,13 @@ class HybridModel:
                 position_ids=positions.expand(tokens.shape),
                 use_cache=True,
                 logits_to_keep=0 if every_logit else 1,
-                **{_cache_name(self.module): cache.cache},
+                **{cache_name(self.module): cache.cache},
             )
         logits: Tensor = said.logits
         return logits
 
 
-def _cache_name(module: torch.nn.Module) -> str:
+def cache_name(module: torch.nn.Module) -> str:
     """Return what this version of transformers calls the cache of a forward pass."""
     names = inspect.signature(module.forward).parameters
     return "cache" if "cache" in names else "past_key_values"

@@ -11,12 +11,10 @@ from calibration.prototype.quick import QuickProfiler
 from calibration.prototype.rules import Rules
 from calibration.prototype.run import Outcome, Prototype
 from calibration.prototype.served import Served
-from calibration.prototype.site import Site
+from calibration.prototype.site import Site, memory_told
 from simulator.cost import CostModel
 from simulator.profile import Profile
 from simulator.trace import Trace
-
-FIRST_REPETITIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +53,54 @@ def compare(
     Raises
     ------
     UsageError, InexactError
-        As `run.Prototype` does.
+        As `run.Prototype` does, and if memory runs out.
     """
+    with memory_told(site.subject.name):
+        return _compared(site, plan, on_served)
+
+
+def _compared(
+    site: Site, plan: Plan, on_served: Callable[[Served], None] | None
+) -> tuple[Profile, Outcome]:
     clock, profiler, profile = site.clock(plan.profile), None, plan.profile
     if profile is None:
         profiler = QuickProfiler(
             site.model, site.subject.name, clock, longest=most_tokens(plan.trace), seed=plan.seed
         )
-        profiler.measure(FIRST_REPETITIONS)
+        profiler.measure(profiler.points)
         profile = profiler.profile()
+        profiler.restart()
     trace = plan.trace
     if plan.load is not None:
         trace = at_load(trace, CostModel(profile), plan.load)
     prototype = Prototype(trace, profile, plan.rules, site.model, clock, plan.seed)
     for _ in range(plan.passes):
-        prototype.serve(on_served)
-        if profiler is not None:
-            profiler.measure()
+        prototype.serve(_with_points(profiler, len(trace), on_served))
     outcome = prototype.outcome()
     if profiler is not None:
         profile = profiler.profile()
         served = priced_anew(outcome.served, CostModel(profile), profile.state_bytes)
         outcome = replace(outcome, served=tuple(served))
     return profile, outcome
+
+
+def _with_points(
+    profiler: QuickProfiler | None, requests: int, on_served: Callable[[Served], None] | None
+) -> Callable[[Served], None]:
+    """Return what is called after each request: it times points, evenly spread over a pass.
+
+    So every point is timed as often as every request, and between them: of more repetitions the
+    least would be less.
+    """
+    done = 0
+
+    def note(served: Served) -> None:
+        nonlocal done
+        if profiler is not None:
+            before, after = (profiler.points * k // requests for k in (done, done + 1))
+            profiler.measure(after - before)
+        done += 1
+        if on_served is not None:
+            on_served(served)
+
+    return note

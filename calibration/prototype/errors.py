@@ -71,13 +71,15 @@ def ttft_errors(requests: Sequence[Served]) -> list[RegimeError]:
     return _errors(requests, lambda r: r.simulated_ttft_seconds, lambda r: r.measured_ttft_seconds)
 
 
-def noise(requests: Sequence[Served]) -> float:
+def noise(requests: Sequence[Served]) -> float | None:
     """Return how far passes lie apart, a share of the time: no error means less.
 
-    The median, over the requests, of the second best pass less the best; 0 after one pass.
+    The median, over the requests, of the second best pass less the best; None after one pass.
     """
+    if any(len(request.passes_seconds) < 2 for request in requests):
+        return None
     best = [sorted(request.passes_seconds)[:2] for request in requests]
-    return float(np.median([pair[-1] / pair[0] - 1 for pair in best]))
+    return float(np.median([second / first - 1 for first, second in best]))
 
 
 def _errors(

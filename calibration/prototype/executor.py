@@ -15,6 +15,7 @@ from calibration.models.states import Snapshot
 from calibration.prototype.holdings import Holdings
 from calibration.prototype.token_ids import TokenIds
 from simulator.grant import Grant
+from simulator.runs import Runs
 from simulator.trace import Trace
 
 WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers
@@ -48,27 +49,31 @@ class Executor:
 
     Parameters
     ----------
-    model, trace
-        What is run, and for which requests.
+    model, trace, runs
+        What is run, for which requests, and the runs of the cache that decides.
     clock
         Takes the times.
     seed
         Of the token ids.
     """
 
-    def __init__(self, model: HybridModel, trace: Trace, clock: Clock, seed: int) -> None:
-        self.holdings = Holdings()
+    def __init__(
+        self, model: HybridModel, trace: Trace, runs: Runs, clock: Clock, seed: int
+    ) -> None:
+        self.holdings = Holdings(runs)
         self._model = model
+        self._trace = trace
         self._clock = clock
         self._ids = TokenIds(trace.tree, model.config.vocab_size, seed)
-        self._cache = model.new_cache(max(most_tokens(trace), WARM_UP_TOKENS))
+        self._most_tokens = max(most_tokens(trace), WARM_UP_TOKENS)
+        self._cache = model.new_cache(self._most_tokens)
         self._warm_up(seed)
 
-    @torch.inference_mode()
     def run(self, grant: Grant) -> Executed:
         """Run an admitted request."""
-        tokens, stop = self._prompt(grant.end.node), grant.leaf.stop
-        self.holdings.load(self._cache, grant.kv_run, grant.resume)
+        end, stop = self._end(grant.request), grant.leaf.stop
+        tokens = self._prompt(end)
+        self.holdings.load(self._cache, end, grant.resume)
         states: dict[int, Snapshot] = {}
         logits: list[Tensor] = []
 
@@ -80,19 +85,18 @@ class Executor:
         if not grant.resume:
             self._cache.clear()
         seconds = self._clock.seconds(serve)
-        self._pass(tokens, stop, grant.end.stop, grant.positions, states)
+        self._pass(tokens, stop, tokens.shape[1], grant.positions, states)
         return Executed(seconds, _on_host(logits[-1]), states)
 
-    @torch.inference_mode()
     def keep(self, grant: Grant, executed: Executed) -> None:
         """Hold what the cache has stored of a request, and let go of what it has evicted."""
-        self.holdings.keep(self._cache, grant.end, grant.written, executed.states)
+        self.holdings.keep(self._cache, self._end(grant.request), grant.written, executed.states)
 
-    @torch.inference_mode()
-    def whole_prefill(self, node: int) -> Tensor:
-        """Return the last logits of the prompt that ends with `node`, computed in one pass."""
+    def whole_prefill(self, request: int) -> Tensor:
+        """Return the last logits of a prompt, computed in one pass without the cache."""
         self._cache.clear()
-        return _on_host(self._model.forward(self._cache, self._prompt(node)))
+        tokens = self._prompt(int(self._trace.leaf[request]))
+        return _on_host(self._model.forward(self._cache, tokens))
 
     def _pass(
         self,
@@ -111,18 +115,25 @@ class Executor:
                 states[high] = self._cache.snapshot()
         return logits
 
+    def _end(self, request: int) -> int:
+        """Return the node with which a prompt and its answer end, if that is known."""
+        trace = self._trace
+        after = -1 if trace.after is None else int(trace.after[request])
+        return after if after >= 0 else int(trace.leaf[request])
+
     def _prompt(self, node: int) -> Tensor:
         ids = torch.from_numpy(self._ids.prompt(node))
         return ids[None].to(self._model.device)
 
-    @torch.inference_mode()
     def _warm_up(self, seed: int) -> None:
-        """Make the buffers and bind the kernels: the first pass of a process is a slow one."""
+        """Make the buffers, touch them and bind the kernels: all of that is slow only once."""
         tokens = self._model.random_tokens(WARM_UP_TOKENS, seed=seed)
         for _ in range(2):
             self._cache.clear()
             self._model.forward(self._cache, tokens)
             self._cache.restore(self._cache.snapshot())
+        for rows in self._cache.kv_rows(0, self._most_tokens):
+            rows.zero_()
 
 
 def most_tokens(trace: Trace) -> int:

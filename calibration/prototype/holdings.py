@@ -1,22 +1,23 @@
-"""The tensors behind a cache's books: KV of runs, states of checkpoints."""
+"""The tensors behind a cache's books: KV of resident tokens, states of checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from calibration.models.states import ModelCache, Snapshot
-from simulator.entry import Checkpoint, KvRun
+from simulator.entry import Checkpoint
 from simulator.integrity import IntegrityError
 from simulator.pool import Pool
+from simulator.runs import Runs
 from simulator.world import Sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Keys and values of the tokens `(start, stop]` of a run, layer by layer."""
+    """Keys and values of the tokens `(start, stop]`, layer by layer."""
 
     start: int
     stop: int
@@ -29,10 +30,19 @@ class _Rows:
 
 
 class Holdings:
-    """Holds for every entry of a cache what it stands for, and lets go when the cache does."""
+    """Holds what the entries of a cache stand for, and lets go when the cache does.
 
-    def __init__(self) -> None:
-        self._rows: dict[KvRun, _Rows] = {}
+    KV is held by node of the prefix tree: runs are cut while they are resident, nodes are not.
+
+    Parameters
+    ----------
+    runs
+        Those of the cache.
+    """
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._rows: dict[int, _Rows] = {}
         self._states: dict[Checkpoint, Snapshot] = {}
 
     @property
@@ -40,51 +50,48 @@ class Holdings:
         """Bytes of one state, 0 while none is held."""
         return next((state.size_bytes for state in self._states.values()), 0)
 
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all tensors."""
-        rows = (tensor for held in self._rows.values() for tensor in held.tensors)
-        kv_bytes = sum(tensor.numel() * tensor.element_size() for tensor in rows)
-        return kv_bytes + sum(state.size_bytes for state in self._states.values())
-
     def state(self, checkpoint: Checkpoint) -> Snapshot:
         """Return the state of a checkpoint."""
         return self._states[checkpoint]
 
-    def load(self, cache: ModelCache, run: KvRun, stop: int) -> None:
-        """Write the KV of the first `stop` tokens of the path up from `run` into a cache."""
-        for above in _path(run):
+    def load(self, cache: ModelCache, node: int, stop: int) -> None:
+        """Write the KV of the first `stop` tokens of the path down to `node` into a cache."""
+        for above in self._runs.tree.path(node):
+            start = int(self._runs.tree.start[above])
+            if start >= stop:
+                break
             held = self._rows[above]
             end = min(held.stop, stop)
-            for place, rows in zip(cache.kv_rows(held.start, end), held.tensors, strict=True):
-                place.copy_(rows[..., : end - held.start, :])
+            for place, rows in zip(cache.kv_rows(start, end), held.tensors, strict=True):
+                place.copy_(rows[..., : end - start, :])
 
     def keep(
         self,
         cache: ModelCache,
-        end: KvRun,
-        written: Sequence[Checkpoint],
+        node: int,
+        written: Iterable[Checkpoint],
         states: Mapping[int, Snapshot],
     ) -> None:
-        """Copy what has become resident on the path up from `end`, and let go of what has left.
+        """Copy what has become resident on the path down to `node`; let go of what has left.
 
         Parameters
         ----------
         cache
             Holds the KV of the whole path.
-        end
-            The run in which prompt and answer end.
+        node
+            That with which prompt and answer end.
         written
             Checkpoints that have been stored.
         states
             The states that were captured, by position.
         """
         self._let_go()
-        for run in _path(end):
-            held = self._rows.get(run)
-            if run.kv_end > run.start and (held is None or held.stop < run.kv_end):
-                rows = cache.kv_rows(run.start, run.kv_end)
-                self._rows[run] = _Rows(run.start, run.kv_end, tuple(row.clone() for row in rows))
+        for above in self._runs.tree.path(node):
+            start, end = int(self._runs.tree.start[above]), self._resident_end(above)
+            held = self._rows.get(above)
+            if end > (start if held is None else held.stop):
+                rows = tuple(row.clone() for row in cache.kv_rows(start, end))
+                self._rows[above] = _Rows(start, end, rows)
         for checkpoint in written:
             if checkpoint.resident:
                 self._states[checkpoint] = states[checkpoint.position]
@@ -98,27 +105,28 @@ class Holdings:
             If a token or a state is held that the cache does not count, or the other way round.
         """
         tokens = sum(held.stop - held.start for held in self._rows.values())
-        counted = pool.kv_bytes, pool.checkpoints
-        if counted != (tokens * sizes.kv_bytes_per_token, len(self._states)):
+        if (pool.kv_bytes, pool.checkpoints) != (
+            tokens * sizes.kv_bytes_per_token,
+            len(self._states),
+        ):
             raise IntegrityError(
-                f"the prototype holds KV of {tokens} tokens and {len(self._states)} states, which "
-                f"is not what the cache counts: {pool.kv_bytes} bytes of KV and "
-                f"{pool.checkpoints} states"
+                f"the prototype holds KV of {tokens} tokens and {len(self._states)} states, the "
+                f"cache counts {pool.kv_bytes} bytes of KV and {pool.checkpoints} states"
             )
 
     def _let_go(self) -> None:
         """Drop what the cache has evicted since."""
         for checkpoint in [known for known in self._states if not known.resident]:
             del self._states[checkpoint]
-        for run, held in list(self._rows.items()):
-            if run.kv_end == run.start:
-                del self._rows[run]
-            elif run.kv_end < held.stop:
-                self._rows[run] = held.up_to(run.kv_end)
+        for node, held in list(self._rows.items()):
+            end = self._resident_end(node)
+            if end == held.start:
+                del self._rows[node]
+            elif end < held.stop:
+                self._rows[node] = held.up_to(end)
 
-
-def _path(run: KvRun) -> Iterator[KvRun]:
-    """Yield `run` and the runs above it, without the root."""
-    while run.stop:
-        yield run
-        run = run.parent
+    def _resident_end(self, node: int) -> int:
+        """Return how far the KV of a node is resident; where it starts if it is not."""
+        start, stop = int(self._runs.tree.start[node]), int(self._runs.tree.stop[node])
+        run = self._runs.covering()[node]
+        return start if run is None else min(max(run.kv_end, start), stop)

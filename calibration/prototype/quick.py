@@ -1,8 +1,8 @@
 """A profile in seconds rather than minutes, for one model on this machine and short prompts.
 
 The harness measures more, holds points out and runs the exactness gate; this is for a prototype
-that has no such profile at hand, and its `source` says so. It can go on measuring between two
-passes over a trace, so that a machine that is shared with others was as slow for both.
+that has no such profile at hand, and its `source` says so. It can measure a few points between any
+two requests, so that a machine that is shared with others was as slow for both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import torch
 
 from calibration import preflight
 from calibration.clock import Clock
@@ -24,7 +23,8 @@ from calibration.plan import Item
 from simulator.profile import Profile, parse_profile
 
 # Without kernels of its own the delta rule pads to chunks of 64 tokens: F has steps there.
-_TOKENS = (1, 16, 64, 65, 128, 129, 192, 193, 256, 257, 384, 512, 768, 1024, 2048, 4096, 8192)
+_STEPS = (1, 2, 16, 64, 65, 128, 129, 192, 193, 256, 257)
+_TOKENS = (*_STEPS, 384, 512, 768, 1024, 2048, 4096, 8192)
 _BEHIND = (64, 256)  # tokens prefilled behind each context
 _COPIES = 20  # a copy of a small state is too short to be timed alone
 _MICRO = 1e6
@@ -55,29 +55,41 @@ class QuickProfiler:
         self._random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(longest,)))
         self._timer = PassTimer(model, clock, warm_ups=1, seed=seed)
         self._places = _places(longest)
-        self._rows: list[list[float]] = []
-        self._copies: list[tuple[float, float]] = []  # seconds of a capture and of a restore
+        self._left: list[int] = []  # points that this round has still to time
+        self.restart()
         self._cache = model.new_cache(1)
-        with torch.inference_mode():
-            model.forward(self._cache, model.random_tokens(1, seed=seed))
-            self._state = self._cache.snapshot()
+        model.forward(self._cache, model.random_tokens(1, seed=seed))
+        self._state = self._cache.snapshot()
 
-    @torch.inference_mode()
-    def measure(self, repetitions: int = 1) -> None:
-        """Time every point so often, shuffled."""
-        for _ in range(repetitions):
-            row = [0.0] * len(self._places)
-            for at in self._random.permutation(len(row)):
-                c, n = self._places[at]
-                row[at] = self._timer.seconds(Item("prefill", c, (n,)))
-            self._rows.append(row)
-            captures, restores = map(self._clock.seconds, (self._capture, self._restore))
-            self._copies.append((captures / _COPIES, restores / _COPIES))
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return len(self._places)
+
+    def restart(self) -> None:
+        """Forget what has been measured."""
+        self._left.clear()
+        self._seconds: list[list[float]] = [[] for _ in self._places]
+        self._copies: list[tuple[float, float]] = []  # seconds of a capture and of a restore
+
+    def measure(self, points: int) -> None:
+        """Time so many points more; all come in turn, each round shuffled."""
+        for _ in range(points):
+            if not self._left:
+                self._left = self._random.permutation(self.points).tolist()
+                captures, restores = map(self._clock.seconds, (self._capture, self._restore))
+                self._copies.append((captures / _COPIES, restores / _COPIES))
+            at = self._left.pop()
+            c, n = self._places[at]
+            self._seconds[at].append(self._timer.seconds(Item("prefill", c, (n,))))
 
     def profile(self) -> Profile:
-        """Return the profile of what has been measured so far."""
+        """Return the profile of the rounds that are complete, one at least."""
+        rounds = min(map(len, self._seconds))
         c, n = np.array(self._places, dtype=np.int64).T
-        points = Points(c, n, np.array(self._rows).T, self._clock.typical)
+        points = Points(
+            c, n, np.array([row[:rounds] for row in self._seconds]), self._clock.typical
+        )
         form = fit_form(points)
         capture, restore = np.median(self._copies, axis=0).tolist()
         size = self._state.size_bytes
@@ -94,18 +106,18 @@ class QuickProfiler:
 
     def _facts(self, points: Points) -> dict[str, Any]:
         sizes = self._cache.sizes()
-        device = self._model.device.type
+        device = self._model.device
         spread = float(np.median(points.noise))
         return {
             "schema_version": 1,
-            "profile_id": f"{self._name}-quick-{device}",
-            "kind": "toy" if device == "cpu" else "measured",
+            "profile_id": f"{self._name}-quick-{device.type}",
+            "kind": "toy" if device.type == "cpu" else "measured",
             "source": f"a quick fit to {len(points)} points for the prototype: none held out, "
             f"repeated runs {spread:.1%} apart",
             "licence": "Apache-2.0",
             "created": datetime.now(UTC).date().isoformat(),
             "seed": self._seed,
-            "hardware": {"name": preflight.examine(device).name},
+            "hardware": {"name": preflight.examine(str(device)).name},
             "software": preflight.software(),
             "model": {"name": self._name},
             "state": {

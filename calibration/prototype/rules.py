@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from simulator.errors import UsageError
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
+from simulator.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +17,22 @@ class Rules:
     eviction: EvictionPolicy
     admission: AdmissionPolicy
     capacity_bytes: int | None = None
+
+
+def check_servable(trace: Trace, rules: Rules) -> None:
+    """Refuse what no model could serve.
+
+    Raises
+    ------
+    UsageError
+        If the trace has no request or no arrival times, or the placer holds states for free.
+    """
+    if not len(trace):
+        raise UsageError(f"trace '{trace.name}' has no request")
+    if trace.arrival_seconds is None:
+        raise UsageError(f"trace '{trace.name}' has no arrival times: state a load")
+    if rules.placer.implicit:
+        raise UsageError(
+            "the placer holds a state everywhere for free, which no model can: "
+            "'block:size=64' holds real ones"
+        )

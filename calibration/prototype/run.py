@@ -10,7 +10,7 @@ from calibration.fit.points import Typical
 from calibration.models.hybrid import HybridModel
 from calibration.prototype.executor import Executor
 from calibration.prototype.queueing import with_waits
-from calibration.prototype.rules import Rules
+from calibration.prototype.rules import Rules, check_servable
 from calibration.prototype.served import Sameness, Served
 from calibration.prototype.serving import Serving
 from simulator.cache import PolicyCache
@@ -80,7 +80,7 @@ class Prototype:
         clock: Clock,
         seed: int = 0,
     ) -> None:
-        _refuse(trace, rules())
+        check_servable(trace, rules())
         self._trace = trace
         self._profile = profile
         self._rules = rules
@@ -114,7 +114,7 @@ class Prototype:
             rules.capacity_bytes,
         )
         cache = PolicyCache(self._trace, world, rules.placer, rules.admission, rules.eviction)
-        executor = Executor(self._model, self._trace, self._clock, self._seed)
+        executor = Executor(self._model, self._trace, cache.runs, self._clock, self._seed)
         serving = Serving(cache, world.costs, executor)
         served = []
         for request in serving.serve(self._trace):
@@ -133,18 +133,6 @@ class Prototype:
         assert self._sameness is not None
         merged = _merged(self._passes, self._clock.typical)
         return Outcome(tuple(with_waits(merged)), self._sameness, self._state_bytes)
-
-
-def _refuse(trace: Trace, rules: Rules) -> None:
-    if not len(trace):
-        raise UsageError(f"trace '{trace.name}' has no request")
-    if trace.arrival_seconds is None:
-        raise UsageError(f"trace '{trace.name}' has no arrival times: state a load")
-    if rules.placer.implicit:
-        raise UsageError(
-            "the placer holds a state everywhere for free, which no model can: "
-            "'block:size=64' holds real ones"
-        )
 
 
 def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served]:
@@ -168,8 +156,8 @@ def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served
 def _sameness(executor: Executor, serving: Serving, *, strict: bool) -> Sameness:
     """Compare resumed requests with whole prefills of their prompts."""
     most = 0.0
-    for leaf, logits in serving.sample:
-        most = max(most, float((executor.whole_prefill(leaf) - logits).abs().max()))
+    for request, logits in serving.sample:
+        most = max(most, float((executor.whole_prefill(request) - logits).abs().max()))
     if strict and not most <= MOST_DIFFERENCE:
         raise InexactError(
             f"a resumed request differs from its whole prefill by {most:.2g} in a logit, which is "

@@ -35,7 +35,7 @@ class Serving:
 
     def __init__(self, cache: PolicyCache, costs: CostModel, executor: Executor) -> None:
         self.resumed = 0
-        self.sample: list[tuple[int, Tensor]] = []  # leaf and last logits of resumed requests
+        self.sample: list[tuple[int, Tensor]] = []  # request and last logits, of those that resume
         self._cache = cache
         self._costs = costs
         self._executor = executor
@@ -83,5 +83,5 @@ class Serving:
         if not grant.resume:
             return
         if self.resumed % SAMPLE_EVERY == 0:
-            self.sample.append((grant.leaf.node, logits))
+            self.sample.append((grant.request, logits))
         self.resumed += 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 
 from calibration import preflight
 from calibration.clock import Clock, clock_for
+from calibration.harness import out_of_memory
 from calibration.models.hybrid import HybridModel
 from calibration.preflight import Machine
 from calibration.subject import Subject, build_subject, find_subject
@@ -95,4 +97,25 @@ def open_site(
             f"model '{subject.name}' needs {subject.weight_bytes(precision.itemsize) / 1e9:.1f} GB "
             f"for its weights, and {machine.free / 1e9:.1f} GB are free: one layer group is smaller"
         )
-    return Site(subject, machine, build_subject(subject, device, precision, seed))
+    with memory_told(subject.name):
+        return Site(subject, machine, build_subject(subject, device, precision, seed))
+
+
+@contextmanager
+def memory_told(what: str) -> Iterator[None]:
+    """Say in one line that memory has run out for `what`.
+
+    Raises
+    ------
+    UsageError
+        If it has.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+        raise UsageError(
+            f"{what}: out of memory; shorter prompts, a smaller capacity or one layer group "
+            "(--group) need less"
+        ) from None

@@ -45,9 +45,6 @@ def calibrate(
 
     budget_seconds = None if budget is None else parse_budget(budget)
     options = Options(model, device, out, budget_seconds, seed, fresh, group)
-    if dry_run:
-        lines = plan_lines(*plan_of(options))
-    else:
-        lines = summary_lines(measure(options), out)
+    lines = plan_lines(*plan_of(options)) if dry_run else summary_lines(measure(options), out)
     for line in lines:
         print_line(line)

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.calibration.tiny import tiny_model, torch
+from tests.calibration.tiny import tiny_model, torch  # first: it skips where torch is absent
 
+# isort: split
 from calibration import exactness
+from calibration.models.hybrid import cache_name
 
 EXACT = ["qwen3.5", "qwen3.5-moe", "qwen3-next", "nemotron-h", "falcon-h1", "kimi-linear", "bamba"]
 
@@ -18,18 +20,18 @@ def test_a_resumed_model_is_the_same_and_mistakes_are_seen(family: str) -> None:
     assert finding.passed
 
 
-def test_bamba_counts_from_zero_unless_positions_are_given() -> None:
+@pytest.mark.parametrize(("positions", "exact"), [(True, True), (False, False)])
+def test_bamba_is_exact_only_where_positions_are_given(positions: bool, exact: bool) -> None:
     model = tiny_model("bamba")
     tokens = model.random_tokens(120, seed=1)
     whole = model.forward(model.new_cache(120), tokens, every_logit=True)[:, 77:]
     cache = model.new_cache(120)
     model.forward(cache, tokens[:, :77])
+    given = {"position_ids": torch.arange(77, 120)[None]} if positions else {}
+    given |= {cache_name(model.module): cache.cache, "use_cache": True}
     with torch.no_grad():
-        given = {"past_key_values": cache.cache, "use_cache": True}
-        if "cache" in model.module.forward.__wrapped__.__code__.co_varnames:
-            given["cache"] = given.pop("past_key_values")
         resumed = model.module(tokens[:, 77:], **given).logits
-    print((resumed - whole).abs().max())
+    assert (float((resumed - whole).abs().max()) <= exactness.TOLERANCE) is exact
 
 
 def test_jamba_forgets_its_state_when_several_tokens_follow() -> None:

@@ -241,6 +241,14 @@ def test_a_profile_says_what_the_form_says() -> None:
     assert 0.001 < (profile.validation.band or 0) < 0.1
 
 
+def test_no_pass_takes_no_time() -> None:
+    c, n = np.array([0, 100, 0, 100]), np.array([10, 10, 1000, 1000])
+    points = Points(c, n, (1e-9 * n * (c + n / 2))[:, None])  # pairs alone
+    form = fit_form(points)
+    assert form.own_seconds == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert profile_of(points, form, [form]).prefill.F.us == (1e-3, 1e-3)
+
+
 def test_minima_are_stored_beside_the_medians() -> None:
     points = timed(noise=0.05, repetitions=3)
     best = Points(points.c, points.n, points.seconds, "minimum")

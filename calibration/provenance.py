@@ -1,0 +1,109 @@
+"""The fields of a profile that no timing sets: what was measured, on what, with what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calibration import preflight
+from calibration.models.hybrid import HybridModel
+from calibration.models.states import CacheSizes
+from calibration.parts import model_parts
+from calibration.preflight import Machine
+from calibration.subject import Subject, config_sha256
+
+_HOW = {"cuda": "CUDA events, medians", "cpu": "processor time of one thread, minima"}
+
+
+def provenance(
+    subject: Subject, machine: Machine, model: HybridModel, ceilings: dict[str, float]
+) -> dict[str, Any]:
+    """Return the fields from `profile_id` to `kv`; bytes are those of the model's own tensors."""
+    device = "cpu" if machine.kind == "cpu" else slug(machine.name)
+    sizes = _sizes(model)
+    return {
+        "profile_id": f"{slug(subject.name)}-{device}",
+        "kind": "toy" if subject.toy else "measured",
+        "source": f"timed by milepost calibrate: {_HOW[machine.kind]}",
+        "licence": "Apache-2.0",
+        "hardware": _hardware(machine, ceilings),
+        "software": preflight.software(),
+        "model": _model(subject, model, sizes),
+        **_bytes(sizes, subject.plan.groups),
+    }
+
+
+def model_warnings(subject: Subject, device_kind: str) -> list[str]:
+    """Return what a reader must be told of the model, a sentence each."""
+    said = []
+    if device_kind == "cuda" and not preflight.has_fast_kernels():
+        said.append(
+            "the recurrence ran on the torch fallback, several times slower than with fla-core"
+        )
+    if subject.plan.groups > 1:
+        said.append(
+            f"one layer group was timed and counted {subject.plan.groups} times; embeddings and "
+            "output head are left out"
+        )
+    if subject.folder is None and not subject.toy:
+        said.append("random weights, which cost what trained ones do")
+    return said
+
+
+def slug(name: str) -> str:
+    """Return a name of the letters that a profile's name may have."""
+    kept = "".join(c if (c.isascii() and c.isalnum()) or c in ".-_" else "-" for c in name.lower())
+    return kept.strip("-")[:80] or "local"
+
+
+def _hardware(machine: Machine, ceilings: dict[str, float]) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": machine.name, "memory": machine.memory, "ceilings": ceilings}
+    optional = {"driver": machine.driver, "clocks": machine.clocks}
+    return found | {key: value for key, value in optional.items() if value}
+
+
+def _model(subject: Subject, model: HybridModel, sizes: CacheSizes) -> dict[str, Any]:
+    groups = subject.plan.groups
+    known = {} if subject.folder else model_parts(subject.plan.geometry)["model"]
+    return {
+        **known,
+        "name": slug(subject.name),
+        "config_sha256": config_sha256(model.config),
+        "layer_types": {
+            "recurrent": sizes.recurrent_layers * groups,
+            "attention": sizes.attention_layers * groups,
+        },
+        "parameters": _parameters(model) * groups,
+        "weights": "real" if subject.folder else "random",
+        "scale": subject.plan.scale,
+    }
+
+
+def _bytes(sizes: CacheSizes, groups: int) -> dict[str, Any]:
+    """Return the fields `state` and `kv`.
+
+    A state can be taken after any token, since the prefill is cut there: the alignment is 1.
+    """
+    return {
+        "state": {
+            "ssm_bytes": sizes.ssm_bytes * groups,
+            "conv_bytes": sizes.conv_bytes * groups,
+            "bytes_per_checkpoint": (sizes.ssm_bytes + sizes.conv_bytes) * groups,
+            "alignment": 1,
+            "dtypes": {"ssm": sizes.ssm_dtype, "conv": sizes.conv_dtype},
+        },
+        "kv": {"bytes_per_token": sizes.kv_bytes_per_token * groups, "dtype": sizes.kv_dtype},
+    }
+
+
+def _sizes(model: HybridModel) -> CacheSizes:
+    cache = model.new_cache(8)
+    model.forward(cache, model.random_tokens(8, seed=0))
+    return cache.sizes()
+
+
+def _parameters(model: HybridModel) -> int:
+    """Count the parameters of all layers, embeddings and output head excluded."""
+    module = model.module
+    ends = (module.get_input_embeddings(), module.get_output_embeddings())
+    outside = {id(p) for end in ends if end is not None for p in end.parameters()}
+    return sum(p.numel() for p in module.parameters() if id(p) not in outside)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.calibration.tiny import torch  # first: it skips where torch is absent
+
+# isort: split
+from calibration.estimate import Estimate
+from calibration.harness import measure_all, out_of_memory
+from calibration.journal import Journal
+from calibration.measure.graphs import NotCapturableError
+from calibration.models.configs import TOY
+from calibration.plan import Block, Item
+
+ITEMS = tuple(Item("prefill", c, (n,)) for c in (0, 1024) for n in (64, 512))
+ESTIMATE = Estimate(TOY, "cpu", 0)
+
+
+class FakeBench:
+    """Takes the expected time of every item, and fails where it is told to."""
+
+    def __init__(self, *, kill_after: int = -1, fails: dict[str, RuntimeError] | None = None):
+        self.calls: list[str] = []
+        self.released = 0
+        self.clock = 0.0
+        self._kill_after = kill_after
+        self._fails = fails or {}
+
+    def seconds(self, item: Item) -> float:
+        if len(self.calls) == self._kill_after:
+            raise KeyboardInterrupt
+        self.clock += ESTIMATE.once_seconds(item)
+        if item.name in self._fails:
+            raise self._fails[item.name]
+        self.calls.append(item.name)
+        return 1e-3 * item.n + 1e-6 * len(self.calls)
+
+    def release(self) -> None:
+        self.released += 1
+
+
+def blocks(repetitions: int = 4) -> list[Block]:
+    return [
+        Block("prefill", ITEMS, repetitions, essential=True),
+        Block("cuts", (Item("cut", 0, (64, 64)),), repetitions),
+    ]
+
+
+def measured(path: Path, bench: FakeBench, budget: float | None = None) -> Journal:
+    journal = Journal(path, {})
+    try:
+        measure_all(
+            blocks(), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
+        )
+    finally:
+        journal.close()
+    return journal
+
+
+def test_every_repetition_is_measured_once_in_shuffled_order(tmp_path: Path) -> None:
+    bench = FakeBench()
+    journal = measured(tmp_path / "journal", bench)
+    assert sorted(bench.calls) == sorted([item.name for b in blocks() for item in b.items] * 4)
+    assert bench.calls[:16] != sorted(bench.calls[:16])
+    assert {len(times) for times in journal.seconds.values()} == {4}
+    assert bench.released == 3  # after each block, and at the end
+
+
+@pytest.mark.parametrize("kill_after", [0, 1, 7, 16, 19])
+def test_a_killed_run_goes_on_and_measures_nothing_twice(tmp_path: Path, kill_after: int) -> None:
+    killed, resumed = FakeBench(kill_after=kill_after), FakeBench()
+    with pytest.raises(KeyboardInterrupt):
+        measured(tmp_path / "journal", killed)
+    journal = measured(tmp_path / "journal", resumed)
+    assert len(killed.calls) == kill_after
+    assert len(killed.calls) + len(resumed.calls) == 20
+    assert {len(times) for times in journal.seconds.values()} == {4}
+    again = FakeBench()
+    measured(tmp_path / "journal", again)
+    assert again.calls == []
+
+
+def test_the_order_is_that_of_the_seed(tmp_path: Path) -> None:
+    one, same = FakeBench(), FakeBench()
+    measured(tmp_path / "one", one)
+    measured(tmp_path / "same", same)
+    assert one.calls == same.calls
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"), "out of memory"),
+        (
+            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+            "out of memory",
+        ),
+        (NotCapturableError("no CUDA graph"), "no CUDA graph"),
+    ],
+)
+def test_a_point_that_cannot_be_measured_is_skipped_and_named(
+    tmp_path: Path, error: RuntimeError, reason: str
+) -> None:
+    bench = FakeBench(fails={ITEMS[3].name: error})
+    journal = measured(tmp_path / "journal", bench)
+    assert journal.skipped == {ITEMS[3].name: reason}
+    assert ITEMS[3].name not in journal.seconds
+    assert len(bench.calls) == 16
+
+
+def test_other_errors_are_not_swallowed(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        measured(
+            tmp_path / "journal", FakeBench(fails={ITEMS[0].name: RuntimeError("shapes differ")})
+        )
+    assert not out_of_memory(RuntimeError("shapes differ"))
+
+
+def test_a_budget_too_short_keeps_three_repetitions_of_the_essential(tmp_path: Path) -> None:
+    bench = FakeBench()
+    journal = Journal(tmp_path / "journal", {})
+    said = measure_all(
+        blocks(), bench, journal, ESTIMATE, budget_seconds=1e-6, now=lambda: bench.clock
+    )
+    journal.close()
+    assert {name: len(times) for name, times in journal.seconds.items()} == {
+        item.name: 3 for item in ITEMS
+    }
+    assert said == [
+        "'prefill': 3 repetitions instead of 4, for want of time",
+        "no time for 1 of 1 points of 'cuts'",
+    ]
+
+
+def test_what_earlier_runs_spent_counts_towards_the_budget(tmp_path: Path) -> None:
+    budget = 1.2 * sum(map(ESTIMATE.block_seconds, blocks()))
+    with pytest.raises(KeyboardInterrupt):
+        measured(tmp_path / "journal", FakeBench(kill_after=10), budget)
+    journal = Journal(tmp_path / "journal", {})
+    spent = journal.spent_seconds
+    assert 0 < spent < budget
+    journal.close()
+    assert measured(tmp_path / "journal", FakeBench(), budget).spent_seconds <= 1.01 * budget

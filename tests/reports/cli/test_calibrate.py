@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.reports.cli.conftest import Milepost
+
+
+def test_the_plan_goes_to_stdout(milepost: Milepost, tmp_path: Path) -> None:
+    arguments = ("calibrate", "--model", "qwen3.5-9b", "--device", "cuda", "--dry-run")
+    told = milepost(*arguments, "--budget", "10m", "--out", tmp_path / "x.json")
+    assert told.code == 0
+    assert told.err == ""
+    assert told.out.startswith("qwen3.5-9b, whole, on cuda\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_torch_it_says_what_to_install(
+    milepost: Milepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from calibration import preflight
+
+    monkeypatch.setattr(preflight, "_installed", lambda _: None)
+    told = milepost("calibrate", "--model", "toy-qwen3.5", "--out", tmp_path / "x.json")
+    assert told.code == 2
+    assert told.out == ""
+    assert told.err == (
+        "error: calibration needs torch, which is not installed: "
+        "pip install 'milepost[calibration]'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "found"),
+    [("qwen3.5-9", 2, "did you mean 'qwen3.5-9b'"), ("weights.pt", 3, "a pickle may run code")],
+)
+def test_a_wrong_model_is_one_line(
+    milepost: Milepost, tmp_path: Path, model: str, code: int, found: str
+) -> None:
+    told = milepost("calibrate", "--model", model, "--out", tmp_path / "x.json")
+    assert told.code == code
+    assert found in told.err
+    assert told.err.count("\n") == 1
