@@ -75,7 +75,9 @@ class Setup:
 
 
 def measure(
-    setup: Setup, on_progress: Callable[[int, int], None] | None = None
+    setup: Setup,
+    on_progress: Callable[[int, int], None] | None = None,
+    site: Site | None = None,
 ) -> tuple[PrototypeRun, Profile]:
     """Serve a trace through a model; return what came of it, and the profile that priced it.
 
@@ -85,23 +87,24 @@ def measure(
         What is asked for.
     on_progress
         Called with the requests served so far, in all passes, and their number.
+    site
+        The model of the setup, if it has been built.
 
     Raises
     ------
     UsageError, DataError, InexactError
         For whatever is wrong with the setup, or with the states of the model.
     """
+    from calibration.prototype.rules import check_servable
+
     _check(setup)
     trace = _trace(setup)
     rules = _rules(setup)
-    rules()  # what is wrong with the policies is said before anything is built
+    check_servable(trace, rules())  # what is wrong is said before anything is built
     profile = _profile(setup)
     from calibration.prototype.compare import Plan, compare
-    from calibration.prototype.site import open_site
 
-    site = open_site(
-        setup.model, group=setup.group, device=setup.device, dtype=setup.dtype, seed=setup.seed
-    )
+    site = built(setup) if site is None else site
     load = LOAD if setup.load is None and setup.trace is None else setup.load
     plan = Plan(trace, rules, profile, load, setup.passes, setup.seed)
     done = 0
@@ -114,6 +117,15 @@ def measure(
 
     profile, outcome = compare(site, plan, note)
     return _told(setup, site, trace, profile, outcome), profile
+
+
+def built(setup: Setup) -> Site:
+    """Build the model of a setup."""
+    from calibration.prototype.site import open_site
+
+    return open_site(
+        setup.model, group=setup.group, device=setup.device, dtype=setup.dtype, seed=setup.seed
+    )
 
 
 def _check(setup: Setup) -> None:
@@ -161,10 +173,15 @@ def _opened(setup: Setup) -> Trace:
 
 def _first(trace: Trace, requests: int) -> Trace:
     """Return the first requests of a trace, over the same tree."""
-    names = ("leaf", "output_tokens", "session", "label", "arrival_seconds", "after")
-    columns = {name: getattr(trace, name) for name in names}
+    chosen = slice(requests)
     return replace(
-        trace, **{name: None if it is None else it[:requests] for name, it in columns.items()}
+        trace,
+        leaf=trace.leaf[chosen],
+        output_tokens=trace.output_tokens[chosen],
+        session=trace.session[chosen],
+        label=trace.label[chosen],
+        arrival_seconds=None if trace.arrival_seconds is None else trace.arrival_seconds[chosen],
+        after=None if trace.after is None else trace.after[chosen],
     )
 
 

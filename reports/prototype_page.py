@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
-from reports.charts.prototype import COLOURS, KINDS, prototype_charts
+from calibration.prototype.errors import RegimeError, service_errors, ttft_errors
+from reports.charts.prototype import COLOURS, KINDS, drawn_every, prototype_charts
 from reports.page.answer import Number
 from reports.page.document import bare, render
+from reports.prototype_summary import cautions, passes_apart
 from reports.version import version
 from simulator.files import write_text
 from simulator.units import format_bytes, format_count, format_seconds
@@ -17,16 +18,6 @@ from simulator.units import format_bytes, format_count, format_seconds
 if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
 
-SAME_BYTES = 0.05  # a state may differ by so much between tensors and books before it is noted
-MANY_BEYOND = 0  # requests beyond the profile's range before they are noted
-
-_KINDS = {
-    "measured": "was measured",
-    "toy": "was measured on a toy model or a CPU: it says how well the method works, not how fast "
-    "a server is",
-    "composed": "was composed from timings of single operators",
-    "analytic": "is a roofline estimate from datasheet figures",
-}
 HEADINGS = (
     "Requests",
     "Simulated",
@@ -85,7 +76,7 @@ def render_prototype_page(run: PrototypeRun) -> str:
             ("ttft", "Time to first token, waits included", list(map(_row, ttft))),
         ],
         facts=_facts(run),
-        notes=_notes(run, ttft[0]),
+        notes=_notes(run),
     )
 
 
@@ -126,7 +117,7 @@ def _numbers(run: PrototypeRun, service: RegimeError, ttft: RegimeError) -> list
         Number(
             "Median |error|",
             _percent(service.median_absolute),
-            f"passes lie {_percent(noise(run.requests))} apart",
+            f"passes {passes_apart(run)}",
         ),
         Number(
             "Bias of the sum", _signed(service.bias), f"{times[0]} simulated, {times[1]} measured"
@@ -185,38 +176,10 @@ def _facts(run: PrototypeRun) -> list[tuple[str, str]]:
     ]
 
 
-def _notes(run: PrototypeRun, ttft: RegimeError) -> list[str]:
-    setting, beyond = run.setting, run.extrapolated_requests
-    notes = [
-        "What is kept is decided once, by the simulator's own cache, so this compares cost, not "
-        "policy. KV is copied into place before the clock starts, as paged KV would be there.",
-        f"The profile {setting.profile} {_KINDS[setting.profile_kind]}.",
-    ]
-    if setting.profile_model not in (setting.model, setting.model.lower()):
-        notes.append(
-            f"The profile is of {setting.profile_model}, and {setting.model} was run: expect "
-            "errors of any size."
-        )
-    if setting.scale != "whole":
-        notes.append("One layer group was run, not the whole model.")
-    if run.state_bytes and abs(run.state_bytes / run.profile_state_bytes - 1) > SAME_BYTES:
-        notes.append(
-            "The tensors of a state are not of the size that the cache counts: precision or what "
-            "the library keeps differs from the profile's."
-        )
-    if beyond:
-        notes.append(f"{beyond} requests lie beyond the measured range of the profile.")
-    if setting.dtype != "float32":
-        notes.append(
-            f"Logits are compared in {setting.dtype}, whose rounding alone makes them differ."
-        )
-    waited = ttft.simulated_seconds - sum(r.priced.service for r in run.requests)
-    if waited > ttft.simulated_seconds / 2:
-        notes.append(
-            "More than half of the simulated time to first token is waiting: there a small error "
-            "of the service grows."
-        )
-    return notes
+def _notes(run: PrototypeRun) -> list[str]:
+    every = drawn_every(len(run.requests))
+    drawn = f"Charts draw one of every {every} requests; the figures are of all."
+    return [*cautions(run), *([drawn] if every > 1 else [])]
 
 
 def _percent(share: float) -> str:

@@ -9,6 +9,16 @@ from calibration.prototype.errors import RegimeError, noise, service_errors, ttf
 from calibration.prototype.served import PrototypeRun
 from simulator.units import format_bytes, format_seconds
 
+SAME_BYTES = 0.05  # a state may differ by so much between tensors and books before it is told
+
+_KINDS = {
+    "measured": "was measured",
+    "toy": "was measured on a toy model or a CPU: it says how well the method works, not how fast "
+    "a server is",
+    "composed": "was composed from timings of single operators",
+    "analytic": "is a roofline estimate from datasheet figures",
+}
+
 
 def figures(run: PrototypeRun) -> dict[str, Any]:
     """Return the figures of a run as plain values."""
@@ -41,15 +51,58 @@ def summary_lines(run: PrototypeRun) -> list[str]:
         lines += ["", title, f"{head}{'|error|':>9}{'worst':>9}", *map(_line, rows)]
     lines += [
         "",
-        f"passes lie {noise(run.requests):.1%} apart (median over the requests)",
+        f"passes {passes_apart(run)}",
         f"logits of {same.checked} of {same.resumed} resumed requests against whole prefills: "
         f"{same.max_abs:.1e} at most",
         f"one state: {format_bytes(run.state_bytes)} of tensors, "
         f"{format_bytes(run.profile_state_bytes)} in the cache's books",
     ]
-    if run.extrapolated_requests:
-        lines.append(f"beyond the profile's measured range: {run.extrapolated_requests} requests")
-    return lines
+    return [*lines, "", *(f"note: {told}" for told in cautions(run))]
+
+
+def cautions(run: PrototypeRun) -> list[str]:
+    """Return a sentence for everything that a reader should weigh."""
+    setting, beyond = run.setting, run.extrapolated_requests
+    notes = [
+        "What is kept is decided once, by the simulator's own cache, so this compares cost, not "
+        "policy. KV is copied into place before the clock starts, as paged KV would be there.",
+        f"The profile {setting.profile} {_KINDS.get(setting.profile_kind, 'is of unknown make')}.",
+    ]
+    if setting.profile_model not in {setting.model, setting.model.lower()}:
+        notes.append(
+            f"The profile is of {setting.profile_model}, and {setting.model} was run: expect "
+            "errors of any size."
+        )
+    if setting.scale != "whole":
+        notes.append("One layer group was run, not the whole model.")
+    if run.state_bytes and abs(run.state_bytes / run.profile_state_bytes - 1) > SAME_BYTES:
+        notes.append(
+            "The tensors of a state are not of the size that the cache counts: precision or what "
+            "the library keeps differs from the profile's."
+        )
+    if beyond:
+        notes.append(f"{beyond:,} requests lie beyond the measured range of the profile.")
+    if setting.dtype != "float32":
+        notes.append(
+            f"Logits are compared in {setting.dtype}, whose rounding alone makes them differ."
+        )
+    return notes + _waiting(run)
+
+
+def _waiting(run: PrototypeRun) -> list[str]:
+    waited = sum(request.simulated_wait_seconds for request in run.requests)
+    if waited <= sum(request.priced.service for request in run.requests):
+        return []
+    return [
+        "More than half of the simulated time to first token is waiting: there a small error of "
+        "the service grows."
+    ]
+
+
+def passes_apart(run: PrototypeRun) -> str:
+    """Return how far passes lie apart, in words."""
+    share = noise(run.requests)
+    return "lie an unknown way apart: there is one" if share is None else f"lie {share:.1%} apart"
 
 
 def _line(row: RegimeError) -> str:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 COLOURS = dict(zip(REGIMES, (GREY, VERMILLION, ORANGE, GREEN, BLUE), strict=True))
 KINDS = {"simulated": PURPLE, "measured": GREY}
-MOST_POINTS = 4_000  # of evenly chosen requests
+MOST_DRAWN = 2_000  # requests, each a row or two of data
 BAND = 0.15  # the share within which half of the requests should lie
 
 
 def prototype_charts(run: PrototypeRun) -> dict[str, alt.LayerChart]:
     """Return the charts of a page by their ids."""
-    requests = run.requests[:: -(-len(run.requests) // MOST_POINTS)]
+    requests = run.requests[:: drawn_every(len(run.requests))]
     return {
         "agreement": agreement(requests),
         "errors": errors(requests),
@@ -31,13 +31,18 @@ def prototype_charts(run: PrototypeRun) -> dict[str, alt.LayerChart]:
     }
 
 
+def drawn_every(requests: int) -> int:
+    """Return of how many requests one is drawn."""
+    return -(-requests // MOST_DRAWN)
+
+
 def agreement(requests: Sequence[Served]) -> alt.LayerChart:
     """Draw simulated against measured service, a point a request, around the diagonal."""
     measured = [request.measured_seconds for request in requests]
     unit, size = second_unit(measured)
     frame = _frame(requests, size)
-    ends = [min(frame["measured"].min(), frame["simulated"].min())]
-    ends.append(max(frame["measured"].max(), frame["simulated"].max()))
+    both = [*frame["measured"], *frame["simulated"]]
+    ends = [min(both), max(both)]
     scale = alt.Scale(type="log", nice=False, domain=[ends[0] / 1.1, ends[1] * 1.1])
     axis: Any = {"grid": False, "tickCount": 6, "format": "~r", "labelOverlap": "greedy"}
     x = alt.X("measured:Q", title=f"Measured, {unit}", scale=scale, axis=alt.Axis(**axis))

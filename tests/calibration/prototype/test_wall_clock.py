@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from simulator.profile import Profile, profile_to_json
 from tests.calibration.prototype.conftest import DOCUMENTS
 from tests.calibration.prototype.requests import run_of, served
 
@@ -40,13 +41,14 @@ def test_a_strategy_is_told_in_sums(script: ModuleType) -> None:
 
 
 def test_it_runs_every_strategy_on_one_model(
-    script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    script: ModuleType, profile: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
+    (tmp_path / "profile.json").write_text(profile_to_json(profile))
     arguments = ["--requests", "3", "--passes", "1", "--generator", DOCUMENTS]
-    strategies = ["--strategies", "none", "block:size=64"]
-    assert script.main([*arguments, *strategies, "--out", str(tmp_path / "rows.json")]) == 0
+    arguments += ["--strategies", "none", "block:size=64", "--out", str(tmp_path / "rows.json")]
+    assert script.main([*arguments, "--profile", str(tmp_path / "profile.json")]) == 0
     found = json.loads((tmp_path / "rows.json").read_text())
     assert [row["strategy"] for row in found["rows"]] == ["none", "block:size=64"]
     assert found["rows"][0]["saved_share"] == 0 < found["rows"][1]["saved_share"]

@@ -1,0 +1,125 @@
+"""The page of `milepost prototype`, from runs made by hand."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.prototype.served import PrototypeRun
+from reports.charts.lint import checked
+from reports.charts.prototype import prototype_charts
+from reports.prototype_page import render_prototype_page
+from reports.prototype_summary import figures, summary_lines
+from tests.calibration.prototype.requests import run_of, served
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def many(requests: int) -> PrototypeRun:
+    random = np.random.default_rng(1)
+    saved = random.integers(0, 2, requests) * 64
+    seconds = random.lognormal(-3, 1, requests)
+    return run_of(
+        *(
+            served(
+                number,
+                float(time * random.uniform(0.8, 1.1)),
+                float(time),
+                saved_tokens=int(saved[number]),
+                overlap_tokens=int(saved[number]),
+                positions=(80,) if number % 3 == 0 else (),
+            )
+            for number, time in enumerate(seconds)
+        ),
+        trace=HOSTILE,
+        placer=HOSTILE,
+    )
+
+
+@pytest.fixture(scope="module")
+def run() -> PrototypeRun:
+    return many(60)
+
+
+def test_the_page_is_closed_to_the_world_and_the_same_again(run: PrototypeRun) -> None:
+    page = render_prototype_page(run)
+    assert page == render_prototype_page(run)
+    assert HOSTILE not in page
+    assert "default-src 'none'" in unescape(page)
+    assert not re.search(r'(src|href)="https?:', page)
+
+
+def test_charts_stay_small_and_fit_their_data() -> None:
+    for chart in prototype_charts(many(9_000)).values():
+        spec = checked(chart)
+        assert max(len(table) for table in spec["datasets"].values()) <= 5_000
+
+
+def test_page_and_text_tell_the_same_figures() -> None:
+    run = run_of(served(0, 1.1, 1.0), served(1, 1.8, 2.0, arrival_seconds=50.0))
+    page, text, data = render_prototype_page(run), "\n".join(summary_lines(run)), figures(run)
+    assert data["service"][0]["median_absolute"] == pytest.approx(0.1)
+    assert "within <strong>10.0% of the measured time</strong>; their sum is off by -3.3%" in page
+    assert re.search(r"all +2 +2\.90 s +3\.00 s +-3\.3% +[+-]0\.0% +10\.0%", text)
+
+
+def test_what_a_reader_should_weigh_is_said() -> None:
+    page = render_prototype_page(
+        run_of(
+            served(0, 1.0, 1.0, simulated_wait_seconds=9.0),
+            model="b",
+            profile_model="a",
+            dtype="bfloat16",
+            scale="one layer group",
+        )
+    )
+    for said in (
+        "The profile is of a, and b was run",
+        "One layer group was run",
+        "compared in bfloat16",
+        "More than half of the simulated time",
+        "decided once",
+    ):
+        assert said in page
+
+
+def test_one_pass_says_nothing_of_noise() -> None:
+    page = render_prototype_page(run_of(served(passes_seconds=(1.0,))))
+    assert "lie an unknown way apart" in page
+
+
+def test_it_draws_in_a_browser(run: PrototypeRun, tmp_path: Path) -> None:
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        pytest.skip("no chromium on the PATH")
+    (tmp_path / "page.html").write_text(render_prototype_page(run), encoding="utf-8")
+    ended = subprocess.run(
+        [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=420,900",
+            "--virtual-time-budget=20000",
+            "--enable-logging=stderr",
+            "--dump-dom",
+            (tmp_path / "page.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert re.findall(r'data-drawn="(\w+)"', ended.stdout) == ["yes"] * 3, ended.stderr[-2000:]
+    assert [line for line in ended.stderr.splitlines() if ":CONSOLE" in line] == []
