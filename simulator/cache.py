@@ -9,7 +9,7 @@ from simulator.entry import Entry, KvRun, with_position
 from simulator.errors import UsageError
 from simulator.grant import Grant
 from simulator.integrity import check_integrity
-from simulator.protocols import AdmissionPolicy, EvictionPolicy, Overlap, Placer, Prefix
+from simulator.protocols import AdmissionPolicy, EvictionPolicy, Expiring, Overlap, Placer, Prefix
 from simulator.runs import Runs
 from simulator.store import Store
 from simulator.trace import Trace
@@ -41,7 +41,9 @@ class PolicyCache:
     ) -> None:
         self.grid = world.grid
         self.runs = Runs(trace.tree, self._on_split, foresee=eviction.clairvoyant)
-        self.store = Store(world, admission, eviction)
+        expired = eviction.expired if isinstance(eviction, Expiring) else None
+        self._expired = None if trace.arrival_seconds is None else expired  # no times, no ages
+        self.store = Store(world, admission, eviction, expires=self._expired is not None)
         # Memoryviews give plain ints several times faster than numpy arrays do.
         self._leaf = trace.leaf.data
         self._after = None if trace.after is None else trace.after.data
@@ -56,8 +58,14 @@ class PolicyCache:
         for policy in (placer, admission, eviction):
             policy.begin(replace(world, trace=trace if policy.clairvoyant else None))
 
-    def admit(self, request: int) -> Grant:
-        """Match the prompt of a request, pin what it uses and plan its checkpoints."""
+    def admit(self, request: int, now_seconds: float = 0.0) -> Grant:
+        """Match the prompt of a request, pin what it uses and plan its checkpoints.
+
+        What has expired at `now_seconds` has gone before, unless a running request uses it.
+        """
+        if self._expired is not None:
+            while (entry := self._expired(now_seconds)) is not None:
+                self.store.remove(entry)
         leaf = self.runs.at(self._leaf[request], request)
         grant = match(leaf, request, self.grid, implicit=self._implicit)
         grant.request = request

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,6 +218,21 @@ class EvictionPolicy(Protocol):
 
     def victim(self) -> Entry | None:
         """Return the evictable entry that should go next, or None where there is none."""
+        ...
+
+
+@runtime_checkable
+class Expiring(Protocol):
+    """What an eviction policy has besides, if its entries have a life.
+
+    It is asked before each match, and told of its entries where the cache has no limit as well.
+    """
+
+    def expired(self, now_seconds: float) -> Entry | None:
+        """Return an evictable entry whose life is over, or None where there is none.
+
+        The entry leaves, and the next is asked for. A run comes after what lies below it.
+        """
         ...
 
 

@@ -128,7 +128,7 @@ class InstantServer:
         """Serve the requests one after another."""
         prefills = self._prefills
         for request in range(first, last):
-            grant = prefills.cache.admit(request)
+            grant = prefills.cache.admit(request, arrival_seconds)
             prefills.finish(request, grant, arrival_seconds, 0.0, prefills.seconds(grant))
 
     def stop(self) -> None:
@@ -200,7 +200,8 @@ class QueueServer:
         together_seconds = waiting[0][1]
         while waiting and waiting[0][1] == together_seconds:
             request, arrival_seconds = waiting.popleft()
-            self._matched.append((request, arrival_seconds, self._prefills.cache.admit(request)))
+            grant = self._prefills.cache.admit(request, self._env.now)
+            self._matched.append((request, arrival_seconds, grant))
 
     def _end(self, event: Event) -> None:
         del event

@@ -17,9 +17,18 @@ class Store:
         Bytes per token and per state, the capacity, and what an eviction takes.
     admission, eviction
         The policies.
+    expires
+        Entries may also leave where the cache has no limit.
     """
 
-    def __init__(self, world: World, admission: AdmissionPolicy, eviction: EvictionPolicy) -> None:
+    def __init__(
+        self,
+        world: World,
+        admission: AdmissionPolicy,
+        eviction: EvictionPolicy,
+        *,
+        expires: bool = False,
+    ) -> None:
         self.sizes = sizes = world.sizes
         self.pool = Pool(world.capacity_bytes)
         self.evicted_checkpoints = 0
@@ -29,10 +38,10 @@ class Store:
         self._kv_bytes = sizes.kv_bytes_per_token
         self._page_tokens = sizes.page_tokens
         self._whole_runs = world.whole_runs
-        # Nothing ever leaves an unbounded store, so no order has to be kept; KV without bytes
-        # (a purely recurrent model) frees nothing, so it is never offered.
-        self._bounded = world.capacity_bytes is not None
-        self._evicts_kv = self._bounded and sizes.kv_bytes_per_token > 0
+        # Where nothing ever leaves, as in most unbounded stores, no order has to be kept; KV
+        # without bytes (a purely recurrent model) frees nothing, so it is never offered.
+        self._evicts = expires or world.capacity_bytes is not None
+        self._evicts_kv = self._evicts and sizes.kv_bytes_per_token > 0
 
     # --- use --------------------------------------------------------------------------------
 
@@ -55,7 +64,7 @@ class Store:
         written
             The states that it has stored, ascending.
         """
-        if not self._bounded:
+        if not self._evicts:
             return
         on_insert, on_hit = self._eviction.on_insert, self._eviction.on_hit
         if self._evicts_kv:
@@ -76,7 +85,7 @@ class Store:
         """
         if self._asks:
             self._admission.on_split(upper, lower)
-        if self._bounded:
+        if self._evicts:
             self._eviction.on_split(upper, lower)
             if unpinned and lower.evictable and self._evicts_kv:
                 self._eviction.on_evictable(lower)
@@ -86,7 +95,7 @@ class Store:
         run.pins -= 1
         if checkpoint is not None:
             checkpoint.pins -= 1
-        if self._bounded:
+        if self._evicts:
             if not run.pins and not run.children_resident and self._evicts_kv:
                 self._eviction.on_evictable(run)
             if checkpoint is not None and not checkpoint.pins:
@@ -178,6 +187,13 @@ class Store:
 
     # --- out --------------------------------------------------------------------------------
 
+    def remove(self, entry: Entry) -> None:
+        """Let go of an evictable entry: a state, or all KV of a run with its states."""
+        if isinstance(entry, Checkpoint):
+            self._drop(entry)
+        else:
+            self._cut(entry, entry.start)
+
     def _make_whole_room(self, size_bytes: int) -> bool:
         """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
         return size_bytes <= self.pool.total_bytes and self._make_room(size_bytes)
@@ -209,6 +225,10 @@ class Store:
         end = run.start
         if not self._whole_runs and (run.checkpoints or short_bytes < run.size_bytes):
             end = self._trimmed_end(run, short_bytes)
+        self._cut(run, end)
+
+    def _cut(self, run: KvRun, end: int) -> None:
+        """Let go of the KV of `run` beyond token `end`, and of the states there."""
         freed_bytes = (run.kv_end - end) * self._kv_bytes
         run.kv_end = end
         run.size_bytes -= freed_bytes

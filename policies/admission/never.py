@@ -7,7 +7,10 @@ from simulator.entry import Entry
 
 
 class Never(BaseAdmission):
-    """Admit nothing: every request is computed from its first token."""
+    """Admit nothing: every request is computed from its first token.
+
+    Source: none; the floor that a cache is held against.
+    """
 
     def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
         """Say no."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
-from policies.eviction.base import BaseEviction, require_rules, share_of
+from policies.eviction.base import BaseEviction, incoming_runs, require_rules, share_of
 from policies.eviction.ghosts import Ghosts
 from policies.eviction.queue import ByteQueue
 from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
+from simulator.world import World
 
 
 class Arc(BaseEviction):
@@ -17,9 +20,9 @@ class Arc(BaseEviction):
     return from B1 raises the target of T1, one from B2 lowers it.
 
     The paper has equal sizes. Here everything counts in bytes, a page being the entry at hand, and
-    T1 gives way where T2 is empty; with equal sizes this is the paper case by case. The prefix
-    cache tells of a return only when the entry is in: then the target moves after room was made
-    for it, not before.
+    T1 gives way where T2 is empty; with equal sizes this is the paper case by case. In the prefix
+    cache the KV runs of a prompt move the target before room is made for any of them, as in the
+    paper; a state moves it when it is in, since nothing is known of it before.
 
     Parameters
     ----------
@@ -32,15 +35,29 @@ class Arc(BaseEviction):
     FAST 2003, figure 4.
     """
 
+    observes: ClassVar[bool] = True
+
     def __init__(self, rules: str = "paper") -> None:
         self._reference = require_rules(rules)
         self._t1, self._t2 = ByteQueue(), ByteQueue()
         self._b1, self._b2 = Ghosts(), Ghosts()
         self._capacity = float("inf")
         self._target = 0.0
-        self._returning: Entry | None = None
+        self._returning: set[Entry] = set()
         self._from_b2 = False
-        self._incoming_bytes = 1
+        self._incoming_bytes = self._kv_bytes = 1
+
+    def begin(self, world: World) -> None:
+        """Learn the capacity, and what a token of KV takes."""
+        super().begin(world)
+        self._kv_bytes = world.sizes.kv_bytes_per_token
+
+    def observe(self, overlap: Overlap) -> None:
+        """Adapt the target to the runs that return, before room is made."""
+        self._returning.clear()
+        self._from_b2 = False
+        for run in incoming_runs(overlap):
+            self._note_return(run, (run.stop - run.start) * self._kv_bytes)
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Learn the capacity."""
@@ -49,14 +66,16 @@ class Arc(BaseEviction):
     def on_miss(self, entry: Entry) -> bool:
         """Adapt the target if it returns, before room is made."""
         self._incoming_bytes = entry.size_bytes
-        self._returning = entry if self._adapt(entry) else None
+        self._returning.clear()
+        self._from_b2 = False
+        self._note_return(entry, entry.size_bytes)
         return True
 
     def on_insert(self, entry: Entry) -> None:
         """Put it among those used again if it returns, else among those used once."""
-        returns = entry is self._returning or self._adapt(entry)
-        (self._t2 if returns else self._t1).push(entry)
-        self._returning = None
+        self._note_return(entry, entry.size_bytes)
+        (self._t2 if entry in self._returning else self._t1).push(entry)
+        self._returning.discard(entry)
         self._from_b2 = False
         self._incoming_bytes = 1
 
@@ -75,7 +94,7 @@ class Arc(BaseEviction):
     def on_evict(self, entry: Entry) -> None:
         """Remember it, and forget the oldest ghost where there are too many."""
         remembers = True
-        if self._returning is None:
+        if not self._returning:
             if self._full():
                 remembers = len(self._b1) > 0
                 self._b1.drop_oldest()
@@ -96,27 +115,28 @@ class Arc(BaseEviction):
     def victim(self) -> Entry | None:
         """Return the least recent entry of the list that exceeds its target."""
         t1_bytes, target = self._t1.bytes, self._target
-        no_ghosts = self._returning is None and self._full() and not self._b1
+        no_ghosts = not self._returning and self._full() and not self._b1
         exceeds = t1_bytes > target or (t1_bytes == target and self._from_b2)
         if t1_bytes and (no_ghosts or exceeds or not self._t2):
             return self._t1.head() or self._t2.head()
         return self._t2.head() or self._t1.head()
 
-    def _adapt(self, entry: Entry) -> bool:
-        """Move the target if `entry` is remembered; forget it, and say whether it was."""
+    def _note_return(self, entry: Entry, size_bytes: int) -> None:
+        """Move the target if `entry` is remembered, and forget it: it comes back."""
         b1, b2 = self._b1, self._b2
-        self._from_b2 = False
-        page_bytes = 1 if self._reference else entry.size_bytes
+        page_bytes = 1 if self._reference else size_bytes
         if entry.key in b1:
             step = max(b2.bytes / max(b1.bytes, 1), 1) * page_bytes
             self._target = min(self._target + step, self._capacity)
-            return b1.take(entry.key)
-        if entry.key in b2:
+            b1.take(entry.key)
+        elif entry.key in b2:
             step = max(b1.bytes / max(b2.bytes, 1), 1) * page_bytes
             self._target = max(self._target - step, 0)
             self._from_b2 = True
-            return b2.take(entry.key)
-        return False
+            b2.take(entry.key)
+        else:
+            return
+        self._returning.add(entry)
 
     def _full(self) -> bool:
         """Whether the incoming entry overfills T1 and B1 together."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import floor
 from typing import ClassVar
@@ -88,6 +89,14 @@ class BaseEviction:
     def victim(self) -> Entry | None:
         """Return the evictable entry that should go next, or None where there is none."""
         return None
+
+
+def incoming_runs(overlap: Overlap) -> Iterator[KvRun]:
+    """Yield the runs of a prompt of which nothing is resident, from the deepest: they come next."""
+    run = overlap.run
+    while run is not None and run.kv_end == run.start:
+        yield run
+        run = run.parent
 
 
 def require_rules(rules: str) -> bool:

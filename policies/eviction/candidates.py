@@ -17,6 +17,7 @@ Recency = Callable[[Any, int], Any]
 _LENGTH = 48  # nodes on the shortlist
 _STEPS = 24  # of them looked at before it is made anew
 _REQUESTS = 8  # it holds for so many
+_NO_AGE = np.iinfo(np.int64).max
 
 
 class Node:
@@ -41,7 +42,7 @@ class Candidates:
     recent; recency is estimated as it will be when the list expires; what comes or becomes worth
     less is estimated when it does; and other scales shrink no sum by more than the one that shrinks
     most. The true scores are looked at in this order until the next bound exceeds the
-    least of them, so the result is exact.
+    least of them, so the result is exact. Where too many are tied for that, all are scored.
 
     Parameters
     ----------
@@ -63,6 +64,7 @@ class Candidates:
         self._scales = (0.0, 0.0)  # of recency and of worth, for estimates
         self._origin = (0.0, 0.0)  # where they count from
         self._oldest = 0
+        self._tied = False  # it could not tell even when it was new
 
     def open(self, node: Node) -> None:
         """Make a node a candidate."""
@@ -123,8 +125,16 @@ class Candidates:
         by_recency = recency_weight / span if span > 0 else 0.0
         span = worths[-1] - worths[0]
         by_worth = worth_weight / span if span > 0 else 0.0
-        found = self._walk(now, by_recency, by_worth) if now <= self._until else None
-        return self._renew(now, by_recency, by_worth) if found is None else found
+        weights = now, by_recency, by_worth
+        current = now <= self._until
+        if current and self._tied:
+            return self._score_all(*weights)
+        found = self._walk(*weights) if current else None
+        if found is None:
+            self._renew(*weights)
+            found = self._walk(*weights)
+            self._tied = found is None
+        return self._score_all(*weights) if found is None else found
 
     def _enlist(self, node: Node) -> None:
         """Put a node on the shortlist, if it belongs there."""
@@ -157,7 +167,8 @@ class Candidates:
                 continue
             if node.last > made and (fresh := self._estimate(node)) > estimate:
                 del near[place]
-                insort(near, (fresh, serial, node))
+                if fresh < self._beyond:  # else it is like those that are not on the list
+                    insort(near, (fresh, serial, node))
                 continue
             score = node.worth * by_worth + recency(node.last, now) * by_recency
             if best is None or score < least or (score == least and node.age < best.age):
@@ -175,8 +186,8 @@ class Candidates:
         worth = by_worth / before_worth if before_worth else recency
         return recency if before_recency and recency < worth else worth
 
-    def _renew(self, now: int, by_recency: float, by_worth: float) -> Node:
-        """Score all nodes, make the shortlist, and return the node of least score."""
+    def _renew(self, now: int, by_recency: float, by_worth: float) -> None:
+        """Make the shortlist."""
         nodes, last, worth = self._nodes, np.frombuffer(self._last), np.frombuffer(self._worth)
         self._made, self._until = now, now + _REQUESTS
         self._scales, self._oldest = (by_recency, by_worth), self._lasts[0]
@@ -194,7 +205,10 @@ class Candidates:
             (estimate, next(self._serial), nodes[place])
             for estimate, place in zip(estimates[listed].tolist(), listed.tolist(), strict=True)
         )
+
+    def _score_all(self, now: int, by_recency: float, by_worth: float) -> Node:
+        """Return the node of least score by looking at all."""
+        last, worth = np.frombuffer(self._last), np.frombuffer(self._worth)
         scores = worth * by_worth + self._recency(last, now) * by_recency
-        least = np.flatnonzero(scores == scores.min())
-        eldest = np.argmin(np.frombuffer(self._age, dtype=np.int64)[least])
-        return nodes[int(least[eldest])]
+        age = np.frombuffer(self._age, dtype=np.int64)
+        return self._nodes[int(np.argmin(np.where(scores == scores.min(), age, _NO_AGE)))]

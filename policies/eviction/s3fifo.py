@@ -32,7 +32,8 @@ class S3Fifo(BaseEviction):
         "paper": the small queue gives way while it has its share, else the main one. In
         "libcachesim" the main queue gives way where it exceeds its share, else the small one;
         until the first eviction what overfills the small queue enters the main one; and an object
-        as large as the small queue does not enter at all, unless it is remembered.
+        as large as the small queue does not enter at all, unless it is remembered. The paper
+        looks whether an entry is remembered once there is room for it, that before.
 
     Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023,
     algorithm 1; the ghost queue holds as much as the main queue.
@@ -64,10 +65,10 @@ class S3Fifo(BaseEviction):
             self._main_limit = capacity_bytes - self._small_limit
 
     def on_miss(self, entry: Entry) -> bool:
-        """Look whether it is remembered, before others are."""
-        self._returning = entry if self._ghosts.take(entry.key) else None
+        """Look whether it is remembered, before others are, where the rules say so."""
         if not self._reference:
             return True
+        self._returning = entry if self._ghosts.take(entry.key) else None
         if self._returning is None:
             return entry.size_bytes < self._small_limit
         return entry.size_bytes <= self._small_limit

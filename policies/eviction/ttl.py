@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from policies.eviction.prefixed import PrefixEviction
+from policies.eviction.prefixed import Scored
 from policies.eviction.queue import Queue
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
+from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.protocols import Overlap
 
 
-class Ttl(PrefixEviction):
-    """Evict what entered too long ago, oldest first; while nothing has, the least recently used.
+class Ttl(Scored):
+    """Expire what is older than its life; evict the least recently used of the rest.
 
-    A hit does not prolong a life: with lives that hits prolong the order would be that of `lru`.
-    This orders eviction and expires nothing: what is past its life stays, and serves hits, until
-    room is needed.
+    What has expired leaves before the next prompt is matched and serves no hit; it counts as
+    evicted. KV and states are of no use without the KV above them, so their lives end with its
+    life. What a running request uses, and the KV above that, stays until the request ends, and
+    goes before anything else.
 
     Parameters
     ----------
     seconds
-        Life of an entry, from its arrival. In a trace without times nothing ever expires.
+        Life of an entry, from the end of the prefill that brought it. In a trace without times
+        nothing expires.
+    refresh
+        Let each use begin a new life: of the state that a prompt resumes from, and of the KV of
+        its whole path.
 
     Source: V. Cate, "Alex: a global file system", USENIX File Systems Workshop 1992 (expiry by
-    age), here for the order of eviction only.
+    age). Hosted prompt caches refresh.
     """
 
-    def __init__(self, seconds: float = 600.0) -> None:
+    def __init__(self, seconds: float = 600.0, refresh: bool = False) -> None:
         super().__init__()
         require(0 < seconds < float("inf"), "seconds", "a positive number", seconds)
         self._seconds = seconds
-        self._now = 0.0
-        self._by_arrival, self._by_use = Queue(), Queue()
+        self._refresh = refresh
+        self._now = 0.0  # when the prefill ended whose entries come and are used
+        self._matched = 0.0  # when a prompt was matched last
+        self._by_use = Queue()
 
     def observe(self, overlap: Overlap) -> None:
         """Look at the clock."""
@@ -38,33 +45,55 @@ class Ttl(PrefixEviction):
 
     def on_insert(self, entry: Entry) -> None:
         """Begin its life."""
-        entry.rank = self._now
-        self._by_arrival.push(entry)
         self._by_use.push(entry)
+        self.place(entry, self._birth_of(entry))
 
     def on_hit(self, entry: Entry) -> None:
-        """Make it the most recent."""
+        """Make it the most recent, and perhaps begin its life again."""
         self._by_use.touch(entry)
+        if self._refresh:
+            self.place(entry, self._birth_of(entry))
 
     def on_evictable(self, entry: Entry) -> None:
         """Give it its places again."""
-        self._by_arrival.on_evictable(entry)
+        super().on_evictable(entry)
         self._by_use.on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
         """Forget it."""
-        self._by_arrival.discard(entry)
+        super().on_evict(entry)
         self._by_use.discard(entry)
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Leave both parts where they stand."""
-        upper.rank = lower.rank
-        self._by_arrival.split(upper, lower)
         self._by_use.split(upper, lower)
+        super().on_split(upper, lower)
+
+    def expired(self, now_seconds: float) -> Entry | None:
+        """Return the evictable entry whose life ended first, or None where none has."""
+        self._matched = max(self._matched, now_seconds)
+        oldest = super().victim()
+        if oldest is not None and self._matched - oldest.rank[0] > self._seconds:
+            return oldest
+        return None
 
     def victim(self) -> Entry | None:
-        """Return the oldest entry that has expired, else the least recent."""
-        oldest = self._by_arrival.head()
-        if oldest is not None and self._now - oldest.rank > self._seconds:
-            return oldest
-        return self._by_use.head()
+        """Return what had expired when it was in use, else the least recent."""
+        return self.expired(self._matched) or self._by_use.head()
+
+    def _birth_of(self, entry: Entry) -> tuple[float, int]:
+        """Return when its life has begun, or that of the KV above it if that was before.
+
+        Deeper entries come first among equals.
+        """
+        if isinstance(entry, Checkpoint):
+            run, depth = entry.run, entry.position
+        else:
+            run, depth = entry.parent, entry.start
+        birth = self._now
+        if not self._refresh:  # else the request uses all that lies above, too
+            while run.stop and run.policy_data is None:  # it comes in with the entry
+                run = run.parent
+            if run.stop:
+                birth = min(birth, run.rank[0])
+        return birth, -depth

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
-from policies.eviction.base import BaseEviction, require_rules, require_share, share_of
+from policies.eviction.base import (
+    BaseEviction,
+    incoming_runs,
+    require_rules,
+    require_share,
+    share_of,
+)
 from policies.eviction.ghosts import Ghosts
 from policies.eviction.queue import ByteQueue
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
 
 
 class TwoQ(BaseEviction):
@@ -32,6 +40,8 @@ class TwoQ(BaseEviction):
     replacement algorithm", VLDB 1994, full version.
     """
 
+    observes: ClassVar[bool] = True
+
     def __init__(self, queue: float = 0.25, memory: float = 0.5, rules: str = "paper") -> None:
         require_share("queue", queue)
         require(0 < memory <= 100, "memory", "a share above 0, up to 100", memory)
@@ -40,7 +50,7 @@ class TwoQ(BaseEviction):
         self._in, self._main = ByteQueue(), ByteQueue()
         self._out = Ghosts()
         self._in_limit = self._main_limit = float("inf")
-        self._returning: Entry | None = None
+        self._returning: set[Entry] = set()
         if self._reference:
             self.condemned = []
 
@@ -52,17 +62,22 @@ class TwoQ(BaseEviction):
         if capacity_bytes is not None:
             self._main_limit = capacity_bytes - self._in_limit
 
+    def observe(self, overlap: Overlap) -> None:
+        """Look which runs of the prompt are remembered, before others are."""
+        self._returning = {run for run in incoming_runs(overlap) if self._out.take(run.key)}
+
     def on_miss(self, entry: Entry) -> bool:
         """Look whether it is remembered, before others are."""
-        self._returning = entry if self._out.take(entry.key) else None
+        self._returning.clear()
+        if self._out.take(entry.key):
+            self._returning.add(entry)
         return not self._reference or entry.size_bytes <= self._in_limit
 
     def on_insert(self, entry: Entry) -> None:
         """Put it into the LRU list if it is remembered, else into the queue."""
-        if entry is not self._returning and not self._out.take(entry.key):
+        if entry not in self._returning and not self._out.take(entry.key):
             self._in.push(entry)
             return
-        self._returning = None
         if self.condemned is not None:
             while self._main and self._main.bytes + entry.size_bytes > self._main_limit:
                 self._condemn_oldest()

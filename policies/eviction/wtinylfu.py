@@ -55,21 +55,21 @@ class WTinyLfu(BaseEviction):
     def on_hit(self, entry: Entry) -> None:
         """Count the use, and make it the most recent where it is."""
         self._uses.add(entry.key)
-        if entry in self._window:
+        if entry in self._window.charged:
             self._window.touch(entry)
         else:
             self._main.on_hit(entry)
 
     def on_evictable(self, entry: Entry) -> None:
         """Give it its place again."""
-        if entry in self._window:
+        if entry in self._window.charged:
             self._window.on_evictable(entry)
         else:
             self._main.on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
         """Forget it, and let the window's overflow have its room."""
-        if entry in self._window:
+        if entry in self._window.charged:
             self._window.discard(entry)
         else:
             self._main.on_evict(entry)
@@ -92,9 +92,10 @@ class WTinyLfu(BaseEviction):
 
     def _pass_on(self) -> None:
         """Move what overflows the window to the main part, as long as it fits there."""
-        while self._window.bytes > self._window_limit:
-            entry = self._window.first()
-            if entry is None or self._main.bytes + entry.size_bytes > self._main_limit:
+        window, main = self._window, self._main
+        while window.bytes > self._window_limit:
+            entry = window.first()
+            if entry is None or main.bytes + entry.size_bytes > self._main_limit:
                 return
-            self._window.discard(entry)
-            self._main.on_insert(entry)
+            window.discard(entry)
+            main.on_insert(entry)

@@ -13,7 +13,7 @@ from policies.eviction.lru import Lru
 from simulator.cost import CostModel
 from simulator.entry import Checkpoint, KvRun
 from simulator.grid import Grid
-from simulator.protocols import Overlap
+from simulator.protocols import Expiring, Overlap
 from simulator.simulation import Scenario, simulate
 from simulator.world import Sizes, World
 from tests.simulator.placers import Wanted
@@ -158,6 +158,43 @@ def test_the_books_balance_whatever_is_admitted_and_pinned(
     assert result.counters.peak_bytes <= capacity
     if capacity == 0:
         assert not result.columns["saved_tokens"].any()
+
+
+EXPIRING = sorted(name for name, kind in EVICTION.items() if issubclass(kind, Expiring))
+
+
+@pytest.mark.parametrize("name", EXPIRING)
+@pytest.mark.parametrize("capacity", [None, 60])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_expires_is_free_and_only_in_a_trace_with_times(name, capacity, seed):
+    rng = np.random.default_rng(seed)
+    prompts = [tuple(rng.integers(0, 2, rng.integers(1, 14)).tolist()) for _ in range(200)]
+    arrivals = np.cumsum(rng.exponential(40.0, 200)).tolist()
+    left = []
+    for times, server in ((arrivals, "queue"), (None, "instant")):
+        policy = EVICTION[name]()
+        asked = policy.expired
+
+        def expired(now_seconds, asked=asked):
+            entry = asked(now_seconds)
+            assert entry is None or entry.evictable
+            assert asked(now_seconds) is entry  # asking changes nothing
+            left.append(entry)
+            return entry
+
+        policy.expired = expired
+        scenario = Scenario(
+            profile=toy_profile(page_tokens=2),
+            placer=Wanted(3, 6, 9, end=True),
+            eviction=policy,
+            admission=ADMISSION["always"](),
+            capacity_bytes=capacity,
+            server=server,
+            check_every_request=True,
+        )
+        simulate(trace_of(prompts, times), scenario)
+        assert any(left) == (times is not None)
+        left.clear()
 
 
 def test_blocked_entries_are_not_searched_again(policy):

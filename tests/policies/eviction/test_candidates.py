@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+import policies.eviction.candidates as candidates_module
 from policies.eviction.candidates import Candidates, Node
 from simulator.entry import Checkpoint, KvRun
 
@@ -56,6 +59,37 @@ def test_the_least_is_that_of_all(recency, weights, worths):
                 break
             assert found is brute_force(nodes, recency, now, weights)
             candidates.close(found)
+
+
+@pytest.mark.parametrize("recency", [even, fading])
+@pytest.mark.parametrize("weights", [(0.85, 1.0), (1.0, 0.0)])
+def test_what_a_use_moves_beyond_a_short_list_hides_nothing(recency, weights, monkeypatch):
+    monkeypatch.setattr(candidates_module, "_LENGTH", 4)
+    rng = np.random.default_rng(5)
+    candidates, nodes = Candidates(recency), []
+    for now in range(400):
+        for _ in range(3):
+            node = Node(Checkpoint(ROOT, len(nodes) + 1, 10), now, len(nodes))
+            candidates.price(node, float(rng.integers(3)))
+            candidates.open(node)
+            nodes.append(node)
+        for _ in range(2):
+            found = candidates.least(now, *weights)
+            assert found is brute_force(nodes, recency, now, weights)
+            (candidates.close if rng.random() < 0.6 else partial(candidates.use, now=now))(found)
+
+
+@pytest.mark.parametrize("tied", [30, 100])
+def test_of_many_that_are_tied_it_is_the_eldest(tied):
+    candidates = Candidates(even)
+    nodes = [Node(Checkpoint(ROOT, place + 1, 10), 5, tied - place) for place in range(tied)]
+    late = Node(Checkpoint(ROOT, tied + 1, 10), 6, 0)
+    for node in (*nodes, late):
+        candidates.open(node)
+    for _ in range(20):
+        found = candidates.least(6, 1.0, 1.0)
+        assert found is nodes.pop()
+        candidates.close(found)
 
 
 def test_without_candidates_there_is_none():

@@ -13,7 +13,6 @@ from policies.eviction.seglen import SegLen
 from policies.eviction.session_aware import SessionAware
 from policies.eviction.split_lru import SplitLru
 from policies.eviction.tail_lru import TailLru
-from policies.eviction.ttl import Ttl
 from policies.eviction.value import Value
 from policies.objects import ObjectStream, replay
 from policies.registry import create
@@ -27,19 +26,6 @@ def leaf_with_state(policy, stop, parent=None):
     policy.on_insert(run)
     policy.on_insert(checkpoint)
     return run, checkpoint
-
-
-def test_ttl_lets_the_oldest_go_once_it_has_expired():
-    policy = Ttl(seconds=10)
-    request(policy, now_seconds=0.0)
-    first, second = (state_in(root(), position) for position in (1, 2))
-    policy.on_insert(first)
-    policy.on_insert(second)
-    request(policy, now_seconds=9.0)
-    policy.on_hit(first)
-    assert policy.victim() is second  # the least recent
-    request(policy, now_seconds=11.0)
-    assert policy.victim() is first  # expired; the hit has not prolonged its life
 
 
 def test_pgdsf_weighs_uses_and_seconds_by_bytes():

@@ -11,7 +11,7 @@ import polars as pl
 
 from simulator.profile import Profile, parse_profile
 from simulator.trace import Trace
-from workloads.interning import intern_runs
+from workloads.prefixes.interning import intern_runs
 
 STATE_BYTES, KV_BYTES = 26_787_840, 65_536  # 24 SSM, 4 attention and 28 MLP layers, d 4096, n 128
 GB = 10**9

@@ -18,7 +18,7 @@ from policies.registry import create
 from simulator.simulation import Scenario, simulate
 from simulator.trace import Trace
 from tests.simulator.prompts import toy_profile
-from workloads.interning import intern_blocks
+from workloads.prefixes.interning import intern_blocks
 
 BLOCK, COUNTED_FROM = 512, 5000
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from functools import cache
 
 import polars as pl
@@ -10,7 +11,12 @@ import pytest
 
 from policies.registry import create
 from simulator.simulation import Scenario, simulate
-from tests.policies.reference.marconi_trace import GB, marconi_profile, marconi_trace
+from tests.policies.reference.marconi_trace import (
+    GB,
+    STATE_BYTES,
+    marconi_profile,
+    marconi_trace,
+)
 
 
 @pytest.fixture
@@ -25,7 +31,7 @@ def saved_tokens(folder, requests, placer, eviction, capacity_gb, evicts="tail")
         placer=create("placer", placer),
         eviction=create("eviction", eviction),
         admission=create("admission", "always"),
-        capacity_bytes=None if capacity_gb is None else capacity_gb * GB,
+        capacity_bytes=None if capacity_gb is None else int(capacity_gb * GB),
         server="instant",
         evicts=evicts,
     )
@@ -75,7 +81,11 @@ def test_where_only_whole_leaves_go_it_is_within_three_tenths_of_their_lru(
 ):
     """Their LRU evicts the leaves of a radix tree, each with its states; inner states stay.
 
-    The largest difference, 0.302 points at 5 GB, comes from 15 of 1,000 requests.
+    The largest difference is 0.302 points, at 5 GB, from 15 of 1,000 requests. Two thirds of it
+    are request 956, a late turn of a long chat: ours still holds 4,214 tokens of that path, theirs
+    has evicted all but the first turn, 477 tokens. The cache turns over every few dozen requests
+    here, so a few MB decide such a request: with room for one state less ours is within 0.15
+    points. How theirs comes to hold less its data do not tell; it charges bytes by the path.
     """
     theirs = artifact(folder, n=requests, policy="v1", cap_gb=float(capacity))
     ours = percent(folder, requests, "split_lru:first=kv", capacity, evicts="run")
@@ -86,6 +96,11 @@ def test_at_the_least_capacity_few_requests_differ(folder):
     theirs = pl.read_parquet(folder / "hits_1000.parquet")["v1_a0_c5e9"].to_numpy()
     ours = saved_tokens(folder, 1000, "marconi", "split_lru:first=kv", 5, "run")
     assert (ours != theirs).sum() == 15
+    assert (ours[956], theirs[956]) == (4214, 477)
+    one_state_less = Fraction(5 * GB - STATE_BYTES, GB)
+    ours = saved_tokens(folder, 1000, "marconi", "split_lru:first=kv", one_state_less, "run")
+    tokens = marconi_trace(folder, 1000).prompt_tokens.sum()
+    assert 100 * (ours.sum() - theirs.sum()) / tokens == pytest.approx(0, abs=0.15)
 
 
 @pytest.mark.parametrize(
