@@ -19,7 +19,7 @@ from reports.scenario import profile_named
 from reports.settings import to_toml
 from reports.study_file import Study
 from reports.traces import TraceFacts, rate_note
-from reports.version import version
+from reports.version import version, versions
 from simulator.errors import DataError, UsageError, printable
 from simulator.files import write_text
 
@@ -42,7 +42,7 @@ MANIFEST_FIELDS = (
     "failed",
     "versions",
 )
-_PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
+PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
     "policy.placer": "placer",
     "policy.eviction": "eviction",
     "policy.admission": "admission",
@@ -50,7 +50,6 @@ _PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
     "server.kind": "server",
     "cache.capacity": "capacity_bytes",
 }
-_LIBRARIES = ("altair", "numpy", "polars", "scipy", "simpy")
 
 
 def write_artefacts(
@@ -60,8 +59,11 @@ def write_artefacts(
     facts: TraceFacts,
     baseline: str,
     command: str,
+    reached: bool | None = None,
 ) -> None:
     """Write the results of a sweep, the page last.
+
+    `reached` tells whether the intervals became as narrow as `study.until_ci` asks.
 
     Raises
     ------
@@ -70,6 +72,8 @@ def write_artefacts(
     """
     cells = cells_table(outcomes)
     manifest = make_manifest(study, outcomes, facts, baseline, command)
+    if reached is not None:
+        manifest["until_ci"] = {"share": study.study.until_ci, "reached": reached}
     write_parquet(folder / "cells.parquet", cells)
     write_json(folder / "manifest.json", manifest)
     write_text(folder / "study.resolved.toml", to_toml(study.absolute()))
@@ -154,7 +158,7 @@ def make_manifest(
         "study": study.resolved(),
         "grid": _grid(outcomes),
         "baseline": baseline,
-        "replications": study.study.replications,
+        "replications": len({cell.replication for cell, _ in outcomes}),
         "seed": study.study.seed,
         "warmup_share": study.study.warmup,
         "trace": _trace(first, facts),
@@ -164,7 +168,7 @@ def make_manifest(
             for cell, outcome in outcomes
             if outcome.error is not None
         ],
-        "versions": _versions(),
+        "versions": versions(),
     }
 
 
@@ -184,7 +188,7 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
     }
     if cell.draw is not None:
         row["draw"] = cell.draw
-    row |= {key: v for key, v in cell.choice.items() if key not in _PLAIN_COLUMNS}
+    row |= {key: v for key, v in cell.choice.items() if key not in PLAIN_COLUMNS}
     return {**row, "error": outcome.error, **(outcome.metrics or {})}
 
 
@@ -252,13 +256,3 @@ def _lossy(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, str]:
     names = dict.fromkeys(cell.study.model.profile for cell, _ in outcomes)
     kept = {name: profile_named(name).kv_compression for name in names}
     return {name: compression.described() for name, compression in kept.items() if compression}
-
-
-def _versions() -> dict[str, str]:
-    import platform
-    from importlib.metadata import version as installed
-
-    return {
-        "python": platform.python_version(),
-        **{library: installed(library) for library in _LIBRARIES},
-    }

@@ -7,8 +7,10 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
+from reports.rounds import first_round, most_replications
 from reports.scenario import PolicyError, canonical_policies, profile_named
 from reports.settings import Settings
 from reports.study_file import Study, parse_study
@@ -69,8 +71,11 @@ def pin_overrides(settings: Settings) -> Settings:
     return Settings(values, settings.origins)
 
 
-def expand(settings: Settings) -> tuple[Study, list[Cell]]:
+def expand(settings: Settings, replications: int | None = None) -> tuple[Study, list[Cell]]:
     """Return the study and its cells: in the grid's order, replications innermost.
+
+    There are `replications`, by default those of the first round, which is all unless the study
+    goes on until its intervals are narrow.
 
     Raises
     ------
@@ -85,21 +90,24 @@ def expand(settings: Settings) -> tuple[Study, list[Cell]]:
     cells = [
         cell_of(variant, choice, replication, seed)
         for choice, variant in _variants(settings, study)
-        for replication, seed in enumerate(replication_seeds(study))
+        for replication, seed in enumerate(replication_seeds(study, replications))
     ]
     _refuse_twins(cells)
     _refuse_repetition(cells)
     return study, cells
 
 
-def replication_seeds(study: Study) -> list[int]:
-    """Return the seed of each replication: the study's own first, then seeds drawn from it."""
+def replication_seeds(study: Study, replications: int | None = None) -> list[int]:
+    """Return the seed of each replication: the study's own first, then seeds drawn from it.
+
+    There are `replications`, by default those of the first round.
+    """
     import numpy as np
 
     seed = study.study.seed
     drawn = (
         int(np.random.SeedSequence(seed, spawn_key=(r,)).generate_state(1, np.uint64)[0] >> 1)
-        for r in range(1, study.study.replications)
+        for r in range(1, replications or first_round(study))
     )
     return [seed, *drawn]
 
@@ -157,19 +165,25 @@ def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -
 
 def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     """Return what a result depends on, besides the workload and the seed."""
-    from simulator.profile import profile_to_json
-
     keep = {"arrivals", "cache", "server", "policy", "model"}
     scenario = study.model_dump(include=keep)
     del scenario["model"]["draws"]  # what was drawn stands in the profile
-    scenario["model"]["profile"] = profile_to_json(profile_named(study.model.profile, draw))
+    scenario["model"]["profile"] = _profile_json(study.model.profile, draw)
     scenario["warmup"] = study.study.warmup
     scenario["milepost"] = version()
     return scenario
 
 
+@lru_cache(maxsize=128)
+def _profile_json(name: str, draw: int | None) -> str:
+    """Return the text of a profile; a study asks for the same few again and again."""
+    from simulator.profile import profile_to_json
+
+    return profile_to_json(profile_named(name, draw))
+
+
 def _refuse_too_many(study: Study) -> None:
-    count = study.study.replications
+    count = most_replications(study)
     for values in study.grid.values():
         count *= len(values)
     if count > MOST_CELLS:
@@ -188,7 +202,12 @@ def _refuse_twins(cells: list[Cell]) -> None:
 
 
 def _refuse_one_draw(study: Study) -> None:
-    """Refuse draws that make no interval."""
+    """Refuse draws that make no interval, or one that replications do not make narrow."""
+    if study.model.draws and study.study.until_ci is not None:
+        raise UsageError(
+            "study.until_ci: with model.draws the intervals tell what is not known of the costs, "
+            "which more replications do not make narrow"
+        )
     if study.model.draws and study.study.replications < 2:
         raise UsageError(
             "model.draws: each replication has a draw of its own, so study.replications: "
@@ -202,7 +221,8 @@ def _refuse_repetition(cells: list[Cell]) -> None:
         study = cell.study
         replay = study.workload.trace is not None and study.server.kind == "instant"
         if cell.replication and replay and cell.draw is None:
-            raise _repetition("with the instant server nothing in a replay depends on the seed")
+            why = "with the instant server nothing in a replay depends on the seed"
+            raise _repetition(study, why)
 
 
 def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
@@ -216,11 +236,17 @@ def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
     refuse_rate(study, name, has_arrivals=has_arrivals)
     if study.model.draws:
         return
-    if study.study.replications > 1 and study.workload.trace is not None and has_arrivals:
-        raise _repetition("the trace has arrival times of its own, so nothing depends on the seed")
+    if first_round(study) > 1 and study.workload.trace is not None and has_arrivals:
+        why = "the trace has arrival times of its own, so nothing depends on the seed"
+        raise _repetition(study, why)
 
 
-def _repetition(why: str) -> UsageError:
+def _repetition(study: Study, why: str) -> UsageError:
+    if study.study.until_ci is not None:
+        return UsageError(
+            f"study.until_ci: {why}; more replications tell nothing: leave it out (intervals then "
+            "come from resampling blocks of requests)"
+        )
     return UsageError(
         f"study.replications: {why}; one seed repeated is no evidence: set it to 1 "
         "(intervals then come from resampling blocks of requests)"

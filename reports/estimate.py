@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reports.cells import Cell, baseline_placer, expand, refuse_unfit
+from reports.rounds import first_round, most_replications
 from reports.settings import Settings
 from reports.traces import load_trace
 
@@ -19,6 +20,8 @@ PAGE_BYTES = 1_500_000
 def estimate(settings: Settings, jobs: int) -> dict[str, Any]:
     """Return cells, requests, minutes and disk of a sweep, without simulating anything.
 
+    Of a study with `until_ci` they are those of the first round.
+
     Raises
     ------
     UsageError, DataError
@@ -28,13 +31,15 @@ def estimate(settings: Settings, jobs: int) -> dict[str, Any]:
     baseline = baseline_placer(study, cells)
     lengths = _lengths(cells)
     requests = sum(lengths[cell.trace] for cell in cells)
+    replications = first_round(study)
     jobs = min(jobs, len(cells))
     seconds = START_SECONDS + requests / REQUESTS_PER_SECOND / jobs
     stored = sum(lengths.values()) * REQUEST_BYTES
     return {
         "cells": len(cells),
-        "scenarios": len(cells) // study.study.replications,
-        "replications": study.study.replications,
+        "scenarios": len(cells) // replications,
+        "replications": replications,
+        "max_replications": most_replications(study),
         "baseline": baseline,
         "requests": requests,
         "jobs": jobs,

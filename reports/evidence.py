@@ -8,6 +8,7 @@ replay.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,12 +24,23 @@ from reports.statistics import (
 )
 
 Row = dict[str, Any]
-Metric = Literal["token_hit_rate", "ttft_seconds"]
+Metric = Literal[
+    "token_hit_rate",
+    "ttft_seconds",
+    "ttft_p50_seconds",
+    "ttft_p90_seconds",
+    "ttft_p99_seconds",
+    "finished_share",
+]
 
-# metric -> flat column, numerator and denominator over blocks of time
+# metric -> flat column, numerator and denominator over blocks of time where it is such a ratio
 _COLUMNS: dict[Metric, tuple[str, str, str]] = {
     "token_hit_rate": ("token_hit_rate", "block_saved_tokens", "block_prompt_tokens"),
     "ttft_seconds": ("ttft_mean_seconds", "block_ttft_seconds", "block_finished"),
+    "ttft_p50_seconds": ("ttft_p50_seconds", "", ""),
+    "ttft_p90_seconds": ("ttft_p90_seconds", "", ""),
+    "ttft_p99_seconds": ("ttft_p99_seconds", "", ""),
+    "finished_share": ("finished_share", "", ""),
 }
 
 
@@ -94,7 +106,7 @@ def _centred(value: float, resampled: Estimate | None) -> Estimate:
     if resampled is None or resampled.low is None or resampled.high is None:
         return Estimate(value)
     half = (resampled.high - resampled.low) / 2
-    return Estimate(value, value - half, value + half, resampled.method, resampled.count)
+    return replace(resampled, value=value, low=value - half, high=value + half)
 
 
 def _ratio(row: Row, metric: Metric) -> Ratio | None:

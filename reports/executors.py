@@ -2,7 +2,8 @@
 
 Workers are spawned, since polars deadlocks after a fork. As many cells are in flight as there are
 workers, so that a dying worker takes few with it. Those are then tried one at a time, which tells
-the guilty from the bystanders.
+the guilty from the bystanders. Workers have their next cell before the last one's outcome is
+yielded: what the caller does with it, such as an fsync, keeps none of them waiting.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ T = TypeVar("T", bound=Task)
 Work = Callable[[T], Outcome]
 
 
-def run_tasks(work: Work[T], tasks: Sequence[T], jobs: int) -> Generator[Outcome, None, None]:
+def run_tasks(
+    work: Work[T], tasks: Sequence[T], jobs: int, cluster: str | None = None
+) -> Generator[Outcome, None, None]:
     """Yield the outcome of every task as it comes, in no promised order.
 
     A task that raises, or that kills its worker three times, has an outcome with an error.
@@ -50,8 +53,19 @@ def run_tasks(work: Work[T], tasks: Sequence[T], jobs: int) -> Generator[Outcome
         What to work on.
     jobs
         Processes; with 1 everything happens in this one.
+    cluster
+        The address of a dask scheduler, whose workers are used instead.
+
+    Raises
+    ------
+    UsageError
+        When there is no such cluster, or it goes away.
     """
-    if jobs <= 1:
+    if cluster is not None and tasks:
+        from reports.cluster import run_on_cluster
+
+        yield from run_on_cluster(work, tasks, cluster)
+    elif jobs <= 1:
         for task in tasks:
             yield guarded(work, task)
     else:
@@ -78,6 +92,7 @@ class _Pool(Generic[T]):
         self._work = work
         self._jobs = jobs
         self._executor: Executor | None = None
+        self._others = set(multiprocessing.active_children())
         self._deaths: dict[str, int] = {}
 
     def run(self, tasks: Sequence[T]) -> Iterator[Outcome]:
@@ -94,33 +109,27 @@ class _Pool(Generic[T]):
     def _drain(self, queue: deque[T], suspects: deque[T], width: int) -> Iterator[Outcome]:
         """Work through a queue; when a worker dies, what was in flight joins the suspects."""
         flying: dict[Future[Outcome], T] = {}
-        while queue or flying:
-            broken = False
-            while queue and len(flying) < width and not broken:
-                broken = not self._submit(queue, flying)
-            done = wait(flying, return_when=FIRST_COMPLETED).done if flying else set()
-            for future in done:
-                error = future.exception()
-                if isinstance(error, BrokenProcessPool):
-                    broken = True
-                elif error is not None:
-                    raise error
-                else:
-                    flying.pop(future)
-                    yield future.result()
-            if broken:
+        landed: list[Outcome] = []
+        while queue or flying or landed:
+            sound = self._fill(flying, queue, width)
+            yield from landed
+            landed, alive = _land(flying)
+            if not (sound and alive):
                 wait(flying)
+                yield from landed
                 yield from self._sort_out(flying, suspects)
                 return
 
-    def _submit(self, queue: deque[T], flying: dict[Future[Outcome], T]) -> bool:
-        if self._executor is None:
-            self._executor = _new_executor(self._jobs)
-        try:
-            future = self._executor.submit(guarded, self._work, queue[0])
-        except BrokenProcessPool:
-            return False
-        flying[future] = queue.popleft()
+    def _fill(self, flying: dict[Future[Outcome], T], queue: deque[T], width: int) -> bool:
+        """Submit as many as may fly; return False where the pool is broken."""
+        while queue and len(flying) < width:
+            if self._executor is None:
+                self._executor = _new_executor(self._jobs)
+            try:
+                future = self._executor.submit(guarded, self._work, queue[0])
+            except BrokenProcessPool:
+                return False
+            flying[future] = queue.popleft()
         return True
 
     def _sort_out(self, flying: dict[Future[Outcome], T], suspects: deque[T]) -> Iterator[Outcome]:
@@ -139,10 +148,25 @@ class _Pool(Generic[T]):
 
     def _stop(self) -> None:
         if self._executor is not None:
-            for process in multiprocessing.active_children():
+            for process in set(multiprocessing.active_children()) - self._others:
                 process.terminate()
             self._executor.shutdown(wait=True, cancel_futures=True)
             self._executor = None
+
+
+def _land(flying: dict[Future[Outcome], T]) -> tuple[list[Outcome], bool]:
+    """Wait for some to end; return their outcomes, and False where a worker has died."""
+    landed, alive = [], True
+    for future in wait(flying, return_when=FIRST_COMPLETED).done if flying else ():
+        error = future.exception()
+        if isinstance(error, BrokenProcessPool):
+            alive = False
+        elif error is not None:
+            raise error
+        else:
+            del flying[future]
+            landed.append(future.result())
+    return landed, alive
 
 
 def _new_executor(jobs: int) -> Executor:

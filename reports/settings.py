@@ -64,7 +64,7 @@ def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] =
     settings = Settings({}, {})
     if path is not None:
         name = printable(str(path))
-        for key, value in _flatten(_read_toml(path)):
+        for key, value in flatten(_read_toml(path)):
             settings = settings.with_value(key, _beside(path.parent, key, value), name)
     for key, value, origin in overrides:
         settings = settings.with_value(key, value, origin)
@@ -129,10 +129,11 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{name}: not a study file: a number has thousands of digits") from error
 
 
-def _flatten(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def flatten(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted key and value of nested tables; an empty table is a value."""
     for key, value in table.items():
         if isinstance(value, dict) and value:
-            yield from _flatten(value, f"{above}{key}.")
+            yield from flatten(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
 

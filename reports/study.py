@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.artefacts import write_artefacts
+from reports.artefacts import cells_table, make_manifest, write_artefacts
 from reports.cells import Cell, baseline_placer, expand, refuse_unfit
 from reports.executors import run_tasks
+from reports.files import remove_leftovers
 from reports.journal import Journal, Outcome
+from reports.rounds import first_round, most_replications, next_round
 from reports.settings import Settings
 from reports.study_file import Study
 from reports.traces import TraceFacts, open_stored, store_trace, with_times
@@ -40,6 +42,7 @@ class SweepReport:
 
     folder: Path
     outcomes: list[tuple[Cell, Outcome]]
+    reached: bool | None = None  # whether intervals are as narrow as `until_ci` asks
 
     @property
     def failed(self) -> list[tuple[Cell, Outcome]]:
@@ -53,6 +56,7 @@ def sweep(
     jobs: int,
     command: str,
     on_progress: Progress | None = None,
+    cluster: str | None = None,
 ) -> SweepReport:
     """Run the cells of a study that are not in the journal yet, and write the results.
 
@@ -67,27 +71,73 @@ def sweep(
     command
         How a reader may repeat this, for the page.
     on_progress
-        Called with (cells done, cells) before the first cell and after each.
+        Called with (cells done, cells) before the first cell and after each. With `until_ci`
+        there may be more cells in the next round.
+    cluster
+        The address of a dask scheduler, whose workers are used instead of processes here.
 
     Raises
     ------
     UsageError, DataError
-        When the study, its trace or the folder is at fault. A cell that fails does not raise.
+        When the study, its trace, the folder or the cluster is at fault. A cell that fails does
+        not raise.
     """
     study, cells = expand(settings)
     baseline = baseline_placer(study, cells)
     with Journal(folder, study_hash(study, cells)) as journal:
-        tasks = _prepare(cells, folder / "traces")
-        done = _stored(journal, cells)
+        run = _Run(journal, folder, jobs, cluster, on_progress)
+        outcomes, facts = run.all_of(cells)
+        reached, replications = _reached(study, outcomes, facts, baseline), first_round(study)
+        while reached is False and replications < most_replications(study):
+            replications = next_round(study, replications)
+            outcomes, facts = run.all_of(expand(settings, replications)[1])
+            reached = _reached(study, outcomes, facts, baseline)
+        write_artefacts(folder, study, outcomes, facts, baseline, command, reached)
+    return SweepReport(folder, outcomes, reached)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Where cells are kept, and where they are computed."""
+
+    journal: Journal
+    folder: Path
+    jobs: int
+    cluster: str | None
+    on_progress: Progress | None
+
+    def all_of(self, cells: Sequence[Cell]) -> tuple[list[tuple[Cell, Outcome]], TraceFacts]:
+        """Return the outcome of every cell, those of the journal as they are."""
+        tasks = _prepare(cells, self.folder / "traces")
+        done = _stored(self.journal, cells)
         missing = [task for task in tasks if task.identity not in done]
-        _report(on_progress, len(done), len(cells))
-        for outcome in run_tasks(simulate_cell, missing, jobs):
-            journal.write(outcome)
+        self._tell(len(done), len(cells))
+        for outcome in run_tasks(simulate_cell, missing, self.jobs, self.cluster):
+            self.journal.write(outcome)
             done[outcome.cell] = outcome
-            _report(on_progress, len(done), len(cells))
-        outcomes = [(cell, done[cell.identity]) for cell in cells]
-        write_artefacts(folder, study, outcomes, tasks[0].facts, baseline, command)
-    return SweepReport(folder, outcomes)
+            self._tell(len(done), len(cells))
+        return [(cell, done[cell.identity]) for cell in cells], tasks[0].facts
+
+    def _tell(self, done: int, cells: int) -> None:
+        if self.on_progress is not None:
+            self.on_progress(done, cells)
+
+
+def _reached(
+    study: Study,
+    outcomes: Sequence[tuple[Cell, Outcome]],
+    facts: TraceFacts,
+    baseline: str,
+) -> bool | None:
+    """Return whether the intervals are as narrow as asked; None where nothing is asked."""
+    share = study.study.until_ci
+    if share is None:
+        return None
+    from reports.comparison import compare
+    from reports.precision import widest
+
+    manifest = make_manifest(study, outcomes, facts, baseline, "")
+    return widest(compare(cells_table(outcomes), manifest)) <= share
 
 
 def simulate_cell(task: CellTask) -> Outcome:
@@ -115,12 +165,18 @@ def simulate_cell(task: CellTask) -> Outcome:
 
 def study_hash(study: Study, cells: Sequence[Cell]) -> str:
     """Return the hash that binds an output folder to a study."""
-    parts = [study.title, study.study.model_dump(), [cell.identity for cell in cells]]
+    evidence = study.study.model_dump()
+    for key in ("until_ci", "max_replications"):  # absent from older folders
+        if evidence[key] is None:
+            del evidence[key]
+    parts = [study.title, evidence, [cell.identity for cell in cells]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _prepare(cells: Sequence[Cell], folder: Path) -> list[CellTask]:
     """Store each workload once."""
+    remove_leftovers(folder)
+    folder = folder.resolve()  # workers elsewhere may stand in another folder
     stored: dict[str, tuple[Path, TraceFacts]] = {}
     for cell in cells:
         if cell.trace not in stored:
@@ -136,16 +192,12 @@ def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, Outcome]:
     return {outcome.cell: outcome for outcome in found if outcome and outcome.error is None}
 
 
-def _report(on_progress: Progress | None, done: int, cells: int) -> None:
-    if on_progress is not None:
-        on_progress(done, cells)
-
-
 def describe(report: SweepReport) -> dict[str, Any]:
     """Return what `sweep --json` prints."""
     return {
         "folder": str(report.folder),
         "cells": len(report.outcomes),
+        **({} if report.reached is None else {"until_ci_reached": report.reached}),
         "failed": [
             {"cell": cell.identity, "placer": cell.study.policy.placer, "error": outcome.error}
             for cell, outcome in report.failed

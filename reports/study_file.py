@@ -20,7 +20,7 @@ from reports.study_traffic import (
     shown,
 )
 from simulator.errors import MilepostError, UsageError, did_you_mean, printable
-from simulator.units import parse_capacity, parse_seconds
+from simulator.units import parse_capacity, parse_seconds, parse_share
 
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
@@ -50,6 +50,7 @@ def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeVali
 
 Seconds = Annotated[float, _reading(parse_seconds, (str,)), Field(gt=0, le=1e9)]
 Capacity = Annotated[int | None, _reading(parse_capacity, (object,))]
+Share = Annotated[float, _reading(parse_share, (str,)), Field(gt=0, lt=1)]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -122,10 +123,16 @@ class Policy(_Section):
 
 
 class Evidence(_Section):
-    """The `[study]` section: seed, replications, baseline, warm-up share."""
+    """The `[study]` section: seed, replications, baseline, warm-up share.
+
+    With `until_ci` replications are added, up to `max_replications`, until the intervals are
+    within this share of what they are about.
+    """
 
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     replications: Annotated[int, Field(ge=1, le=1000)] = 1
+    until_ci: Share | None = None
+    max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None
     baseline: Spec | None = None
     warmup: Annotated[float, Field(ge=0, le=0.9)] = 0.0
 
@@ -278,6 +285,14 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
                 f"{settings.origin(f'workload.{name}')}: 'workload.{name}' is about a trace file, "
                 "but no workload.trace is given"
             )
+    most = study.study.max_replications
+    if most is not None and study.study.until_ci is None:
+        raise UsageError(
+            f"{settings.origin('study.max_replications')}: 'study.max_replications' is about "
+            "study.until_ci, which is not given"
+        )
+    if most is not None and most < study.study.replications:
+        raise contradiction(settings, "study.max_replications", "a higher study.replications")
     if study.server.kind == "instant":
         for name in ("queue_limit", "horizon"):
             if getattr(study.server, name) is not None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simulator.trace import Trace
 
 PLACERS = ("dense", "last")
+CLOSE_POINTS = 3.0  # beyond which a twin is said not to stand for the original
 SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # of what an unbounded cache saves
 
 
@@ -89,6 +90,18 @@ def _study(placer: str, capacity_bytes: int | None) -> Study:
     )
 
 
+def warning(points: list[Point]) -> str | None:
+    """Return a line that says where the twin is too far from the original, or None."""
+    worst = max(points, key=lambda point: abs(point.difference_points))
+    if abs(worst.difference_points) <= CLOSE_POINTS:
+        return None
+    where = f"{worst.placer}, {_capacity(worst)}"
+    return (
+        f"warning: the twin is up to {abs(worst.difference_points):.1f} points from the original"
+        f" ({where}): do not rely on it there"
+    )
+
+
 def print_points(points: list[Point]) -> None:
     """Print token hit rates of both, and their difference."""
     first = points[0]
@@ -103,14 +116,17 @@ def print_points(points: list[Point]) -> None:
 
 
 def _row(point: Point) -> tuple[str, ...]:
-    capacity = point.capacity_bytes
     return (
         point.placer,
-        "unbounded" if capacity is None else format_bytes(capacity),
+        _capacity(point),
         _saved_share(point.original_saved_tokens, point.original_prompt_tokens),
         _saved_share(point.twin_saved_tokens, point.twin_prompt_tokens),
         f"{point.difference_points:+.1f} points",
     )
+
+
+def _capacity(point: Point) -> str:
+    return "unbounded" if point.capacity_bytes is None else format_bytes(point.capacity_bytes)
 
 
 def _saved_share(saved_tokens: int, prompt_tokens: int) -> str:

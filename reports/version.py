@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+LIBRARIES = ("altair", "numpy", "polars", "scipy", "simpy")
+
 
 @lru_cache(maxsize=1)
 def version() -> str:
@@ -15,3 +17,14 @@ def version() -> str:
         return installed("milepost")
     except PackageNotFoundError:
         return "unknown"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that results and pages depend on."""
+    import platform
+    from importlib.metadata import version as installed
+
+    return {
+        "python": platform.python_version(),
+        **{library: installed(library) for library in LIBRARIES},
+    }

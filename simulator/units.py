@@ -26,6 +26,7 @@ _SECOND_UNITS = {
     "h": 3600.0,
 }
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
+_SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(%?)\s*")
 _LONGEST_TEXT = 64
 
 
@@ -87,6 +88,21 @@ def parse_seconds(value: str | float, what: str = "time") -> float:
     if not seconds <= LARGEST_SECONDS:
         raise UsageError(f"{what} {_shown(value)} is beyond the largest, 1e10 seconds")
     return seconds
+
+
+def parse_share(value: str | float, what: str = "share") -> float:
+    """Return a share from "1 %", "0.5%" or a bare number such as 0.01.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    match = _SHARE.fullmatch(str(value)) if len(str(value)) <= _LONGEST_TEXT else None
+    if match is None:
+        expected = "a share such as '1 %' or 0.01"
+        raise UsageError(f"{what}: expected {expected}, found {_shown(value)}")
+    return float(match[1]) / (100 if match[2] else 1)
 
 
 def format_bytes(size_bytes: float) -> str:

@@ -1,1 +1,19 @@
-"""Traces in and synthetic traffic: everything that becomes a `simulator.trace.Trace`."""
+"""Traces in and synthetic traffic: everything that becomes a `simulator.trace.Trace`.
+
+`open_trace` is loaded when it is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workloads.opening import open_trace
+
+__all__ = ["open_trace"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'workloads' has no attribute '{name}'")
+    from workloads import opening
+
+    return getattr(opening, name)

@@ -206,7 +206,7 @@ class Replay:
         """Write records, summary and resolved study."""
         from reports.records_folder import write_records
 
-        write_records(out, self.cell.study, result, summary)
+        write_records(out, self.cell.study, self.trace, result, summary)
 
 
 def _print_plan(replay: Replay, as_json: bool) -> None:

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from reports.study import SweepReport
 
 CELLS_FAILED = 4
+UntilCi = Annotated[
+    str | None,
+    typer.Option(metavar="SHARE", help="Add replications until intervals are within, as in 1%."),
+]
+MaxReplications = Annotated[int | None, typer.Option(help="With --until-ci; default: 100.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="A dask scheduler, as in tcp://10.0.0.1:8786; its workers see the same files.",
+    ),
+]
 Jobs = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; default: one a core.")]
 
 
@@ -25,6 +37,9 @@ def sweep(
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     jobs: Jobs = None,
     seed: Seed = None,
+    until_ci: UntilCi = None,
+    max_replications: MaxReplications = None,
+    cluster: Cluster = None,
     sets: Sets = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -34,7 +49,16 @@ def sweep(
 
     A sweep that was stopped goes on where it was: give the same study and the same --out.
     """
-    settings = settings_from(study, {"--seed": ("study.seed", seed)}, sets)
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter(
+            "contradicts --cluster, whose workers are used", param_hint="--jobs"
+        )
+    flags = {
+        "--seed": ("study.seed", seed),
+        "--until-ci": ("study.until_ci", until_ci),
+        "--max-replications": ("study.max_replications", max_replications),
+    }
+    settings = settings_from(study, flags, sets)
     jobs = jobs or cores()
     if dry_run:
         from reports.estimate import estimate
@@ -45,9 +69,10 @@ def sweep(
         raise typer.BadParameter("--out DIR is needed", param_hint="--out")
     from reports.study import sweep as run_sweep
 
+    command = command_line(study, flags, sets)
     try:
         with Progress(quiet=quiet or json, resumable=True) as progress:
-            report = run_sweep(settings, out, jobs, command_line(study, seed, sets), progress)
+            report = run_sweep(settings, out, jobs, command, progress, cluster)
     except KeyboardInterrupt:
         say(f"the cells done so far are kept in {out}: the same command goes on from there")
         raise
@@ -62,10 +87,11 @@ def cores() -> int:
     return len(usable(0)) if usable is not None else os.cpu_count() or 1
 
 
-def command_line(study: Path, seed: int | None, sets: Sequence[str] | None) -> str:
+def command_line(study: Path, flags: dict[str, tuple[str, Any]], sets: Sequence[str] | None) -> str:
     """Return the command that repeats the sweep, without what does not change its results."""
     words = ["milepost", "sweep", str(study), "--out", "DIR"]
-    words += [] if seed is None else ["--seed", str(seed)]
+    for flag, (_, value) in flags.items():
+        words += [] if value is None else [flag, str(value)]
     for text in sets or ():
         words += ["--set", text]
     return shlex.join(words)
@@ -76,6 +102,8 @@ def _print_report(report: SweepReport, as_json: bool) -> None:
 
     for cell, outcome in report.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")
+    if report.reached is False:
+        say("the intervals are still wider than --until-ci asks, with the most replications")
     if as_json:
         print_json(describe(report))
         return
@@ -88,8 +116,11 @@ def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(plan)
         return
+    most = plan["max_replications"]
+    first = "in the first round, " if most > plan["replications"] else ""
     print(
-        f"{plan['cells']:,} cells ({plan['scenarios']:,} scenarios x {plan['replications']:,} "
-        f"replications), {plan['requests']:,} requests in all, about {plan['minutes']:.1f} min on "
-        f"{plan['jobs']} processes, about {plan['disk_bytes'] / 1e6:.1f} MB on disk"
+        f"{first}{plan['cells']:,} cells ({plan['scenarios']:,} scenarios x "
+        f"{plan['replications']:,} replications), {plan['requests']:,} requests in all, about "
+        f"{plan['minutes']:.1f} min on {plan['jobs']} processes, about "
+        f"{plan['disk_bytes'] / 1e6:.1f} MB on disk"
     )

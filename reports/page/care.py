@@ -49,6 +49,12 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
             f"Intervals: 95 %, Student's t over {manifest.get('replications')} replications, "
             "paired by their random numbers. With few replications they are wide."
         )
+    wanted = manifest.get("until_ci")
+    if wanted and not wanted["reached"]:
+        yield (
+            f"Intervals were asked to be within {100 * wanted['share']:g} %; the widest still was "
+            "not when the most replications were reached."
+        )
     if "draws" in methods:
         yield (
             f"Intervals: 95 %, over {manifest.get('replications')} draws of the cost coefficients "

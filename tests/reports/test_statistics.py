@@ -11,8 +11,12 @@ from scipy.signal import lfilter
 from reports.statistics import (
     MIN_P99_REQUESTS,
     Estimate,
+    Quantile,
     Ratio,
     block_weights,
+    clustered_difference,
+    holm,
+    independent_difference,
     mean_interval,
     mser5,
     p99,
@@ -34,6 +38,28 @@ def covers(estimate: Estimate, truth: float) -> bool:
 def autoregressive(generator: np.random.Generator, size: int, phi: float) -> NDArray[np.float64]:
     noise = generator.normal(size=size + 200)
     return np.asarray(lfilter([1.0], [1.0, -phi], noise)[200:], dtype=np.float64)
+
+
+def waits(
+    generator: np.random.Generator, runs: int, size: int, load: float, spread: float
+) -> tuple[NDArray[np.float64], float]:
+    """Return waits in a stationary M/G/1 queue, a row a run, and their mean.
+
+    Service is lognormal of mean 1 and variance `spread`. The mean is Pollaczek and Khinchine's.
+    """
+    warmup = 2000
+    gaps = generator.exponential(1 / load, (runs, size + warmup))
+    sigma = np.sqrt(np.log1p(spread))
+    service = generator.lognormal(-(sigma**2) / 2, sigma, (runs, size + warmup))
+    walk = np.cumsum(service[:, :-1] - gaps[:, 1:], axis=1)
+    low = np.minimum(np.minimum.accumulate(walk, axis=1), 0)
+    return (walk - low)[:, warmup:], load * (1 + spread) / 2 / (1 - load)
+
+
+def in_blocks(values: NDArray[np.float64], blocks: int = 64) -> Ratio:
+    """Return the mean of a series as studies keep it: sums over blocks of requests."""
+    edges = np.linspace(0, len(values), blocks + 1).astype(int)
+    return Ratio(np.add.reduceat(values, edges[:-1]), np.diff(edges).astype(float))
 
 
 def test_the_t_interval_is_the_textbook_one() -> None:
@@ -74,7 +100,7 @@ def test_t_intervals_cover_as_they_say(replications: int) -> None:
 )
 def test_resampled_intervals_cover_as_they_say(phi: float, size: int, length: int | None) -> None:
     generator = np.random.default_rng(3)
-    runs = [ratio(autoregressive(generator, size, phi)) for _ in range(600)]
+    runs = [ratio(autoregressive(generator, size, phi)) for _ in range(300)]
     share = np.mean([covers(resampled_difference(run, None, length), 0.0) for run in runs])
     assert 0.92 <= share <= 0.97
 
@@ -91,6 +117,130 @@ def test_resampled_intervals_of_a_paired_ratio_cover() -> None:
         )
         hits.append(covers(resampled_difference(ours, theirs), 0.1))
     assert 0.92 <= np.mean(hits) <= 0.97
+
+
+@pytest.mark.parametrize("phi", [0.5, 0.9])
+def test_the_blocks_of_a_replay_cover_on_autoregressive_series(phi: float) -> None:
+    generator = np.random.default_rng(31)
+    runs = [in_blocks(autoregressive(generator, 6400, phi)) for _ in range(600)]
+    share = np.mean([covers(resampled_difference(run, None), 0.0) for run in runs])
+    assert 0.92 <= share <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("load", "spread", "size"), [(0.5, 1.0, 6400), (0.7, 1.0, 20_000)], ids=["half", "seven tenths"]
+)
+def test_the_blocks_of_a_replay_cover_on_waits_in_a_queue(
+    load: float, spread: float, size: int
+) -> None:
+    rows, truth = waits(np.random.default_rng(32), 500, size, load, spread)
+    assert rows.mean() == pytest.approx(truth, rel=0.02)
+    share = np.mean([covers(resampled_difference(in_blocks(row), None), truth) for row in rows])
+    assert 0.92 <= share <= 0.97
+
+
+@pytest.mark.parametrize(("spread", "parts"), [(0.5, 200), (1.0, 200), (0.5, 20)])
+def test_resampled_sessions_of_unequal_sizes_cover(spread: float, parts: int) -> None:
+    """Requests of one session share a level, so taking them one by one would cover too little."""
+    generator = np.random.default_rng(33)
+    hits = []
+    for _ in range(600):
+        sizes = np.ceil(10 * generator.lognormal(0, spread, parts))
+        level = generator.normal(0.4, 0.1, parts)
+        sums = sizes * level + generator.normal(size=parts) * 0.2 * np.sqrt(sizes)
+        hits.append(covers(clustered_difference(Ratio(sums, sizes), None, "sessions"), 0.4))
+    assert 0.92 <= np.mean(hits) <= 0.97
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_resampled_quantiles_of_a_dependent_series_cover(level: float) -> None:
+    generator = np.random.default_rng(34)
+    part = np.repeat(np.arange(64), 20)
+    truth = stats.norm.ppf(level) / np.sqrt(1 - 0.5**2)
+    hits = []
+    for _ in range(250):
+        values = autoregressive(generator, 64 * 20, 0.5)
+        order = np.argsort(values)
+        quantile = Quantile(values[order], part[order], 64, level)
+        hits.append(covers(resampled_difference(quantile, None), truth))
+    assert 0.92 <= np.mean(hits) <= 0.97
+
+
+def test_a_resampled_quantile_is_that_of_the_values_repeated() -> None:
+    values, part = np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 1, 1, 0])
+    median = Quantile(values, part, 3, 0.5)
+    weights = np.array([[1.0, 1, 1], [2, 0, 1], [0, 3, 0], [0, 0, 3]])
+    # 1 2 3 5; 1 1 5 5; 2 2 2 3 3 3; nothing
+    assert median.resampled(weights).tolist() == pytest.approx([2, 1, 2, np.nan], nan_ok=True)
+    assert median.value == 2.5
+    assert np.isnan(Quantile(values[:0], part[:0], 3, 0.5).value)
+
+
+def test_one_giant_session_is_no_evidence() -> None:
+    sizes = np.array([1000.0, *np.ones(50)])
+    assert clustered_difference(Ratio(sizes / 2, sizes), None, "sessions").low is None
+    even = Ratio(np.arange(51.0), np.ones(51))
+    estimate = clustered_difference(even, None, "documents")
+    assert (estimate.method, estimate.count, estimate.freedom) == ("documents", 51, 50)
+
+
+def test_a_block_bootstrap_is_as_wide_as_batch_means() -> None:
+    """Draws of four blocks of 64 are what batch means make of 16 batches, on average."""
+    generator = np.random.default_rng(35)
+    halves = []
+    for _ in range(100):
+        values = autoregressive(generator, 6400, 0.8)
+        batches = mean_interval(values.reshape(16, 400).mean(axis=1))
+        blocks = resampled_difference(in_blocks(values), None)
+        halves.append([e.error for e in (batches, blocks)])
+    batch_error, block_error = np.mean(halves, axis=0)
+    assert block_error == pytest.approx(batch_error, rel=0.1)
+
+
+def test_independent_samples_are_compared_as_welch_does() -> None:
+    generator = np.random.default_rng(36)
+    ours, theirs = generator.normal(1, 3, 5), generator.normal(0, 1, 12)
+    estimate = independent_difference(mean_interval(ours), mean_interval(theirs))
+    oracle = stats.ttest_ind(ours, theirs, equal_var=False)
+    assert estimate.p_value == pytest.approx(oracle.pvalue)
+    low, high = oracle.confidence_interval(0.95)
+    assert (estimate.low, estimate.high) == (pytest.approx(low), pytest.approx(high))
+    assert independent_difference(Estimate(1.0), mean_interval(theirs)).low is None
+    same = mean_interval([2.0, 2.0])
+    assert independent_difference(same, same).p_value == 1.0
+
+
+def test_p_values_are_those_of_the_t_test() -> None:
+    values = np.random.default_rng(37).normal(0.3, 1, 9)
+    assert mean_interval(values).p_value == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    assert (mean_interval([1.0, 1.0]).p_value, mean_interval([0.0, 0.0]).p_value) == (0.0, 1.0)
+    assert Estimate(3.0).p_value is None
+
+
+@given(values=st.lists(st.floats(-9, 9).map(lambda x: round(x, 3)), min_size=2, max_size=8))
+def test_the_interval_covers_zero_where_p_is_above_five_per_cent(values: list[float]) -> None:
+    estimate = mean_interval(values)
+    assert estimate.p_value is not None
+    if abs(estimate.p_value - 0.05) > 1e-9:
+        assert estimate.tied == (estimate.p_value > 0.05)
+
+
+def test_holm_by_hand() -> None:
+    # 0.01 x 4, then 0.03 x 3, 0.04 x 2 raised to 0.09, and 0.05 x 1 likewise
+    assert holm([0.03, 0.01, 0.05, 0.04]) == pytest.approx([0.09, 0.04, 0.09, 0.09])
+    assert holm([]) == []
+
+
+def test_holm_claims_something_false_in_at_most_five_per_cent() -> None:
+    """Eight true nulls, strongly dependent, and two differences that are real."""
+    generator = np.random.default_rng(38)
+    false_claims = []
+    for _ in range(2000):
+        scores = 0.7 * generator.normal() + np.sqrt(0.51) * generator.normal(size=10)
+        scores[8:] += 4
+        adjusted = holm((2 * stats.norm.sf(np.abs(scores))).tolist())
+        false_claims.append(min(adjusted[:8]) < 0.05)
+    assert np.mean(false_claims) <= 0.05
 
 
 def test_the_bootstrap_error_is_the_closed_form_for_single_draws() -> None:

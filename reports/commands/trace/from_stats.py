@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reports.commands.options import Block, Format, Json, OnBadLine, TimeUnit, read_options
+from reports.commands.options import (
+    Block,
+    Format,
+    Json,
+    OnBadLine,
+    RowsAre,
+    SessionRate,
+    TimeUnit,
+    Tokenizer,
+    read_options,
+)
 from reports.commands.trace.files import Out, refuse_suffix, save_trace
-from reports.console import print_json, print_line
+from reports.console import print_json, print_line, say
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +33,7 @@ def from_stats(
     stats: Annotated[
         Path | None, typer.Option(metavar="STATS.json", help="Write the statistics here.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the twin, and of --session-rate.")] = 0,
     requests: Annotated[
         int | None, typer.Option(help="Requests; default: as many as the trace has.")
     ] = None,
@@ -31,6 +41,9 @@ def from_stats(
     format: Format = None,
     on_bad_line: OnBadLine = None,
     time_unit: TimeUnit = None,
+    rows: RowsAre = None,
+    tokenizer: Tokenizer = None,
+    session_rate: SessionRate = None,
     json: Json = False,
 ) -> None:
     """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
@@ -42,7 +55,15 @@ def from_stats(
     from workloads.twin.stats import is_stats
 
     refuse_suffix(out)
-    options = read_options(block, on_bad_line, time_unit)
+    options = read_options(
+        block,
+        on_bad_line,
+        time_unit,
+        rows,
+        tokenizer,
+        session_rate=session_rate,
+        seed=None if session_rate is None else seed,
+    )
     if is_stats(file) and (options or format is not None or stats is not None):
         raise UsageError(
             "statistics are read as they are: expected no flag of a trace, nor --stats"
@@ -70,10 +91,13 @@ def _read(
 
 
 def _tell(out: Path, twin: Trace, original: Trace | None, *, as_json: bool) -> None:
-    from reports.twin import compare, print_points
+    from reports.twin import compare, print_points, warning
 
     tokens = int(twin.prompt_tokens.sum())
     points = None if original is None else compare(original, twin)
+    warned = None if points is None else warning(points)
+    if warned is not None:
+        say(warned)
     if as_json:
         told = {"file": str(out), "requests": len(twin), "prompt_tokens": tokens}
         hits = None if points is None else [point.as_json() for point in points]

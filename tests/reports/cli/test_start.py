@@ -29,7 +29,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_every_command_has_help(milepost: Milepost) -> None:
     told = milepost("--help")
     commands = (
-        *("run", "sweep", "report", "place", "objects"),
+        *("run", "sweep", "compare", "report", "place", "objects"),
         *("policies", "profiles", "calibrate", "doctor", "trace"),
     )
     for command in commands:

@@ -1,0 +1,172 @@
+"""Studies from Python: what `milepost sweep` and `milepost report` do, as two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.settings import Settings, flatten, read_settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from reports.study_file import Study as StudyFile
+
+_REPEAT = "milepost sweep study.resolved.toml --out DIR"
+_ORIGIN = "settings"
+
+
+class Study:
+    """A grid of simulations with its replications, read from a file or built in Python.
+
+    Parameters
+    ----------
+    settings
+        As in a study file: tables, or dotted keys such as "cache.capacity".
+
+    Raises
+    ------
+    UsageError
+        For an unknown setting ("did you mean"), or a value that is not what its key expects.
+
+    Examples
+    --------
+    >>> study = Study({"workload": {"requests": 200}, "policy.placer": "branch"})
+    >>> study.settings["policy"]["placer"]
+    'branch'
+    """
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        self._settings = read_settings(None, _overrides(settings))
+        self._parsed = _parsed(self._settings)
+
+    @classmethod
+    def read(cls, path: str | Path, settings: Mapping[str, Any] | None = None) -> Study:
+        """Return the study in a file, with further settings over it.
+
+        Paths in the file are relative to it, those in `settings` to the working directory.
+
+        Raises
+        ------
+        UsageError
+            When the file cannot be read or is not TOML, and as above.
+        """
+        return cls._of(read_settings(Path(path), _overrides(settings)))
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Study:
+        """Return the same study with some settings replaced; this one stays as it is."""
+        changed = self._settings
+        for key, value, origin in _overrides(settings):
+            changed = changed.with_value(key, value, origin)
+        return self._of(changed)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every setting as tables of plain values, defaults included."""
+        return self._parsed.resolved()
+
+    def plan(self, jobs: int = 1) -> dict[str, Any]:
+        """Return cells, requests, minutes and disk that `run` would take; nothing is simulated.
+
+        Raises
+        ------
+        UsageError, DataError
+            As `run` would.
+        """
+        from reports.estimate import estimate
+
+        return estimate(self._settings, jobs)
+
+    def run(
+        self,
+        folder: str | Path,
+        jobs: int = 1,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Results:
+        """Simulate the cells that `folder` does not hold yet; write tables, manifest and page.
+
+        Parameters
+        ----------
+        folder
+            Where results go. A run that was stopped goes on from there.
+        jobs
+            Processes. With more than one they are spawned, so that a script must call this below
+            `if __name__ == "__main__":`. Results do not depend on it.
+        on_progress
+            Called with (cells done, cells) before the first cell and after each.
+
+        Raises
+        ------
+        UsageError, DataError
+            When the study, its trace or the folder is at fault. A cell that fails does not raise:
+            see `Results.failed`.
+        """
+        from reports.study import sweep
+
+        sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
+        return Results(Path(folder))
+
+    @classmethod
+    def _of(cls, settings: Settings) -> Study:
+        study = cls.__new__(cls)
+        study._settings = settings
+        study._parsed = _parsed(settings)
+        return study
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a study left in a folder; read when it is first asked for.
+
+    Parameters
+    ----------
+    folder
+        Of `Study.run` or of `milepost sweep`.
+    """
+
+    folder: Path
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """One row a cell: its settings, its metrics, and lists over blocks of time.
+
+        Raises UsageError where there is no finished study, DataError where it is damaged.
+        """
+        return self._stored[0]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was asked for, of what trace and profile, with which versions."""
+        return self._stored[1]
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The cells without metrics: `cell`, `placer`, `error`."""
+        return list(self.manifest["failed"])
+
+    def write_page(self) -> Path:
+        """Write `report.html` again and return its path."""
+        from reports.artefacts import write_page
+
+        write_page(self.folder, self.cells, self.manifest)
+        return self.folder / "report.html"
+
+    @cached_property
+    def _stored(self) -> tuple[pl.DataFrame, dict[str, Any]]:
+        from reports.artefacts import read_artefacts
+
+        return read_artefacts(Path(self.folder))
+
+
+def _overrides(settings: Mapping[str, Any] | None) -> list[tuple[str, Any, str]]:
+    return [(key, value, _ORIGIN) for key, value in flatten(settings or {})]
+
+
+def _parsed(settings: Settings) -> StudyFile:
+    from reports.cells import pin_overrides
+    from reports.study_file import parse_study
+
+    return parse_study(pin_overrides(settings))

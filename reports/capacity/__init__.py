@@ -1,0 +1,1 @@
+"""The least memory that meets a target: search, evidence, prices, what if, page."""

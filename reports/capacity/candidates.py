@@ -1,0 +1,152 @@
+"""What capacities are sought for: every combination of the grid, the capacity left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from policies.registry import KINDS
+from reports.cells import Cell, cell_of, expand
+from reports.points import LOOKS_AHEAD, UPPER_BOUND
+from reports.scenario import profile_named
+from reports.settings import Settings
+from reports.study_file import Study
+from reports.traces import TraceFacts
+from simulator.errors import UsageError, printable
+from simulator.units import LARGEST_BYTES, parse_capacity
+
+CAPACITY = "cache.capacity"
+UNTIL = "study.until_ci"  # replications are as many as the study says: no interval is asked for
+LEFT_OUT = (CAPACITY, f"grid.{CAPACITY}", UNTIL)
+MOST_CAPACITIES = 64
+_POLICIES = ("placer", "eviction", "admission")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One combination, over its replications.
+
+    Parameters
+    ----------
+    name
+        The placer, and whatever else varies.
+    marks
+        Why it is no fair competitor: an upper bound, or one that looks ahead.
+    cells
+        One a replication, of any capacity.
+    """
+
+    name: str
+    marks: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def study(self) -> Study:
+        """The study of its first replication."""
+        return self.cells[0].study
+
+    @property
+    def drawn(self) -> bool:
+        """Whether its replications differ by draws of the costs."""
+        return self.study.model.draws
+
+    def at(self, capacity_bytes: int) -> list[Cell]:
+        """Return its cells with another capacity."""
+        return [
+            changed(cell, cache=cell.study.cache.model_copy(update={"capacity": capacity_bytes}))
+            for cell in self.cells
+        ]
+
+
+def changed(cell: Cell, **sections: Any) -> Cell:
+    """Return a cell with some sections of its study replaced."""
+    study = cell.study.model_copy(update=sections)
+    return cell_of(study, cell.choice, cell.replication, cell.seed)
+
+
+def candidates(settings: Settings) -> tuple[Study, list[Candidate]]:
+    """Return the study and its candidates, in the order of the grid.
+
+    Raises
+    ------
+    UsageError
+        For anything wrong with the study.
+    """
+    values = {key: v for key, v in settings.values.items() if key not in LEFT_OUT}
+    study, cells = expand(Settings(values, settings.origins))
+    grouped: dict[str, list[Cell]] = {}
+    for cell in cells:
+        grouped.setdefault(repr(cell.choice), []).append(cell)
+    groups = [tuple(group) for group in grouped.values()]
+    varied = [key for key in _POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
+    return study, [Candidate(_name(group[0], varied), _marks(group[0]), group) for group in groups]
+
+
+def stated_capacities(settings: Settings) -> list[int | None]:
+    """Return the capacities that the study's grid states, ascending, unbounded (None) last.
+
+    Raises
+    ------
+    UsageError
+        When one of them is no capacity, there are none or too many.
+    """
+    key = f"grid.{CAPACITY}"
+    stated = settings.values.get(key, [])
+    place = f"{settings.origin(key)}: '{key}'"
+    if key in settings.values and not (
+        isinstance(stated, list) and 1 <= len(stated) <= MOST_CAPACITIES
+    ):
+        found = printable(repr(stated), limit=80)
+        raise UsageError(f"{place}: expected a list of 1 to {MOST_CAPACITIES} sizes, found {found}")
+    sizes = {parse_capacity(value, place) for value in stated}
+    return sorted(sizes, key=lambda size: (size is None, size))
+
+
+def coarse_grid(
+    candidate: Candidate, facts: Sequence[TraceFacts], stated: Sequence[int | None]
+) -> list[int]:
+    """Return the capacities to begin with, in bytes, ascending.
+
+    Without stated ones they are the powers of two from one state up to all that the traces could
+    make a cache hold: the KV of every distinct prompt token, and a state for each request. That
+    also stands for a stated "unbounded".
+    """
+    profile = profile_named(candidate.study.model.profile)
+    whole = max(
+        trace.tree_tokens * profile.kv_bytes_per_token + trace.requests * profile.state_bytes
+        for trace in facts
+    )
+    least, most = profile.state_bytes.bit_length(), whole.bit_length()
+    bounded = [size for size in stated if size is not None]
+    if not stated:
+        return [1 << power for power in range(least, max(least, most) + 1)]
+    top = [1 << most] if None in stated and 1 << most > max(bounded, default=0) else []
+    return bounded + top
+
+
+def widened(grid: Sequence[int]) -> list[int]:
+    """Return a grid with two halves below it and two doubles above."""
+    least, most = grid[0], grid[-1]
+    below = [least >> 2, least >> 1] if least >> 2 else []
+    return [*below, *grid, *(size for size in (most << 1, most << 2) if size <= LARGEST_BYTES)]
+
+
+def _name(cell: Cell, varied: Sequence[str]) -> str:
+    """Return "adaptive · gdsf · rate 5"."""
+    policy = cell.study.policy
+    names = [policy.placer, *(getattr(policy, kind) for kind in varied if kind != "placer")]
+    others = {key: v for key, v in cell.choice.items() if not key.startswith("policy.")}
+    names += [f"{key.rpartition('.')[2]} {value}" for key, value in others.items()]
+    return " · ".join(names)
+
+
+def _marks(cell: Cell) -> tuple[str, ...]:
+    specs = {kind: getattr(cell.study.policy, kind) for kind in _POLICIES}
+    bound = _flag("placer", specs["placer"], "implicit")
+    ahead = any(_flag(kind, spec, "clairvoyant") for kind, spec in specs.items())
+    return (UPPER_BOUND,) * bound + (LOOKS_AHEAD,) * ahead
+
+
+def _flag(kind: str, spec: str, flag: str) -> bool:
+    return bool(getattr(KINDS[kind].classes.get(spec.partition(":")[0]), flag, False))

@@ -1,0 +1,199 @@
+"""The charts of a capacity page: the metric, the cost and the variations, against capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from reports.capacity.answers import Answer
+from reports.capacity.sentences import labelled
+from reports.capacity.target import METRICS, Metric
+from reports.charts.curves import Axis, Curve, curves, level
+from reports.charts.theme import CONFIG, WIDTH, byte_unit, second_unit
+from reports.palette import BLUE, COLOURS, GREY, VERMILLION, looks
+from simulator.units import format_bytes
+
+MOST_DRAWN = len(COLOURS)
+WIDE = 20  # from this ratio on an axis is logarithmic
+STEP = 34
+
+Found = Mapping[str, Any]
+Drawing = alt.Chart | alt.LayerChart
+
+
+def drawn(found: Found) -> list[Answer]:
+    """Return the answers that the charts have room for: the best, then in the study's order."""
+    answers, best = found["answers"], found["best"]
+    alive = [n for n, answer in enumerate(answers) if answer["trials"]]
+    alive.sort(key=lambda n: n != best)
+    return [answers[n] for n in sorted(alive[:MOST_DRAWN])]
+
+
+def colours_of(answers: Sequence[Answer]) -> dict[str, str]:
+    """Return the colour of each answer by its label: that of its policy, where these differ."""
+    for kind in ("placer", "eviction", "admission"):
+        chosen = [look.colour for look in looks([answer[kind] for answer in answers])]
+        if len(set(chosen)) == len(chosen):
+            break
+    else:
+        chosen = list(COLOURS[: len(answers)])
+    return dict(zip(map(labelled, answers), chosen, strict=True))
+
+
+def capacity_charts(found: Found) -> dict[str, Drawing]:
+    """Return the charts by name, for pages and for images; those with nothing to show left out."""
+    charts = {
+        "metric": (metric_curve(found), found["target"]["title"]),
+        "cost": (cost_curve(found), "cost"),
+        "variations": (variation_bars(found), f"least capacity for {found['target']['text']}"),
+    }
+    drawings: dict[str, Drawing] = {}
+    for name, (chart, title) in charts.items():
+        if chart is not None:
+            chart.title = title[:1].upper() + title[1:]
+            chart.config = alt.Config(**CONFIG)
+            drawings[name] = chart
+    return drawings
+
+
+def metric_curve(found: Found) -> alt.LayerChart | None:
+    """Draw the target's metric against capacity, and the target as a line; None for no trials."""
+    answers = drawn(found)
+    if not answers:
+        return None
+    metric, limit = METRICS[found["target"]["metric"]], found["target"]["limit"]
+    heights = [value for answer in answers for _, value in _points(answer, "value")]
+    title, unit, format_ = _vertical(metric, [*heights, limit])
+    return _against_capacity(
+        {labelled(answer): _points(answer, "value") for answer in answers},
+        colours_of(answers),
+        Axis(title, format_, log=_wide([*heights, limit])),
+        unit,
+        [*level(limit / unit, f"target: {metric.shown(limit)}"), *_interval(found, limit / unit)],
+    )
+
+
+def cost_curve(found: Found) -> alt.LayerChart | None:
+    """Draw dollars per million prompt tokens against capacity; None without prices."""
+    answers = [answer for answer in drawn(found) if answer["knee"] is not None]
+    if not answers:
+        return None
+    name = "dollars_per_million_tokens"
+    series = {labelled(answer): _points(answer, name) for answer in answers}
+    heights = [value for points in series.values() for _, value in points]
+    axis = Axis("Dollars per million prompt tokens", "$,.3~g", log=_wide(heights))
+    return _against_capacity(series, colours_of(answers), axis, 1.0, _knees(answers))
+
+
+def variation_bars(found: Found) -> alt.LayerChart | None:
+    """Draw the least capacity under each variation, with its interval; None for none."""
+    if found["best"] is None or not found["sensitivity"]:
+        return None
+    base = {"name": "as asked", "answer": found["answers"][found["best"]]}
+    items = [item for item in [base, *found["sensitivity"]] if _capacity(item) is not None]
+    name, size = byte_unit([item["answer"]["capacity_bytes"] for item in items])
+    rows = [_bar(index, item, size) for index, item in enumerate(items)]
+    x: Any = {
+        "title": f"Least capacity ({name})",
+        "scale": alt.Scale(type="log", nice=False, padding=16),
+        "axis": alt.Axis(tickCount=6, labelOverlap="greedy", format=",~f"),
+    }
+    hidden = alt.Axis(labels=False, ticks=False, domain=False, title=None)
+    base_chart = alt.Chart(pl.DataFrame(rows)).encode(y=alt.Y("row:O", axis=hidden))
+    paint = alt.condition("datum.row == 0", alt.value(VERMILLION), alt.value(BLUE))
+    tooltip = [
+        alt.Tooltip("name:N", title=" "),
+        alt.Tooltip("told:N", title="least capacity"),
+    ]
+    layers = [
+        base_chart.mark_rule(strokeWidth=3, yOffset=9).encode(
+            x=alt.X("low:Q", **x), x2="high:Q", color=paint
+        ),
+        base_chart.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
+            x=alt.X("value:Q", **x), color=paint, tooltip=tooltip
+        ),
+        base_chart.mark_text(align="left", yOffset=-7).encode(x=alt.value(4), text="text:N"),
+    ]
+    return alt.LayerChart(layer=layers, width=WIDTH, height=STEP * len(rows))
+
+
+def _capacity(item: Mapping[str, Any]) -> int | None:
+    answer = item["answer"]
+    return None if answer is None else answer["capacity_bytes"]
+
+
+def _bar(index: int, item: Mapping[str, Any], size: float) -> dict[str, Any]:
+    answer = item["answer"]
+    capacity = answer["capacity_bytes"]
+    low, high = answer["low_bytes"] or capacity, answer["high_bytes"] or capacity
+    return {
+        "row": index,
+        "name": item["name"],
+        "told": format_bytes(capacity),
+        "text": f"{item['name']}: {format_bytes(capacity)}",
+        "value": capacity / size,
+        "low": low / size,
+        "high": high / size,
+    }
+
+
+def _points(answer: Answer, name: str) -> list[tuple[int, float]]:
+    """Return capacity and value of the trials that have one."""
+    trials = [trial for trial in answer["trials"] if trial[name] is not None]
+    return [(trial["capacity_bytes"], trial[name]) for trial in trials]
+
+
+def _against_capacity(
+    series: Mapping[str, Sequence[tuple[int, float]]],
+    colours: Mapping[str, str],
+    y: Axis,
+    unit: float,
+    below: Sequence[alt.Chart],
+) -> alt.LayerChart:
+    lines: dict[str, Curve] = {
+        name: ([size / 2**30 for size, _ in points], [value / unit for _, value in points])
+        for name, points in series.items()
+    }
+    return curves(lines, colours, Axis("Capacity (GiB)", ",~g", log=True), y, below=below)
+
+
+def _interval(found: Found, height: float) -> list[alt.Chart]:
+    """Return the interval of the best answer, as a bar on the line of the target."""
+    if found["best"] is None:
+        return []
+    answer = found["answers"][found["best"]]
+    ends = [answer[key] or answer["capacity_bytes"] for key in ("low_bytes", "high_bytes")]
+    row = {"x": [ends[0] / 2**30], "x2": [ends[1] / 2**30], "at": [height]}
+    bar = alt.Chart(pl.DataFrame(row)).mark_rule(strokeWidth=9, opacity=0.35, color=GREY)
+    return [bar.encode(x="x:Q", x2="x2:Q", y="at:Q")]
+
+
+def _knees(answers: Sequence[Answer]) -> list[alt.Chart]:
+    """Return a ring at the cheapest capacity of each answer."""
+    knees = [answer["knee"] for answer in answers]
+    frame = pl.DataFrame(
+        {
+            "x": [knee["capacity_bytes"] / 2**30 for knee in knees],
+            "at": [knee["dollars_per_million_tokens"] for knee in knees],
+        }
+    )
+    ring = alt.Chart(frame).mark_point(size=160, strokeWidth=2.5, color=GREY, opacity=1)
+    return [ring.encode(x="x:Q", y="at:Q")]
+
+
+def _vertical(metric: Metric, heights: Sequence[float]) -> tuple[str, float, str]:
+    """Return title, unit and format of the vertical axis."""
+    title = metric.title[:1].upper() + metric.title[1:]
+    if metric.unit == "seconds":
+        name, unit = second_unit(heights)
+        return f"{title} ({name})", unit, ",~g"
+    if metric.unit == "share":
+        return title, 1.0, "~%"
+    return f"{title} ({'requests/s' if metric.unit == 'rate' else '$ per million'})", 1.0, ",~g"
+
+
+def _wide(heights: Sequence[float]) -> bool:
+    return min(heights) > 0 and max(heights) / min(heights) >= WIDE

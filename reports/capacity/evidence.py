@@ -1,0 +1,115 @@
+"""Whether a capacity that was tried meets the target, may meet it, surely meets it.
+
+It *surely* meets the target where the whole 95 % interval of the metric does, and *may* meet it
+where a part does. So the interval of the least capacity reaches from the greatest that surely
+misses to the least that surely meets: the set of capacities that a test at 5 % does not reject.
+With few replications this keeps its coverage, where a bootstrap over three seeds would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from reports.capacity.measures import ratio_limit, target_value
+from reports.capacity.target import Target
+from reports.statistics import (
+    Estimate,
+    Method,
+    Ratio,
+    drawn_interval,
+    mean_interval,
+    resampled_difference,
+)
+
+Metrics = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A capacity tried, over its replications.
+
+    Parameters
+    ----------
+    capacity_bytes
+        What was tried.
+    value
+        Of the target's metric, the mean over replications; infinite where requests were not served.
+    may, met, sure
+        Whether it may meet the target, does, and surely does: each implies the one before.
+    method
+        What the interval behind `may` and `sure` rests on.
+    rows
+        The metrics of the cells, by replication.
+    """
+
+    capacity_bytes: int
+    value: float
+    may: bool
+    met: bool
+    sure: bool
+    method: Method
+    rows: tuple[Metrics, ...]
+
+    def mean(self, name: str) -> float | None:
+        """Return the mean of a metric over replications; None where one lacks it."""
+        values = [row.get(name) for row in self.rows]
+        known = [float(value) for value in values if value is not None]
+        return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def judge(capacity_bytes: int, rows: Sequence[Metrics], target: Target, *, drawn: bool) -> Trial:
+    """Return what the cells of one capacity say of the target.
+
+    Parameters
+    ----------
+    capacity_bytes, rows
+        The capacity, and the metrics of its cells by replication.
+    target
+        What is asked.
+    drawn
+        Whether replications differ by draws of the costs.
+    """
+    values = [target_value(row, target) for row in rows]
+    if not all(map(isfinite, values)):
+        some = any(target.met(value) for value in values)
+        return Trial(capacity_bytes, target.worst, some, False, False, "none", tuple(rows))
+    estimate, limit = _estimate(values, drawn), target.limit
+    if len(values) == 1:
+        estimate, limit = _blocks(rows[0], estimate), ratio_limit(target)
+    met = target.met(float(np.mean(values)))
+    may, sure = _ends(estimate, limit, target)
+    return Trial(
+        capacity_bytes,
+        float(np.mean(values)),
+        met or may,
+        met,
+        met and sure,
+        estimate.method,
+        tuple(rows),
+    )
+
+
+def _estimate(values: Sequence[float], drawn: bool) -> Estimate:
+    return drawn_interval(values) if drawn else mean_interval(values)
+
+
+def _blocks(row: Metrics, alone: Estimate) -> Estimate:
+    """Return the ratio over blocks of time with its interval, where there are enough blocks."""
+    over, under = (
+        np.asarray(row[name], dtype=np.float64) for name in ("block_over", "block_under")
+    )
+    return resampled_difference(Ratio(over, under), None) if len(over) else alone
+
+
+def _ends(estimate: Estimate, limit: float, target: Target) -> tuple[bool, bool]:
+    """Return whether a part of the interval meets the limit, and whether all of it does."""
+    if estimate.low is None or estimate.high is None:
+        return False, True  # nothing but the value itself, which decides
+    if target.metric.less_is_better:
+        return estimate.low <= limit, estimate.high <= limit
+    return estimate.high >= limit, estimate.low >= limit

@@ -1,0 +1,220 @@
+"""`milepost capacity`: from a study and a target to answers, journalled and resumable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.capacity.answers import Answer, answer_of, best_of
+from reports.capacity.candidates import (
+    CAPACITY,
+    UNTIL,
+    Candidate,
+    candidates,
+    coarse_grid,
+    stated_capacities,
+    widened,
+)
+from reports.capacity.price import Prices
+from reports.capacity.search import Search, search
+from reports.capacity.target import Target
+from reports.capacity.variations import variations
+from reports.capacity.workshop import Progress, Workshop
+from reports.journal import Journal
+from reports.scenario import profile_named
+from reports.settings import Settings, to_toml
+from reports.study_file import Study, parse_study
+from reports.traces import TraceFacts, rate_note
+from reports.version import version
+from simulator.errors import UsageError
+from simulator.files import write_text
+
+SCHEMA_VERSION = 1
+WITHIN = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked.
+
+    Parameters
+    ----------
+    settings
+        The study.
+    target
+        What the capacity must meet.
+    prices
+        Of memory and GPU; None where costs do not matter.
+    within
+        The step in which the answer is told, as a share.
+    sensitivity
+        Whether to vary the best answer.
+    command
+        How a reader may repeat this, for the page.
+    """
+
+    settings: Settings
+    target: Target
+    prices: Prices | None = None
+    within: float = WITHIN
+    sensitivity: bool = True
+    command: str = "milepost capacity"
+
+
+def find_capacity(
+    question: Question, folder: Path, jobs: int, on_progress: Progress | None = None
+) -> dict[str, Any]:
+    """Return the least capacity of every candidate, and how the best one moves; plain values.
+
+    Cells that are in the journal of `folder` are not simulated again.
+
+    Raises
+    ------
+    UsageError, DataError
+        When the study, its trace, the target or the folder is at fault. A cell that fails does not
+        raise: its candidate has an error.
+    """
+    stated = stated_capacities(question.settings)
+    study, sought = candidates(question.settings)
+    _refuse_clockless(question, sought)
+    with Journal(folder, _hash(question, sought)) as journal:
+        workshop = Workshop(folder, journal, question.target, question.prices, jobs, on_progress)
+        answers = _answers(question, workshop, sought, stated)
+        best = best_of(answers, question.target)
+        moved = []
+        if best is not None and question.sensitivity:
+            moved = _moved(question, workshop, sought[best], stated, folder)
+        facts = workshop.facts(sought[0].cells)[0]
+        write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
+    return _told(question, study, sought[0], facts) | {
+        "answers": answers,
+        "best": best,
+        "sensitivity": moved,
+        "cells": workshop.cells,
+    }
+
+
+def _answers(
+    question: Question,
+    workshop: Workshop,
+    sought: Sequence[Candidate],
+    stated: Sequence[int | None],
+    wide: bool = False,
+) -> list[Answer]:
+    """Return the answer for each candidate; on a `wide` grid where it may lie beyond the stated."""
+    searches: dict[int, tuple[Candidate, Search]] = {}
+    for number, candidate in enumerate(sought):
+        grid = coarse_grid(candidate, workshop.facts(candidate.cells), stated)
+        grid = widened(grid) if wide else grid
+        searches[number] = candidate, search(grid, question.target, question.within)
+    ends = workshop.run(searches)
+    return [answer_of(c, ends[number], question.prices) for number, c in enumerate(sought)]
+
+
+def _moved(
+    question: Question,
+    workshop: Workshop,
+    candidate: Candidate,
+    stated: Sequence[int | None],
+    folder: Path,
+) -> list[dict[str, Any]]:
+    """Return how the answer moves with each variation of a candidate."""
+    varied = list(variations(candidate, workshop, folder))
+    possible = [variation.candidate for variation in varied if variation.candidate is not None]
+    answers = iter(_answers(question, workshop, possible, stated, wide=bool(stated)))
+    return [
+        {"name": v.name, "note": v.note, "answer": None if v.candidate is None else next(answers)}
+        for v in varied
+    ]
+
+
+def _resolved(study: Study, stated: Sequence[int | None]) -> dict[str, Any]:
+    """Return the study as a file may hold it, with the capacities of its grid."""
+    sizes = {CAPACITY: ["unbounded" if size is None else size for size in stated]}
+    return study.model_copy(update={"grid": study.grid | (sizes if stated else {})}).absolute()
+
+
+def notes_on(settings: Settings) -> list[str]:
+    """Return what of the study is not used, though it must be sound.
+
+    Raises
+    ------
+    UsageError
+        For anything wrong with the study.
+    """
+    parse_study(settings)
+    why = {CAPACITY: "it is what is sought", UNTIL: "replications are as many as stated"}
+    return [
+        f"{settings.origin(key)}: '{key}' is not used: {reason}"
+        for key, reason in why.items()
+        if key in settings.values
+    ]
+
+
+def failed(found: dict[str, Any]) -> list[Answer]:
+    """Return the answers of candidates and variations that have an error."""
+    answers = [*found["answers"], *(item["answer"] for item in found["sensitivity"])]
+    return [answer for answer in answers if answer is not None and answer["error"] is not None]
+
+
+def _refuse_clockless(question: Question, sought: Sequence[Candidate]) -> None:
+    """Refuse what needs prices or a clock where there are none."""
+    metric = question.target.metric
+    if metric.unit == "dollars" and question.prices is None:
+        raise UsageError(f"--target {metric.name}: needs --prices FILE")
+    instant = any(candidate.study.server.kind == "instant" for candidate in sought)
+    if instant and (metric.needs_clock or question.prices is not None):
+        what = f"--target {metric.name}" if metric.needs_clock else "--prices"
+        raise UsageError(f"{what}: contradicts server.kind = 'instant', which has no clock")
+
+
+def _hash(question: Question, sought: Sequence[Candidate]) -> str:
+    """Return the hash that binds a folder to a study and its target."""
+    cells = [cell.identity for candidate in sought for cell in candidate.cells]
+    prices = question.prices and asdict(question.prices)
+    target = [question.target.metric.name, question.target.limit]
+    return hashlib.sha256(json.dumps(["capacity", cells, target, prices]).encode()).hexdigest()
+
+
+def _told(
+    question: Question, study: Study, candidate: Candidate, facts: TraceFacts
+) -> dict[str, Any]:
+    """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""
+    target, profile = question.target, profile_named(candidate.study.model.profile)
+    tables = study.resolved()
+    tables.get("cache", {}).pop("capacity", None)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "kind": "capacity",
+        "title": study.title or f"Capacity for {facts.name}",
+        "command": question.command,
+        "milepost_version": version(),
+        "study": tables,
+        "target": {
+            "metric": target.metric.name,
+            "title": target.metric.title,
+            "limit": target.limit,
+            "text": target.text,
+        },
+        "within": question.within,
+        "prices": question.prices and asdict(question.prices),
+        "replications": study.study.replications,
+        "draws": study.model.draws,
+        "warmup_share": study.study.warmup,
+        "trace": {
+            "name": facts.name,
+            "requests": facts.requests,
+            "prompt_tokens": facts.prompt_tokens,
+            "granularity": facts.granularity,
+            "sha256": facts.sha256,
+            "notes": [
+                *facts.notes,
+                *rate_note(candidate.study, has_arrivals=facts.has_arrivals),
+            ],
+        },
+        "profile": {"id": candidate.study.model.profile, "kind": profile.kind},
+    }

@@ -1,0 +1,205 @@
+"""The page of `milepost capacity`, and the files beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reports.capacity.charts import capacity_charts, colours_of, drawn
+from reports.capacity.finding import SCHEMA_VERSION
+from reports.capacity.sentences import (
+    cautions,
+    evidence_notes,
+    headline,
+    interval,
+    knee_sentence,
+    labelled,
+)
+from reports.capacity.summary import HEAD, moves, row_of
+from reports.capacity.target import METRICS
+from reports.files import write_json
+from reports.page.answer import Number
+from reports.page.document import bare, render
+from reports.palette import BLUE, VERMILLION
+from reports.place_page import Panel
+from reports.points import LOOKS_AHEAD, UPPER_BOUND
+from reports.profile_page import KINDS
+from simulator.errors import DataError, printable
+from simulator.files import write_text
+from simulator.units import format_bytes, format_count, format_seconds
+
+JSON, PAGE = "capacity.json", "capacity.html"
+MOST_ROWS = 500
+
+
+def write_capacity(folder: Path, found: dict[str, Any]) -> None:
+    """Write `capacity.json` and `capacity.html`.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    write_json(folder / JSON, found)
+    write_text(folder / PAGE, render_capacity_page(found))
+
+
+def read_capacity(folder: Path) -> dict[str, Any]:
+    """Return what `write_capacity` left in a folder.
+
+    Raises
+    ------
+    DataError
+        When it is damaged or was written by a newer version.
+    """
+    path = folder / JSON
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(str(path), "damaged: expected JSON") from error
+    schema = found.get("schema_version") if isinstance(found, dict) else None
+    if schema != SCHEMA_VERSION:
+        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
+        raise DataError(str(path), problem, field="schema_version")
+    return dict(found)
+
+
+def render_capacity_page(found: Mapping[str, Any]) -> str:
+    """Return the page as HTML; the same input gives the same bytes."""
+    found = dict(found)
+    charts = capacity_charts(found)
+    best = None if found["best"] is None else found["answers"][found["best"]]
+    rows = [row_of(answer, found) for answer in found["answers"]]
+    return render(
+        "capacity.html",
+        {name: bare(chart) for name, chart in charts.items()},
+        brand="Milepost capacity",
+        title=found["title"],
+        version=found["milepost_version"],
+        answer=headline(found),
+        cautions=[] if best is None else _said(best),
+        numbers=[] if best is None else _numbers(best, found),
+        panels=[panel for panel in _panels(found) if panel.id in charts],
+        head=HEAD,
+        rows=rows[:MOST_ROWS],
+        more_rows=max(0, len(rows) - MOST_ROWS),
+        moves=[] if best is None else moves(found),
+        moved="" if best is None else labelled(best),
+        notes=_notes(found),
+        command=found["command"],
+        found_json=json.dumps(found, indent=2, ensure_ascii=False),
+    )
+
+
+def _said(best: Mapping[str, Any]) -> list[str]:
+    return [text for text in [*cautions(dict(best)), knee_sentence(dict(best))] if text]
+
+
+def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
+    """Return the four numbers of the best answer."""
+    metric = METRICS[found["target"]["metric"]]
+    trial = next(t for t in best["trials"] if t["capacity_bytes"] == best["capacity_bytes"])
+    numbers = [
+        Number(
+            "Least memory",
+            format_bytes(best["capacity_bytes"]),
+            interval(best["low_bytes"], best["high_bytes"]),
+        ),
+        Number(
+            metric.title[:1].upper() + metric.title[1:],
+            metric.shown(best["value"]),
+            f"target: {found['target']['text']}",
+        ),
+        _hit_rate(trial),
+        _ttft(trial),
+        _used(trial),
+    ]
+    told = {"token_hit_rate": 2, "mean_ttft": 3}.get(metric.name, 4)
+    return numbers[:told] + numbers[told + 1 :]
+
+
+def _hit_rate(trial: dict[str, Any]) -> Number:
+    rate = trial["token_hit_rate"]
+    return Number("Token hit rate", "n/a" if rate is None else f"{100 * rate:.1f} %", "")
+
+
+def _ttft(trial: dict[str, Any]) -> Number:
+    ttft, p99 = trial["ttft_mean_seconds"], trial["ttft_p99_seconds"]
+    return Number(
+        "Mean time to first token",
+        "n/a" if ttft is None else format_seconds(ttft),
+        "P99 n/a (n < 368)" if p99 is None else f"P99 {format_seconds(p99)}",
+    )
+
+
+def _used(trial: dict[str, Any]) -> Number:
+    peak = trial["cache_peak_bytes"]
+    return Number("Used at the peak", "n/a" if peak is None else format_bytes(peak), "")
+
+
+def _panels(found: Mapping[str, Any]) -> list[Panel]:
+    answers = drawn(found)
+    swatches = tuple(colours_of(answers).items())
+    left_out = len(found["answers"]) - len(answers)
+    more = f" {left_out} more are in the table." if left_out else ""
+    return [
+        Panel(
+            "metric",
+            "What capacity buys",
+            "Every capacity that was tried. The grey bar is the interval of the answer. More "
+            f"memory can make it worse: most policies promise nothing else.{more}",
+            swatches,
+        ),
+        Panel(
+            "cost",
+            "Where memory stops paying",
+            "Memory is paid for all the time, the GPU while it is busy. Rings: the cheapest "
+            f"capacity tried.{more}",
+            swatches,
+        ),
+        Panel(
+            "variations",
+            "How the answer moves",
+            "The least capacity when one thing is different, with its interval.",
+            (("as asked", VERMILLION), ("one thing different", BLUE)),
+        ),
+    ]
+
+
+def _notes(found: Mapping[str, Any]) -> list[str]:
+    """Return what a reader should weigh."""
+    share, profile = found["warmup_share"], found["profile"]
+    answers = found["answers"]
+    notes = evidence_notes(found)
+    notes.append(
+        f"Warm-up: the first {100 * share:g} % of the requests are served but not counted."
+        if share
+        else "No warm-up was cut: the misses of the empty cache are counted."
+    )
+    notes += [
+        f"{labelled(answer)}: {text}."
+        for number, answer in enumerate(answers)
+        if number != found["best"]
+        for text in cautions(answer)
+    ]
+    notes += [f"{answer['name']}: {answer['error']}" for answer in answers if answer["error"]]
+    marks = {mark for answer in answers for mark in answer["marks"]}
+    if marks & {UPPER_BOUND, LOOKS_AHEAD}:
+        notes.append("What no real system can do is marked, and never the answer where others are.")
+    notes += [f"{str(note).rstrip('.')}." for note in found["trace"]["notes"]]
+    notes.append(f"Times rest on the profile {profile['id']}, which {KINDS[profile['kind']]}.")
+    return notes + _extrapolated(answers)
+
+
+def _extrapolated(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return how many request times lie beyond the profile, at most in one of the trials."""
+    trials = [trial for answer in answers for trial in answer["trials"]]
+    most = max((trial["extrapolated_requests"] for trial in trials), default=0)
+    if not most:
+        return []
+    return [
+        f"Up to {format_count(most)} request times of a capacity, over its replications, are "
+        "extrapolated beyond the profile's range."
+    ]

@@ -1,0 +1,166 @@
+"""Answers as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reports.capacity.answers import Answer
+from reports.capacity.target import METRICS
+from simulator.units import format_bytes
+
+MOST_LISTED = 6
+
+
+def sentence(answer: Answer, found: Mapping[str, Any]) -> str:
+    """Return the answer for one candidate in one sentence."""
+    target, name = found["target"]["text"], labelled(answer)
+    if answer["error"] is not None:
+        return f"No answer for {name}: a cell failed: {answer['error']}"
+    if answer["capacity_bytes"] is None:
+        return f"No capacity that was tried meets {target} with {name}: {_nearest(answer, found)}."
+    return f"{suffices(answer)} for {target} with {name}."
+
+
+def suffices(answer: Answer) -> str:
+    """Return "64.0 GiB (between 61.2 GiB and 66.1 GiB) suffice"."""
+    least = format_bytes(answer["capacity_bytes"])
+    low, high = answer["low_bytes"], answer["high_bytes"]
+    if low is not None:
+        return f"{least} ({interval(low, high)}) suffice"
+    surely = "" if high == answer["capacity_bytes"] else f" ({interval(low, high)})"
+    return f"{least}, the least that was tried,{surely} suffice"
+
+
+def interval(low: int | None, high: int | None) -> str:
+    """Return "between 61.2 GiB and 66.1 GiB", or what is known of it."""
+    if low is not None and high is not None:
+        return f"between {format_bytes(low)} and {format_bytes(high)}"
+    if low is not None:
+        return f"above {format_bytes(low)}; none that was tried suffices surely"
+    return "none that was tried suffices surely" if high is None else f"surely {format_bytes(high)}"
+
+
+def labelled(answer: Answer) -> str:
+    """Return the name of a candidate with its marks."""
+    marks = f" ({', '.join(answer['marks'])})" if answer["marks"] else ""
+    return f"{answer['name']}{marks}"
+
+
+def cautions(answer: Answer) -> list[str]:
+    """Return what was found against the expectation that more memory helps."""
+    said = []
+    above = answer["missed_above_bytes"]
+    if not answer["halved"]:
+        said.append(
+            "The grid crosses the target more than once there, so the step before "
+            f"{format_bytes(answer['capacity_bytes'])} was not halved"
+        )
+    if above:
+        sizes = ", ".join(format_bytes(size) for size in above[:MOST_LISTED])
+        more = f" and {len(above) - MOST_LISTED} more" if len(above) > MOST_LISTED else ""
+        said.append(f"More memory misses the target again at {sizes}{more}")
+    if answer["uneven"]:
+        said.append(
+            "In the step that was halved more memory made it worse in places, so smaller "
+            "capacities in there may meet the target too"
+        )
+    return said
+
+
+def knee_sentence(answer: Answer) -> str | None:
+    """Return where memory stops paying; None without prices."""
+    knee = answer["knee"]
+    if knee is None:
+        return None
+    size = format_bytes(knee["capacity_bytes"])
+    ends = []
+    if knee["smaller_above_dollars"] is not None:
+        ends.append(f"less memory would pay above ${knee['smaller_above_dollars']:.2g}")
+    if knee["larger_below_dollars"] is not None:
+        ends.append(f"more memory would pay below ${knee['larger_below_dollars']:.2g}")
+    moves = f"; {', '.join(ends)} per GiB-hour" if ends else ""
+    return (
+        f"At ${knee['dollars_per_gib_hour']:.2g} per GiB-hour the cheapest capacity tried is "
+        f"{size}: ${knee['dollars_per_million_tokens']:.3g} per million prompt tokens{moves}"
+    )
+
+
+def moved_by(item: Mapping[str, Any], base: Answer) -> tuple[str, str]:
+    """Return how the answer moves with a variation: the capacity with its interval, the factor."""
+    answer = item["answer"]
+    if answer is None:
+        return "not tried", ""
+    if answer["error"] is not None:
+        return "failed", ""
+    if answer["capacity_bytes"] is None:
+        return "none that was tried suffices", ""
+    capacity = answer["capacity_bytes"]
+    told = f"{format_bytes(capacity)} ({interval(answer['low_bytes'], answer['high_bytes'])})"
+    return told, f"x {capacity / base['capacity_bytes']:.2f}"
+
+
+def evidence_notes(found: Mapping[str, Any]) -> list[str]:
+    """Return what the intervals rest on, and how the metric is counted."""
+    methods = {answer["method"] for answer in found["answers"]}
+    notes = []
+    if "replications" in methods:
+        notes.append(
+            f"Intervals: a capacity counts as surely missing or meeting the target where the whole "
+            f"95 % interval of the metric (Student's t over {found['replications']} replications) "
+            "does. Between the two lies the interval of the answer."
+        )
+    if "draws" in methods:
+        notes.append(
+            f"Intervals: 95 %, over {found['replications']} draws of the cost coefficients from "
+            "the uncertainty of their fit."
+        )
+    if "blocks" in methods:
+        notes.append(
+            "Intervals: 95 %, from resampling blocks of time of one replay. They tell how much the "
+            "answer hangs on these hours of traffic, not what another trace would show."
+        )
+    if "none" in methods:
+        notes.append(
+            "Where there is nothing to resample, the interval is only the last step of the search: "
+            "its lower end was tried and misses the target."
+        )
+    return [*notes, _definition(found)]
+
+
+def _definition(found: Mapping[str, Any]) -> str:
+    metric = METRICS[found["target"]["metric"]]
+    if metric.unit == "seconds":
+        return "A request that was rejected or not finished counts as one that waits for ever."
+    if metric.unit == "rate":
+        return (
+            "Throughput is served requests over the time from the first arrival to the last first "
+            "token. Until the server is overloaded it is the rate of arrivals, whatever the memory."
+        )
+    if metric.unit == "dollars":
+        return (
+            "Cost: memory is paid for all the time, the GPU while it is busy; per million prompt "
+            "tokens of served requests."
+        )
+    return "Token hit rate: saved tokens over prompt tokens of all counted requests."
+
+
+def _nearest(answer: Answer, found: Mapping[str, Any]) -> str:
+    """Return the best value that was seen, and where."""
+    metric = METRICS[found["target"]["metric"]]
+    known = [trial for trial in answer["trials"] if trial["value"] is not None]
+    if not known:
+        return "at every capacity some requests were not served"
+    pick = min if metric.less_is_better else max
+    best = pick(known, key=lambda trial: trial["value"])
+    return f"the best is {metric.shown(best['value'])}, at {format_bytes(best['capacity_bytes'])}"
+
+
+def headline(found: Mapping[str, Any]) -> str:
+    """Return the sentence of the best answer, or that there is none."""
+    answers: Sequence[Answer] = found["answers"]
+    if found["best"] is not None:
+        return sentence(answers[found["best"]], found)
+    if len(answers) == 1:
+        return sentence(answers[0], found)
+    return f"No capacity that was tried meets {found['target']['text']} with any of the policies."

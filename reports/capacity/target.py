@@ -1,0 +1,142 @@
+"""What is asked of a capacity: a metric, a direction, a limit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Literal
+
+from simulator.errors import UsageError, did_you_mean, printable
+from simulator.units import format_seconds, parse_seconds
+
+Unit = Literal["seconds", "share", "rate", "dollars"]
+
+_FORM = re.compile(r"\s*(\w+)\s*(<=|>=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
+_SUFFIXES = {"share": r"\s*(%?)", "rate": r"\s*((?:requests)?/s)?", "dollars": r"()"}
+_EXPECTED = {
+    "share": "a share above 0 and up to 1, as in 40% or 0.4",
+    "rate": "requests per second, as in 5/s",
+    "dollars": "dollars per million prompt tokens, as in 0.12",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric that a target may name.
+
+    Parameters
+    ----------
+    name, title
+        For the command line, and for readers.
+    unit
+        Of its limit.
+    quantile
+        Of the times to first token; None for all others.
+    """
+
+    name: str
+    title: str
+    unit: Unit
+    quantile: float | None = None
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether the target is an upper limit."""
+        return self.unit in {"seconds", "dollars"}
+
+    @property
+    def needs_clock(self) -> bool:
+        """Whether it depends on when requests end, which the instant server does not tell."""
+        return self.unit in {"rate", "dollars"}
+
+    def shown(self, value: float) -> str:
+        """Return a value of the metric with its unit."""
+        if not isfinite(value):
+            return "not served"
+        if self.unit == "seconds":
+            return format_seconds(value)
+        if self.unit == "share":
+            return f"{100 * value:.3g} %"
+        if self.unit == "rate":
+            return f"{value:.3g} requests/s"
+        return f"${value:.3g} per million prompt tokens"
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("p99_ttft", "P99 time to first token", "seconds", 0.99),
+        Metric("p90_ttft", "P90 time to first token", "seconds", 0.9),
+        Metric("p50_ttft", "median time to first token", "seconds", 0.5),
+        Metric("mean_ttft", "mean time to first token", "seconds"),
+        Metric("token_hit_rate", "token hit rate", "share"),
+        Metric("throughput", "throughput", "rate"),
+        Metric("cost", "cost", "dollars"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A metric and its limit, in seconds, a share, requests per second or dollars."""
+
+    metric: Metric
+    limit: float
+
+    @property
+    def sign(self) -> str:
+        """The direction, "<=" or ">="."""
+        return "<=" if self.metric.less_is_better else ">="
+
+    @property
+    def text(self) -> str:
+        """The target in words."""
+        return f"{self.metric.title} {self.sign} {self.metric.shown(self.limit)}"
+
+    @property
+    def worst(self) -> float:
+        """The value that is worse than every other."""
+        return inf if self.metric.less_is_better else -inf
+
+    def met(self, value: float) -> bool:
+        """Say whether a value meets the target."""
+        return value <= self.limit if self.metric.less_is_better else value >= self.limit
+
+
+def parse_target(text: str) -> Target:
+    """Return the target of "p99_ttft<=800ms", "token_hit_rate>=40%", "cost<=0.12", ...
+
+    Raises
+    ------
+    UsageError
+        For an unknown metric, a limit on its wrong side, or one that is not a value of it.
+    """
+    place = f"--target {printable(text)}"
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{place}: expected METRIC<=VALUE or METRIC>=VALUE, as in p99_ttft<=800ms")
+    name, sign, value = match.groups()
+    if name not in METRICS:
+        raise UsageError(f"{place}: unknown metric '{name}'{did_you_mean(name, list(METRICS))}")
+    target = Target(METRICS[name], _limit(METRICS[name], value, place))
+    if sign != target.sign:
+        better = "less" if target.metric.less_is_better else "more"
+        raise UsageError(f"{place}: expected {target.sign}, as {better} is better, found {sign}")
+    return target
+
+
+def _limit(metric: Metric, text: str, place: str) -> float:
+    """Return the limit, above 0."""
+    if metric.unit == "seconds":
+        seconds = parse_seconds(text, f"{place}: limit")
+        if seconds <= 0:
+            raise UsageError(f"{place}: expected a time above 0, found '{printable(text)}'")
+        return seconds
+    suffix = _SUFFIXES[metric.unit]
+    match = re.fullmatch(rf"\$?({_NUMBER.pattern}){suffix}", text, re.ASCII)
+    limit = float(match[1]) / (100 if match[2] == "%" else 1) if match else 0.0
+    if not 0 < limit <= (1.0 if metric.unit == "share" else 1e9):
+        raise UsageError(f"{place}: expected {_EXPECTED[metric.unit]}, found '{printable(text)}'")
+    return limit

@@ -1,0 +1,140 @@
+"""`milepost drift`: whether the law of overlaps moves, and what it takes to follow it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reports.commands.options import (
+    Block,
+    Format,
+    Generator,
+    Json,
+    Quiet,
+    Seed,
+    Sets,
+    settings_from,
+)
+from reports.console import Progress, print_json, say
+from simulator.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from reports.settings import Settings
+
+File = Annotated[
+    Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study whose grid varies placers.")
+]
+DEFAULT_BUDGET = 8
+DEFAULT_WINDOWS = "50,100,200,400,800,1600"
+TRAIN = 200
+
+
+def drift(
+    study: File = None,
+    trace: Annotated[str | None, typer.Option(help="A trace file; without it: generated.")] = None,
+    generator: Generator = None,
+    drift: Annotated[str | None, typer.Option(help="As in shift:distance=0.3,at=0.5.")] = None,
+    requests: Annotated[int | None, typer.Option(help="Generated ones; default: 4000.")] = None,
+    block: Block = None,
+    format: Format = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Checkpoints; default: 8.")] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
+    ] = None,
+    replications: Annotated[int | None, typer.Option(help="Seeds of generated traffic.")] = None,
+    warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    seed: Seed = None,
+    sets: Sets = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for page and figures.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
+
+    Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan
+    that is kept, several windows, decay, and re-planning on change are compared.
+    """
+    flags: dict[str, tuple[str, Any]] = {
+        "--trace": ("workload.trace", trace),
+        "--generator": ("workload.generator", generator),
+        "--drift": ("workload.drift", drift),
+        "--requests": ("workload.requests", requests),
+        "--block": ("workload.block", block),
+        "--format": ("workload.format", format),
+        "--replications": ("study.replications", replications),
+        "--warmup": ("study.warmup", warmup),
+        "--seed": ("study.seed", seed),
+    }
+    settings = with_placers(settings_from(study, flags, sets), budget, window)
+    report(settings, out, as_json=json, quiet=quiet)
+
+
+def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Run the study, write page and figures, and print the answers."""
+    from reports.drift.findings import as_json as figures_of
+    from reports.drift.findings import find
+    from reports.drift.sentences import answers
+    from reports.drift.study import CLAIRVOYANT, run
+    from reports.drift.summary import print_drift
+    from reports.files import make_folder
+
+    if out is not None:
+        make_folder(out)
+    with Progress(quiet=quiet or as_json, what="placers") as progress:
+        found = run(settings, progress)
+    names = (CLAIRVOYANT, *found.placers, *found.paced.values())
+    findings = {placer: find(found, placer) for placer in names}
+    told = answers(found, findings)
+    figures = figures_of(found, findings, told)
+    if out is not None:
+        from reports.drift.page import render_page
+        from reports.files import write_json
+        from simulator.files import write_text
+
+        write_json(out / "drift.json", figures)
+        write_text(out / "report.html", render_page(found, findings, told))
+    if as_json:
+        print_json(figures)
+    else:
+        print_drift(found, findings, told)
+    if out is not None:
+        say(f"page: {out / 'report.html'}")
+
+
+def with_placers(settings: Settings, budget: int | None, window: str | None) -> Settings:
+    """Return the settings with the placers that the flags ask for, where the study names none.
+
+    Raises
+    ------
+    UsageError
+        For windows that are no numbers, or flags beside the placers of a study.
+    """
+    named = [k for k in ("grid.policy.placer", "policy.placer") if k in settings.values]
+    if named:
+        if budget is not None or window is not None:
+            flag = "--budget" if budget is not None else "--window"
+            raise UsageError(f"{flag} contradicts {settings.origin(named[0])}: '{named[0]}'")
+        return settings
+    lengths = _lengths(DEFAULT_WINDOWS if window is None else window)
+    start = f"optimal:budget={budget or DEFAULT_BUDGET}"
+    middle = lengths[len(lengths) // 2]
+    placers = [
+        f"{start},train={TRAIN}",
+        *(f"{start},window={length}" for length in lengths),
+        f"{start},decay={min(0.9999, (middle - 1) / (middle + 1)):.4g}",
+        f"{start},window={middle},drift=0.01",
+    ]
+    return settings.with_value("grid.policy.placer", placers, "--window")
+
+
+def _lengths(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch("[0-9]{1,7}", part) and int(part) > 1 for part in parts):
+        raise UsageError(
+            f"--window: expected numbers of requests, 2 or more, as in 50,100, found "
+            f"'{printable(text, 60)}'"
+        )
+    return sorted({int(part) for part in parts})

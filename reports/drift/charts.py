@@ -1,0 +1,205 @@
+"""The charts of a drift study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from reports.charts.curves import Axis, Curve, band, curves, level
+from reports.charts.theme import HEIGHT, WIDTH
+from reports.drift.distances import Distance
+from reports.drift.findings import DEFAULT_WINDOW, Finding, difference, kind, label, over_time
+from reports.drift.planning import parameters
+from reports.drift.study import CLAIRVOYANT, DriftStudy
+from reports.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+
+KINDS = {
+    CLAIRVOYANT: GREY,
+    "static": VERMILLION,
+    "window": BLUE,
+    "decay": GREEN,
+    "change": PURPLE,
+}
+STEPS = {"from the window before": BLUE, "from the first window": ORANGE}
+REGRETS = {"regret": BLUE, "bound, total variation": SKY, "bound, Kolmogorov": ORANGE}
+TOKENS = ",.3~s"
+DEPTH_ROWS = 36
+MISS_ROW = 0.7  # height of the row of misses below the shallowest depth, as a ratio
+
+
+def drift_charts(
+    found: DriftStudy, findings: Mapping[str, Finding]
+) -> dict[str, alt.LayerChart | alt.Chart]:
+    """Return the charts by name; those that have nothing to show are left out."""
+    charts = {
+        "law": _law(found),
+        "kolmogorov": _distance(found, "kolmogorov", "Kolmogorov distance"),
+        "variation": _distance(found, "total_variation", "Total variation distance"),
+        "savings": _savings(found, findings),
+        "regret": _regret(found, findings),
+        "windows": _windows(found, findings),
+        "pace": _pace(found),
+        "churn": _churn(found, findings),
+    }
+    return {name: chart for name, chart in charts.items() if chart is not None}
+
+
+def shown(found: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, str]:
+    """Return the placers that are drawn over time, the best of each kind, with their colours."""
+    best: dict[str, str] = {CLAIRVOYANT: CLAIRVOYANT}
+    for placer in found.placers:
+        rival = best.get(kind(placer))
+        if rival is None or findings[placer].saved_share.value > findings[rival].saved_share.value:
+            best[kind(placer)] = placer
+    return {best[each]: colour for each, colour in KINDS.items() if each in best}
+
+
+def followed(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+    """Return the placer whose regret is drawn beside the bounds: the best that goes on learning."""
+    learning = [p for p in shown(found, findings) if kind(p) in {"window", "decay", "change"}]
+    rest = learning or [found.placers[0]]
+    return max(rest, key=lambda placer: findings[placer].saved_share.value)
+
+
+def _law(found: DriftStudy) -> alt.Chart:
+    """Draw time x depth; as dark as the share of the window's requests that end there."""
+    windows, depths = found.windows, found.replications[0].overlaps.depths
+    hits = depths[depths > 0]
+    edges = np.geomspace(float(hits.min()), float(hits.max()) + 1, DEPTH_ROWS + 1)
+    if len(hits) < len(depths):
+        edges = np.concatenate(([edges[0] * MISS_ROW], edges))
+    rows = []
+    for window in range(windows.count):
+        inside = windows.of(depths, window)
+        counts = np.histogram(np.where(inside > 0, inside, edges[0]), edges)[0]
+        start = windows.start(window)
+        rows += [
+            (start, start + windows.width, low, high, count / len(inside))
+            for low, high, count in zip(edges, edges[1:], counts.tolist(), strict=False)
+            if count
+        ]
+    frame = pl.DataFrame(rows, schema=["from", "to", "low", "high", "share"], orient="row")
+    chart: alt.Chart = alt.Chart(frame, width=WIDTH, height=HEIGHT).mark_rect(color=BLUE)
+    drawn: alt.Chart = chart.encode(
+        x=alt.X("from:Q", title="Request", scale=alt.Scale(nice=False), axis=_across()),
+        x2="to:Q",
+        y=alt.Y(
+            "low:Q",
+            title="Overlap, tokens from the start",
+            scale=alt.Scale(type="log", nice=False, domain=[float(edges[0]), float(edges[-1])]),
+            axis=alt.Axis(format=TOKENS, grid=False, domain=False, ticks=False, tickCount=6),
+        ),
+        y2="high:Q",
+        opacity=alt.Opacity(
+            "share:Q",
+            scale=alt.Scale(type="sqrt", domain=[0, 0.5], range=[0, 1], clamp=True),
+            legend=None,
+        ),
+        tooltip=[
+            alt.Tooltip("from:Q", title="from request", format=",d"),
+            alt.Tooltip("low:Q", title="depth from", format=",.0f"),
+            alt.Tooltip("high:Q", title="to", format=",.0f"),
+            alt.Tooltip("share:Q", title="of the window's requests", format=".1%"),
+        ],
+    )
+    return drawn
+
+
+def _across() -> alt.Axis:
+    return alt.Axis(grid=False, tickCount=6, format=TOKENS, labelOverlap="greedy")
+
+
+def _distance(found: DriftStudy, name: str, title: str) -> alt.LayerChart:
+    lists = (found.distances.steps, found.distances.since_first)
+    series: dict[str, Curve] = {
+        told: (_starts(found, each), [getattr(step, name) for step in each])
+        for told, each in zip(STEPS, lists, strict=True)
+    }
+    steps = found.distances.steps
+    limits = [getattr(step, f"{name}_band") for step in steps]
+    chance = band(_starts(found, steps), [0.0] * len(steps), limits)
+    x, y = Axis("Request", TOKENS), Axis(title, ".2f", domain=(0.0, 1.0))
+    return curves(series, STEPS, x, y, below=[chance])
+
+
+def _starts(found: DriftStudy, steps: Sequence[Distance]) -> list[float]:
+    return [found.windows.start(step.window) for step in steps]
+
+
+def _counted(found: DriftStudy) -> list[float]:
+    return [float(found.windows.start(window)) for window in found.windows.counted]
+
+
+def _savings(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+    looks = shown(found, findings)
+    across = _counted(found)
+    series: dict[str, Curve] = {
+        label(placer): (across, over_time(found, placer).tolist()) for placer in looks
+    }
+    colours = {label(placer): colour for placer, colour in looks.items()}
+    y = Axis("Saved of the overlap", ".0%")
+    return curves(series, colours, Axis("Request", TOKENS), y)
+
+
+def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+    placer = followed(found, findings)
+    courses = [each.courses[placer] for each in found.replications]
+    names = ("regret_tokens", "variation_bound_tokens", "kolmogorov_bound_tokens")
+    series: dict[str, Curve] = {
+        told: (_counted(found), np.mean([getattr(c, name) for c in courses], axis=0).tolist())
+        for told, name in zip(REGRETS, names, strict=True)
+    }
+    mean = float(np.mean([each.mean_overlap_tokens for each in found.replications]))
+    y = Axis("Tokens a request", TOKENS, log=True)
+    overlap = level(mean, "mean overlap")
+    return curves(series, REGRETS, Axis("Request", TOKENS), y, below=overlap)
+
+
+def _windows(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
+    """Draw what windows of each length save, with the interval of what they are behind by."""
+    learned = {
+        int(parameters(placer).get("window", DEFAULT_WINDOW)): findings[placer]
+        for placer in found.placers
+        if kind(placer) == "window"
+    }
+    if len(learned) < 2:
+        return None
+    lengths = sorted(learned)
+    across = [float(length) for length in lengths]
+    series: dict[str, Curve] = {
+        "window": (across, [learned[each].saved_share.value for each in lengths])
+    }
+    kept = next((findings[p] for p in found.placers if kind(p) == "static"), None)
+    below = level(findings[CLAIRVOYANT].saved_share.value, "clairvoyant")
+    if kept is not None:
+        below += level(kept.saved_share.value, label(kept.placer))
+    x = Axis("Requests in the window", TOKENS, log=True)
+    return curves(series, {"window": BLUE}, x, Axis("Saved of the overlap", ".0%"), below=below)
+
+
+def _pace(found: DriftStudy) -> alt.LayerChart | None:
+    paces = [*found.paced]
+    if len(paces) < 2:
+        return None
+    lost = [difference(found, found.paced[paces[0]], found.paced[every]) for every in paces]
+    across = [float(every) for every in paces]
+    series: dict[str, Curve] = {"lost": (across, [100 * each.value for each in lost])}
+    low = [100 * (each.value if each.low is None else each.low) for each in lost]
+    high = [100 * (each.value if each.high is None else each.high) for each in lost]
+    x = Axis("Requests between two plans", TOKENS, log=True)
+    y = Axis(f"Less than every {paces[0]}, points")
+    return curves(series, {"lost": BLUE}, x, y, below=[band(across, low, high)])
+
+
+def _churn(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+    looks = shown(found, findings)
+    series: dict[str, Curve] = {}
+    for placer in looks:
+        each = np.mean([r.courses[placer].rewritten for r in found.replications], axis=0)
+        series[label(placer)] = (_counted(found), each.cumsum().tolist())
+    colours = {label(placer): colour for placer, colour in looks.items()}
+    y = Axis("Positions rewritten so far", TOKENS)
+    return curves(series, colours, Axis("Request", TOKENS), y)

@@ -1,0 +1,168 @@
+"""Whether a law has moved from window to window, beside what chance alone would do.
+
+Under the null hypothesis that two windows follow one law, it does not matter which requests were
+in which: every split of the pooled requests is equally likely. With B random splits of which b
+are at least as far apart as the two windows are, (b + 1) / (B + 1) is an exact p-value, however
+large the support of the law is. Splits keep blocks of consecutive requests together, so that
+dependence within a block is part of what chance does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reports.drift.laws import Float64, Int64
+from reports.drift.windows import Windows
+from reports.statistics import CONFIDENCE, holm
+from workloads.randomness import stream
+
+SPLITS = 1999
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far two windows are apart, and how far chance alone puts them.
+
+    Parameters
+    ----------
+    window, other
+        The later and the earlier window.
+    total_variation, kolmogorov
+        The distances, 0 to 1.
+    total_variation_band, kolmogorov_band
+        What 95 % of the splits stay within.
+    p_value
+        Of the Kolmogorov distance.
+    moved
+        Whether chance is excluded at 5 % for all comparisons together (Holm).
+    """
+
+    window: int
+    other: int
+    total_variation: float
+    kolmogorov: float
+    total_variation_band: float
+    kolmogorov_band: float
+    p_value: float
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Each window that counts against the one before it, and against the first that counts.
+
+    Parameters
+    ----------
+    steps, since_first
+        In order.
+    change
+        The request at which the largest step beyond chance begins; None where there is none.
+    """
+
+    steps: tuple[Distance, ...]
+    since_first: tuple[Distance, ...]
+    change: int | None
+
+    @property
+    def largest(self) -> Distance | None:
+        """The step beyond chance with the largest Kolmogorov distance; None where there is none."""
+        return _largest(self.steps)
+
+
+def distances_over_time(depths: Int64, windows: Windows, seed: int) -> Distances:
+    """Compare windows; the same seed draws the same splits.
+
+    The second window that counts is a step from the first and stands in both lists; it is
+    compared once.
+    """
+    first, last = windows.first, windows.count
+    pairs = [(k, k - 1) for k in range(first + 1, last)]
+    pairs += [(k, first) for k in range(first + 2, last)]
+    rng = stream(seed, "drift splits")
+    found = [
+        compare(windows.of(depths, one), windows.of(depths, other), windows.block, rng)
+        for one, other in pairs
+    ]
+    adjusted = holm([distance[-1] for distance in found])
+    told = [
+        Distance(*pair, *distance, moved=p <= 1 - CONFIDENCE)
+        for pair, distance, p in zip(pairs, found, adjusted, strict=True)
+    ]
+    steps = last - first - 1
+    largest = _largest(told[:steps])
+    change = None
+    if largest is not None:
+        pair = depths[windows.start(largest.other) : windows.start(largest.window + 1)]
+        change = windows.start(largest.other) + change_point(pair)
+    return Distances(tuple(told[:steps]), (told[0], *told[steps:]), change)
+
+
+def compare(
+    one: Int64, other: Int64, block: int, rng: np.random.Generator, splits: int = SPLITS
+) -> tuple[float, float, float, float, float]:
+    """Compare two windows of equal width, a multiple of `block`.
+
+    Returns
+    -------
+    total_variation, kolmogorov
+        The distances.
+    total_variation_band, kolmogorov_band
+        Their 95 % quantiles over the splits.
+    p_value
+        Of the Kolmogorov distance.
+    """
+    counts = _counts(np.concatenate((one, other)), block)
+    half = np.repeat(np.array([1, -1], np.float32), len(counts) // 2)
+    signs = np.vstack([half, rng.permuted(np.tile(half, (splits, 1)), axis=1)])
+    # Whole numbers below 2**24: exact in single precision, whatever the order of the sums.
+    differences = signs @ counts
+    variation = np.abs(differences).sum(axis=1) / (2 * len(one))
+    kolmogorov = np.abs(differences.cumsum(axis=1)).max(axis=1) / len(one)
+    return (
+        float(variation[0]),
+        float(kolmogorov[0]),
+        _band(variation[1:]),
+        _band(kolmogorov[1:]),
+        (1 + np.count_nonzero(kolmogorov[1:] >= kolmogorov[0] - ROUNDING)) / (splits + 1),
+    )
+
+
+def change_point(depths: Int64) -> int:
+    """Return how many requests come before the change of their law, of two requests or more.
+
+    It is where the Kolmogorov distance of what is before and after is largest, on the scale on
+    which chance has the same variance everywhere.
+
+    References
+    ----------
+    Carlstein (1988), "Nonparametric change-point estimation".
+    """
+    support, place = np.unique(depths, return_inverse=True)
+    below = (place[:, None] <= np.arange(len(support))).cumsum(axis=0)
+    before = np.arange(1, len(depths))[:, None]
+    after = len(depths) - before
+    gaps = below[:-1] / before - (below[-1] - below[:-1]) / after
+    scaled = np.abs(gaps).max(axis=1) * np.sqrt(before * after)[:, 0]
+    return 1 + int(scaled.argmax())
+
+
+def _largest(steps: Sequence[Distance]) -> Distance | None:
+    moved = (step for step in steps if step.moved)
+    return max(moved, key=lambda step: step.kolmogorov, default=None)
+
+
+def _counts(depths: Int64, block: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Return how often each depth occurs in each block of requests, depths ascending."""
+    support, place = np.unique(depths, return_inverse=True)
+    blocks = len(depths) // block
+    rows = np.arange(len(depths)) // block
+    counts = np.bincount(rows * len(support) + place, minlength=blocks * len(support))
+    return counts.reshape(blocks, len(support)).astype(np.float32)
+
+
+def _band(values: Float64) -> float:
+    return float(np.quantile(values, CONFIDENCE, method="higher"))

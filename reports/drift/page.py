@@ -1,0 +1,206 @@
+"""The page of a drift study: one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.drift.charts import REGRETS, STEPS, drift_charts, followed, shown
+from reports.drift.findings import Finding, kind, label
+from reports.drift.notes import notes
+from reports.drift.sentences import best_of, percent, points
+from reports.drift.study import CLAIRVOYANT, DriftStudy
+from reports.page.answer import Number
+from reports.page.document import bare, render
+from reports.palette import BLUE, GREY
+from reports.version import version
+
+GROUPS = {
+    "Does the law move?": ("law", "kolmogorov", "variation"),
+    "Who follows it?": ("savings", "regret"),
+    "Which window, how fast, what is rewritten?": ("windows", "pace", "churn"),
+}
+HEADINGS = (
+    "Estimator",
+    "Saved of the overlap",
+    "Less than clairvoyant, points",
+    "Regret, tokens a request",
+    "At most, by TV",
+    "By Kolmogorov",
+    "By sample size",
+    "Plans a 1,000 requests",
+    "Positions rewritten",
+    "Recovers after, requests",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One chart: its id, title, caption, and (name, colour) of what it draws."""
+
+    id: str
+    title: str
+    caption: str
+    swatches: tuple[tuple[str, str], ...] = ()
+
+
+def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: list[str]) -> str:
+    """Return the page as HTML; the same input gives the same bytes."""
+    charts = drift_charts(found, findings)
+    panels = {panel.id: panel for panel in _panels(found, findings)}
+    groups = [
+        (title, [panels[name] for name in names if name in charts])
+        for title, names in GROUPS.items()
+    ]
+    return render(
+        "drift.html",
+        {
+            name: bare(chart) | {"description": panels[name].caption}  # for screen readers
+            for name, chart in charts.items()
+        },
+        brand="Milepost drift",
+        title=found.study.title or f"How the law of {_name(found)} moves",
+        version=version(),
+        answers=answers,
+        numbers=_numbers(found, findings),
+        groups=[(title, inside) for title, inside in groups if inside],
+        headings=HEADINGS,
+        rows=[_row(findings[placer]) for placer in (CLAIRVOYANT, *found.placers)],
+        notes=notes(found),
+    )
+
+
+def _name(found: DriftStudy) -> str:
+    return found.replications[0].overlaps.name or "the trace"
+
+
+def _numbers(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Number]:
+    """Return the four numbers."""
+    steps, best = found.distances.steps, best_of(found, findings)
+    moved = sum(step.moved for step in steps)
+    farthest = max(found.distances.since_first, key=lambda each: each.kolmogorov)
+    kept = next((findings[p] for p in found.placers if kind(p) == "static"), None)
+    return [
+        Number(
+            "Windows beyond chance",
+            f"{moved} of {len(steps)}",
+            f"from the one before; {found.windows.width:,} requests each",
+        ),
+        Number(
+            "Farthest from the first",
+            f"{farthest.kolmogorov:.2f}",
+            f"Kolmogorov distance; chance stays within {farthest.kolmogorov_band:.2f}",
+        ),
+        Number(
+            "Saved of the overlap",
+            f"{100 * best.saved_share.value:.1f} %",
+            f"{label(best.placer)}; {points(best.lost_share)} less than clairvoyant",
+        ),
+        Number(
+            "Lost by a plan that is kept",
+            "n/a" if kept is None else f"{kept.lost_tokens - best.lost_tokens:,.0f} tokens",
+            "" if kept is None else f"a request; {label(kept.placer)}",
+        ),
+    ]
+
+
+def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
+    width = f"{found.windows.width:,} requests"
+    chance = (("chance alone, 95 %", GREY),)
+    lines = tuple((label(placer), colour) for placer, colour in shown(found, findings).items())
+    placer = followed(found, findings)
+    laws = "the true law" if found.truth else "the law of its own requests"
+    return [
+        Panel(
+            "law",
+            "The law of overlap depths",
+            f"Each column is a window of {width}, each row a range of depths; the darker, the more "
+            f"of the window's requests end there (darkest from a half on).{_misses(found)}",
+        ),
+        Panel(
+            "kolmogorov",
+            "How far windows are apart",
+            "The largest difference of the distribution functions. The grey band holds 95 % of "
+            "splits of the same requests at random, and depends little on how many depths there "
+            f"are. {_moved(found)}",
+            (*STEPS.items(), *chance),
+        ),
+        Panel(
+            "variation",
+            "The same in total variation",
+            "Half the L1 distance: the share of requests that would have to change. Two samples of "
+            "one law on many depths lie far apart, so it says nothing without its band.",
+            (*STEPS.items(), *chance),
+        ),
+        Panel(
+            "savings",
+            "What plans save over time",
+            f"Saved tokens over overlapping tokens, by window, with {found.budget} checkpoints. "
+            "Of each kind of estimator the best is drawn; the table has all.",
+            lines,
+        ),
+        Panel(
+            "regret",
+            "Regret beside the theorem's bounds",
+            f"What the plan of {label(placer)} at the beginning of a window loses under {laws} "
+            "against the best plan for it, and the most that this could be. A bound above the mean "
+            "overlap says nothing.",
+            tuple(REGRETS.items()),
+        ),
+        Panel(
+            "windows",
+            "Which window",
+            "A short window plans for chance, a long one for what is gone.",
+            (("windows", BLUE),),
+        ),
+        Panel(
+            "pace",
+            "How fast to re-plan",
+            f"What {label(found.paced[min(found.paced)])} loses if it plans less often, paired, "
+            "with the 95 % interval.",
+            (("loss", BLUE), ("95 %", GREY)),
+        ),
+        Panel(
+            "churn",
+            "Checkpoints rewritten",
+            "Positions of each new plan that the one before had not, summed. Each is a state that "
+            "has to be stored again for every prefix that comes by.",
+            lines,
+        ),
+    ]
+
+
+def _moved(found: DriftStudy) -> str:
+    """Say how many windows lie beyond the band after all comparisons."""
+    counts = [sum(each.moved for each in told) for told in _lists(found)]
+    return (
+        f"Beyond chance when all comparisons are allowed for (Holm): {counts[0]} steps, and "
+        f"{counts[1]} windows from the first."
+    )
+
+
+def _misses(found: DriftStudy) -> str:
+    some = bool((found.replications[0].overlaps.depths == 0).any())
+    return " In the lowest row are requests without overlap." if some else ""
+
+
+def _lists(found: DriftStudy) -> Sequence[Any]:
+    return found.distances.steps, found.distances.since_first
+
+
+def _row(finding: Finding) -> tuple[str, ...]:
+    recovers, sample = finding.recovery_requests, finding.sample_bound_tokens
+    ahead = finding.placer == CLAIRVOYANT
+    return (
+        label(finding.placer),
+        percent(finding.saved_share),
+        "" if ahead else points(finding.lost_share).replace(" points", ""),
+        f"{finding.regret_tokens:,.1f}",
+        "" if ahead else f"{finding.variation_bound_tokens:,.0f}",
+        "" if ahead else f"{finding.kolmogorov_bound_tokens:,.0f}",
+        "" if sample is None else f"{sample:,.0f}",
+        f"{finding.plans:.3g}",
+        f"{finding.rewritten:.3g}",
+        "" if recovers is None else f"{recovers:,.0f}",
+    )

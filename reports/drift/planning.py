@@ -1,0 +1,146 @@
+"""The plans that a placer makes as a law drifts, request by request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from policies.placement.optimal import Optimal
+from policies.placement.views import Plan
+from reports.drift.laws import Int64
+from simulator.entry import KvRun
+from simulator.errors import UsageError, printable
+from simulator.parameters import create_named, parameters_of, read_values
+from simulator.protocols import Law, Overlap, Prefix
+
+PLACER = "optimal"
+_NOTHING = Law(np.empty(0, np.int64), np.empty(0))
+
+
+class Followed(Optimal):
+    """`optimal`, and the law that its plan in force was made for."""
+
+    planned_for: Law = _NOTHING
+
+    def plan(self, law: Law, step: int, phase: int) -> Plan:
+        """Return the best positions, and remember for which law."""
+        self.planned_for = law
+        return super().plan(law, step, phase)
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return the planned positions; where no overlap is known there is no law."""
+        if not self._first.known:
+            self.planned_for = _NOTHING
+        return super().place(prefix)
+
+
+@dataclass(frozen=True, eq=False)
+class Plans:
+    """The plans of one placer over a sequence of requests.
+
+    Parameters
+    ----------
+    starts
+        int64, shape (plans,), ascending from 0: the first request for which each is in force.
+    positions
+        The positions of each: int64, ascending, unique.
+    laws
+        The law that the plan in force was made for, at each of the moments asked for.
+    """
+
+    starts: Int64
+    positions: tuple[Int64, ...]
+    laws: tuple[Law, ...] = ()
+
+    def at(self, request: int) -> Int64:
+        """Return the positions in force for a request."""
+        return self.positions[int(self.starts.searchsorted(request, side="right")) - 1]
+
+    def saved_tokens(self, depths: Int64) -> Int64:
+        """Return what each request saves: the deepest position that its overlap reaches, or 0."""
+        saved = np.empty(len(depths), np.int64)
+        ends = np.append(self.starts[1:], len(depths))
+        for start, end, positions in zip(self.starts, ends, self.positions, strict=True):
+            saved[start:end] = reached(positions, depths[start:end])
+        return saved
+
+    @cached_property
+    def rewritten(self) -> Int64:
+        """Positions of each plan that the one before it had not; 0 for the first."""
+        new = [
+            len(np.setdiff1d(after, before, assume_unique=True))
+            for before, after in zip(self.positions, self.positions[1:], strict=False)
+        ]
+        return np.array([0, *new], np.int64)
+
+
+def reached(positions: Int64, depths: Int64) -> Int64:
+    """Return the deepest position up to each depth, 0 where there is none."""
+    stops: Int64 = np.concatenate(([0], positions))
+    return stops[stops.searchsorted(depths, side="right") - 1]
+
+
+def parameters(spec: str) -> dict[str, int | float | str]:
+    """Return the parameters that a placer string gives.
+
+    Raises
+    ------
+    UsageError
+        Where it is not `optimal` for the law of all requests, counted from the start.
+    """
+    name, _, given = (part.strip() for part in spec.partition(":"))
+    if name != PLACER:
+        raise UsageError(
+            f"placer '{printable(spec)}': expected '{PLACER}:budget=...', whose estimators a drift "
+            "study compares; milepost sweep replays any placer"
+        )
+    create_named("placer", {PLACER: Followed}, spec)
+    values = read_values(parameters_of(Followed), given)
+    for key, only in (("scope", "global"), ("coordinate", "start")):
+        if values.get(key, only) != only:
+            raise UsageError(
+                f"placer '{printable(spec)}': {key}: expected {only}, as one law of "
+                f"depths is looked at, found {values[key]}"
+            )
+    return values
+
+
+def follow(spec: str, depths: Int64, moments: Sequence[int] = ()) -> Plans:
+    """Return the plans of a placer that observes each overlap after it was served.
+
+    Parameters
+    ----------
+    spec
+        As in "optimal:budget=8,window=100".
+    depths
+        Overlaps in order, shape (requests,).
+    moments
+        Requests, ascending, before which the law of the plan in force is noted.
+
+    Raises
+    ------
+    UsageError
+        Where the placer is none that this can follow.
+    """
+    parameters(spec)
+    placer = create_named("placer", {PLACER: Followed}, spec)
+    length = max(int(depths.max()), 1)
+    prefix = Prefix(length, 0, 0, 1, -1, -1, KvRun(KvRun(None, 0, 0), 0, length))
+    starts, plans, laws = [0], [list(placer.place(prefix))], []
+    left = iter(moments)
+    moment = next(left, None)
+    for request, depth in enumerate(depths.tolist()):
+        if request == moment:
+            laws.append(placer.planned_for)
+            moment = next(left, None)
+        placer.observe(Overlap(depth, length))
+        positions = placer.place(prefix)
+        if positions != plans[-1]:
+            starts.append(request + 1)
+            plans.append(list(positions))
+    if starts[-1] == len(depths):
+        del starts[-1], plans[-1]
+    return Plans(np.array(starts), tuple(np.array(plan, np.int64) for plan in plans), tuple(laws))

@@ -1,0 +1,209 @@
+"""The answers of a drift study, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reports.drift.findings import DEFAULT_WINDOW, Finding, difference, kind, label
+from reports.drift.planning import parameters
+from reports.drift.study import CLAIRVOYANT, DriftStudy
+from reports.statistics import Estimate
+
+AS_GOOD = 0.01  # of the overlap: what a slower pace may lose and still be called as good
+
+
+def answers(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
+    """Return what moved, which window, how fast, what being wrong costs, what is rewritten."""
+    return [
+        moved(found),
+        which(found, findings),
+        *tied(found, findings),
+        how_fast(found),
+        *recovery(found, findings),
+        wrong(found, findings),
+        churn(found, findings),
+    ]
+
+
+def moved(found: DriftStudy) -> str:
+    """Say whether the law moves beyond chance, and where most."""
+    windows, steps = found.windows, found.distances.steps
+    beyond = [step for step in steps if step.moved]
+    away = [each for each in found.distances.since_first if each.moved]
+    largest = found.distances.largest
+    if largest is not None:
+        verb = "are" if len(beyond) > 1 else "is"
+        return (
+            f"The law of overlap depths moves: between windows of {windows.width:,} requests "
+            f"{len(beyond)} of {len(steps)} steps {verb} beyond chance, the largest at about "
+            f"request {found.distances.change:,}: Kolmogorov distance {largest.kolmogorov:.2f}, "
+            f"where chance stays within {largest.kolmogorov_band:.2f}."
+        )
+    if away:
+        return (
+            f"The law of overlap depths moves slowly: no step between windows of "
+            f"{windows.width:,} requests is beyond chance, but {len(away)} of "
+            f"{len(found.distances.since_first)} windows differ from the first; the last is at "
+            f"Kolmogorov distance {found.distances.since_first[-1].kolmogorov:.2f}."
+        )
+    return (
+        f"No drift is seen: no window of {windows.width:,} requests differs from the one before or "
+        "from the first beyond chance."
+    )
+
+
+def best_of(found: DriftStudy, findings: Mapping[str, Finding]) -> Finding:
+    """Return the placer that saves most, of those that do not look ahead."""
+    return max((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
+
+
+def which(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+    """Say which way of following the law saves most."""
+    best = best_of(found, findings)
+    return (
+        f"Of the estimators, {quoted(best.placer)} saves most: {percent(best.saved_share)} of the "
+        f"overlap, {points(best.lost_share)} less than clairvoyant re-planning."
+    )
+
+
+def tied(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
+    """Say which are tied with the best, and whether it is at the end of what was tried."""
+    best = best_of(found, findings)
+    ties = [
+        label(placer)
+        for placer in found.placers
+        if placer != best.placer and difference(found, best.placer, placer).tied
+    ]
+    told = f"Tied with it: {'; '.join(ties)}." if ties else "No other is tied with it."
+    return [told + _at_the_end(found, best)]
+
+
+def _at_the_end(found: DriftStudy, best: Finding) -> str:
+    """Say so where the best window is the longest or the shortest that was tried."""
+    lengths = {
+        placer: int(parameters(placer).get("window", DEFAULT_WINDOW))
+        for placer in found.placers
+        if kind(placer) == "window"
+    }
+    ends = {"longer": max, "shorter": min}
+    if len(lengths) > 1:
+        for name, end in ends.items():
+            if lengths.get(best.placer) == end(lengths.values()):
+                return f" No {name} window was tried."
+    return ""
+
+
+def how_fast(found: DriftStudy) -> str:
+    """Say how many requests may pass between two looks at the law."""
+    paces = [*found.paced]
+    fastest = found.paced[paces[0]]
+    good = slowest_as_good(found)
+    if good == paces[0]:
+        lost = difference(found, fastest, found.paced[paces[1]])
+        return (
+            f"Re-plan every {good:,} requests or more often: re-planning every {paces[1]:,} saves "
+            f"{points(lost)} of the overlap less."
+        )
+    lost = difference(found, fastest, found.paced[good])
+    told = (
+        f"Re-planning every {good:,} requests is as good as every {paces[0]:,}, to a point: it "
+        f"saves {points(lost)} of the overlap less"
+    )
+    slower = [every for every in paces if every > good]
+    if not slower:
+        return f"{told}, and no longer interval was tried."
+    much = difference(found, fastest, found.paced[slower[0]])
+    return f"{told}. For every {slower[0]:,} it is {points(much)}."
+
+
+def slowest_as_good(found: DriftStudy) -> int:
+    """Return the longest interval up to which none loses more than a point, interval included."""
+    paces = [*found.paced]
+    good = paces[0]
+    for every in paces[1:]:
+        lost = difference(found, found.paced[paces[0]], found.paced[every])
+        if (lost.value if lost.high is None else lost.high) > AS_GOOD:
+            break
+        good = every
+    return good
+
+
+def recovery(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
+    """Say who saves 95 % of the best again first after the largest change, who last, who never."""
+    if found.distances.change is None:
+        return []
+    times = {placer: findings[placer].recovery_requests for placer in found.placers}
+    back = sorted((time, placer) for placer, time in times.items() if time is not None)
+    never = [quoted(placer) for placer, time in times.items() if time is None]
+    change = f"{found.distances.change:,}"
+    told = f"After the change at about request {change}, 95 % of the best is saved again"
+    ends = [f"by {quoted(placer)} {_later(time)}" for time, placer in back]
+    parts = ends[:1] + [f"{ends[-1]} at the latest"] * (len(ends) > 1)
+    parts += [f"never by {' and '.join(never)}"] * bool(never)
+    return [f"{told} {', '.join(parts)}."]
+
+
+def _later(requests: float) -> str:
+    return f"{requests:,.0f} requests later" if requests else "at once"
+
+
+def wrong(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+    """Say what a plan that is kept costs, the worst choice, and what the theorem allows."""
+    best = best_of(found, findings)
+    worst = min((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
+    kept = next((findings[p] for p in found.placers if kind(p) == "static"), best)
+    others = [each for each in dict.fromkeys((kept.placer, worst.placer)) if each != best.placer]
+    costs = "; ".join(_costs(found, best, findings[each]) for each in others)
+    bound = min(worst.variation_bound_tokens, worst.kolmogorov_bound_tokens)
+    return (
+        f"What being wrong costs, against the best: {costs or 'nothing was tried'}. The theorem "
+        f"allows {quoted(worst.placer)} to lose {bound:,.0f} tokens a request; it loses "
+        f"{worst.regret_tokens:,.0f}."
+    )
+
+
+def churn(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+    """Say how many positions change."""
+    best = best_of(found, findings)
+    told = (
+        f"For 1,000 requests {quoted(best.placer)} changes its plan {best.plans:.3g} times and "
+        f"rewrites {best.rewritten:.3g} positions"
+    )
+    changed = next((findings[p] for p in found.placers if kind(p) == "change"), best)
+    if changed is best:
+        return f"{told}; clairvoyant re-planning rewrites {findings[CLAIRVOYANT].rewritten:.3g}."
+    lost = difference(found, best.placer, changed.placer)
+    return (
+        f"{told}. Re-planning on change alone rewrites {changed.rewritten:.3g} and saves "
+        f"{points(lost)} of the overlap less."
+    )
+
+
+def percent(estimate: Estimate) -> str:
+    """Return "87.1 % [86.0, 88.2]"."""
+    return f"{100 * estimate.value:.1f} %{_interval(estimate)}"
+
+
+def points(estimate: Estimate) -> str:
+    """Return "2.1 points [1.0, 3.2]"."""
+    return f"{100 * estimate.value:.1f} points{_interval(estimate)}"
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return " (no interval)"
+    return f" [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+
+
+def quoted(placer: str) -> str:
+    """Return the short name of a placer in quotation marks."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{label(placer)}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+def _costs(found: DriftStudy, best: Finding, other: Finding) -> str:
+    lost = difference(found, best.placer, other.placer)
+    tokens = other.lost_tokens - best.lost_tokens
+    tie = ", a tie" if lost.tied else ""
+    return (
+        f"{quoted(other.placer)} {points(lost)} of the overlap, {tokens:,.0f} tokens a request{tie}"
+    )

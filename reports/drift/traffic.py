@@ -1,0 +1,108 @@
+"""The overlaps that a drift study looks at, and the laws that they follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reports.drift.laws import Int64, empirical
+from reports.drift.windows import Windows
+from reports.study_file import Study
+from reports.traces import load_trace
+from reports.traffic import Traffic, traffic_of
+from simulator.errors import DataError, printable
+from simulator.protocols import Law
+
+if TYPE_CHECKING:
+    from simulator.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overlaps:
+    """The overlaps of one replication.
+
+    Parameters
+    ----------
+    name, notes, granularity
+        Of the trace.
+    seed
+        Of the replication.
+    depths
+        int64, shape (requests,): tokens shared with the best match before; the last token of a
+        prompt never counts.
+    """
+
+    name: str
+    notes: tuple[str, ...]
+    granularity: int
+    seed: int
+    depths: Int64
+
+
+def read_overlaps(study: Study, seed: int) -> Overlaps:
+    """Import or generate a trace, and return its overlaps.
+
+    Raises
+    ------
+    UsageError, DataError
+        Where it cannot be had, or no prompt overlaps.
+    """
+    from workloads.inspection import overlaps
+
+    trace: Trace = load_trace(study, seed)
+    depths = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
+    if not depths.any():
+        raise DataError(_source(study, trace.name), "expected overlaps, found none")
+    return Overlaps(trace.name, trace.notes, trace.granularity, seed, depths)
+
+
+def refuse_without_overlaps(study: Study, found: Overlaps, windows: Windows) -> None:
+    """Raise DataError where no request that counts overlaps."""
+    warmup = windows.start(windows.first)
+    if not found.depths[warmup : windows.start(windows.count)].any():
+        problem = f"expected overlaps after the first {warmup:,} requests, found none"
+        raise DataError(_source(study, found.name), problem)
+
+
+def knows_truth(study: Study) -> bool:
+    """Say whether the law of each request is known: of generated sessions of one request."""
+    return study.workload.trace is None and _known(traffic_of(study))
+
+
+def laws_by_window(study: Study, found: Overlaps, windows: Windows) -> list[Law]:
+    """Return the law of each window as probabilities.
+
+    It is the true one of the request in its middle where that is known; otherwise that of its own
+    requests, in hindsight.
+    """
+    if not knows_truth(study):
+        return [empirical(windows.of(found.depths, k)) for k in range(windows.count)]
+    middles = [windows.start(k) + windows.width // 2 for k in range(windows.count)]
+    return _true_laws(traffic_of(study), middles, found.seed)
+
+
+def _source(study: Study, name: str) -> str:
+    return printable(study.workload.trace or name)
+
+
+def _known(traffic: Traffic) -> bool:
+    from workloads.synthetic import SessionGenerator
+
+    generator = traffic.generator
+    return isinstance(generator, SessionGenerator) and generator.requests_per_session == 1
+
+
+def _true_laws(traffic: Traffic, requests: Sequence[int], seed: int) -> list[Law]:
+    from workloads.synthetic import SessionGenerator
+    from workloads.synthetic.truth import overlap_laws
+
+    assert isinstance(traffic.generator, SessionGenerator)
+    laws = overlap_laws(traffic.generator, requests, traffic.requests, seed, traffic.drift)
+    totals = [float(law.weights.sum()) + law.misses for law in laws]
+    return [
+        Law(law.depths, law.weights / total, law.misses / total)
+        for law, total in zip(laws, totals, strict=True)
+    ]

@@ -1,0 +1,43 @@
+"""Tails and warm-up of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# With fewer independent values, 0.99**n > 0.025: the P99 may lie above the largest of them, so no
+# 95 % interval for it has an upper end.
+MIN_P99_REQUESTS = 368
+
+
+def p99(values: Sequence[float] | NDArray[np.float64]) -> float | None:
+    """Return the 99th percentile, or None when fewer than 368 values cannot bound it."""
+    if len(values) < MIN_P99_REQUESTS:
+        return None
+    return float(np.quantile(np.asarray(values, dtype=np.float64), 0.99))
+
+
+def mser5(values: ArrayLike) -> int:
+    """Return how many leading values are warm-up, by the marginal standard error rule MSER-5.
+
+    The series is averaged in fives; the cut `d`, at most half of the `n` means, is the one that
+    makes the squared standard error of the rest, `sum((y - mean)^2) / (n - d)^2`, least. Fewer
+    than ten means give 0.
+
+    References
+    ----------
+    White, Cobb and Spratt (2000), "A comparison of five steady-state truncation heuristics".
+    """
+    series = np.asarray(values, dtype=np.float64)
+    count = len(series) // 5
+    if count < 10:
+        return 0
+    means = series[: count * 5].reshape(count, 5).mean(axis=1)
+    means = means - means.mean()  # keeps the difference of squares below accurate
+    left = np.arange(count, 0, -1)
+    total = np.cumsum(means[::-1])[::-1]
+    squares = np.cumsum(means[::-1] ** 2)[::-1]
+    criterion = (squares - total**2 / left) / left**2
+    return 5 * int(np.argmin(criterion[: count // 2 + 1]))

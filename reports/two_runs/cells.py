@@ -1,0 +1,172 @@
+"""Two sweeps compared cell by cell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.artefacts import PLAIN_COLUMNS, read_artefacts
+from reports.evidence import Row, difference, estimate, finished
+from reports.settings import flatten
+from reports.statistics import Estimate, independent_difference
+from reports.two_runs.measures import Measure
+from reports.two_runs.outcome import Compared
+from simulator.errors import DataError, UsageError, printable
+
+_NOT_TOLD = ("command", "failed", "title", "trace.notes")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """A sweep, read back.
+
+    Parameters
+    ----------
+    folder
+        As the user named it.
+    told
+        The manifest: dotted key -> value.
+    grid
+        The keys that its cells differ in.
+    rows
+        Its cells.
+    """
+
+    folder: str
+    told: dict[str, Any]
+    grid: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether nothing depends on the seed."""
+        return bool(self.told.get("trace.deterministic"))
+
+    def points(self, keys: Sequence[str]) -> dict[str, list[Row]]:
+        """Return the cells by their values of `keys`, which hold the grid's, as JSON."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            place = {key: self._value(row, key) for key in keys}
+            found.setdefault(json.dumps(place, default=str), []).append(row)
+        return found
+
+    def _value(self, row: Row, key: str) -> Any:
+        column = PLAIN_COLUMNS.get(key, key)
+        value = row[column] if column in row else self.told.get(f"study.{key}")
+        if isinstance(value, float) and value.is_integer():
+            return int(value)  # 5 in a grid is 5.0 as a setting
+        return value
+
+
+def open_sweep(folder: Path) -> Sweep:
+    """Read the folder of a sweep; errors are those of `read_artefacts`."""
+    cells, manifest = read_artefacts(folder)
+    for name in ("replication", "seed"):
+        if name not in cells.columns:
+            raise DataError(str(folder / "cells.parquet"), "missing", field=name)
+    told = {k: v for k, v in flatten(manifest) if k not in _NOT_TOLD}
+    rows = tuple(row | {"finished_share": _finished(row)} for row in cells.rows(named=True))
+    return Sweep(str(folder), told, tuple(manifest["grid"]), rows)
+
+
+def compare_cells(
+    a: Sweep, b: Sweep, measures: Sequence[Measure], *, paired: bool
+) -> tuple[list[Compared], list[str]]:
+    """Return each measure of every cell that both have, and what was left out.
+
+    Raises
+    ------
+    UsageError
+        When cells are to be paired and their traces differ, or no cell is in both.
+    """
+    if paired:
+        _refuse_other_traces(a, b)
+    keys = tuple(dict.fromkeys([*a.grid, *b.grid]))
+    ours, theirs = a.points(keys), b.points(keys)
+    common = [place for place in ours if place in theirs]
+    if not common:
+        raise UsageError(
+            f"{printable(a.folder)} and {printable(b.folder)}: no cell is in both (the grids vary "
+            f"{printable(', '.join(keys))})"
+        )
+    found: list[Compared] = []
+    failed = 0
+    for place in common:
+        mine, others = finished(ours[place]), finished(theirs[place])
+        failed += len(ours[place]) - len(mine) + len(theirs[place]) - len(others)
+        if paired:
+            _refuse_other_requests(a, b, mine, others)
+        sides = (a, mine), (b, others)
+        found += [_compared(json.loads(place), *sides, measure, paired) for measure in measures]
+    return found, _left_out(len(ours) - len(common), len(theirs) - len(common), failed)
+
+
+Side = tuple[Sweep, Sequence[Row]]
+
+
+def _finished(row: Row) -> float | None:
+    total = row.get("requests_total")
+    return row["requests_finished"] / total if total else None
+
+
+def _compared(
+    place: Mapping[str, Any], a: Side, b: Side, measure: Measure, paired: bool
+) -> Compared:
+    ours, theirs = _estimate(a, measure), _estimate(b, measure)
+    if ours is None or theirs is None:
+        values = [None if side is None else side.value for side in (ours, theirs)]
+        return Compared(place, measure, values[0], values[1], None)
+    found: Estimate | None = independent_difference(theirs, ours)
+    if paired:
+        deterministic = a[0].deterministic and b[0].deterministic
+        found = difference(b[1], a[1], measure.metric, deterministic)
+    return Compared(place, measure, ours.value, theirs.value, found)
+
+
+def _estimate(side: Side, measure: Measure) -> Estimate | None:
+    return estimate(side[1], measure.metric, side[0].deterministic)
+
+
+def _refuse_other_traces(a: Sweep, b: Sweep) -> None:
+    """Refuse sweeps of different trace files, or of differently generated workloads."""
+    varied = {f"study.{key}" for key in (*a.grid, *b.grid)} | {"study.workload.trace"}
+    keys = [
+        key
+        for key in dict.fromkeys([*a.told, *b.told])
+        if key.startswith("study.workload.") and key not in varied
+    ]
+    hashes = a.told.get("trace.sha256"), b.told.get("trace.sha256")
+    generated = hashes == (None, None)
+    if hashes[0] != hashes[1] or (generated and any(a.told.get(k) != b.told.get(k) for k in keys)):
+        raise _other_traces(a, b)
+
+
+def _refuse_other_requests(a: Sweep, b: Sweep, ours: Sequence[Row], theirs: Sequence[Row]) -> None:
+    """Refuse cells of one replication that count other requests: other seeds, another warm-up."""
+    others = {row["replication"]: row for row in theirs}
+    for row in ours:
+        other = others.get(row["replication"])
+        same = ("seed", "block_prompt_tokens")
+        if other is not None and any(row.get(key) != other.get(key) for key in same):
+            raise _other_traces(a, b)
+
+
+def _other_traces(a: Sweep, b: Sweep) -> UsageError:
+    return UsageError(
+        f"{printable(a.folder)} and {printable(b.folder)} replayed different requests (trace, "
+        "workload, seeds or warm-up), so nothing can be paired; --unpaired compares them as two "
+        "samples"
+    )
+
+
+def _left_out(only_a: int, only_b: int, failed: int) -> list[str]:
+    points = ((only_a, "A"), (only_b, "B"))
+    notes = [
+        f"{count} points of the grid are in {side} only, and left out" for count, side in points
+    ]
+    failures = f"{failed} cells failed and are left out"
+    counts = (only_a, only_b, failed)
+    return [note for note, count in zip([*notes, failures], counts, strict=True) if count]

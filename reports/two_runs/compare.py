@@ -1,0 +1,128 @@
+"""Two folders in, a comparison out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from reports.two_runs.cells import Sweep, compare_cells, open_sweep
+from reports.two_runs.changes import changes
+from reports.two_runs.figures import UNITS, Unit, parts_of
+from reports.two_runs.measures import USUAL, Measure, measures_named
+from reports.two_runs.outcome import TwoRuns, adjusted
+from reports.two_runs.requests import common_requests, paired_figures, unpaired_figures
+from reports.two_runs.run_folder import Columns, Run, open_run
+from simulator.errors import UsageError, printable
+from simulator.records import LOSSES
+
+
+def compare_folders(
+    a: str | Path,
+    b: str | Path,
+    *,
+    measures: Sequence[str] = USUAL,
+    paired: bool = True,
+    unit: Unit | None = None,
+) -> TwoRuns:
+    """Compare two folders, both of `run --out` or both of `sweep`: what B is less A.
+
+    Parameters
+    ----------
+    a, b
+        The folders.
+    measures
+        Names in `MEASURES`. Each is a comparison more for Holm's correction.
+    paired
+        Take differences of the same requests; otherwise of two samples that share nothing.
+    unit
+        What is drawn again, of two runs: "time", "sessions" or "documents". None takes, for each
+        figure, the one that gives the widest interval.
+
+    Raises
+    ------
+    UsageError
+        When a folder holds neither, the two cannot be compared, or have not replayed the same
+        requests and are to be paired.
+    DataError
+        When a file is damaged or was written by a newer version.
+    """
+    chosen = measures_named(measures, "measures")
+    folders = Path(a), Path(b)
+    kinds = [_kind(folder) for folder in folders]
+    if kinds[0] != kinds[1]:
+        shown = (f"{printable(str(f))} of a {k}" for f, k in zip(folders, kinds, strict=True))
+        raise UsageError(f"expected two folders of one kind, found {' and '.join(shown)}")
+    if kinds[0] == "run":
+        return _runs(open_run(folders[0]), open_run(folders[1]), chosen, paired, unit)
+    if unit is not None:
+        raise UsageError("a unit to draw again is for two runs: a sweep keeps no requests")
+    return _sweeps(open_sweep(folders[0]), open_sweep(folders[1]), chosen, paired)
+
+
+def _kind(folder: Path) -> str:
+    if (folder / "cells.parquet").exists() or (folder / "manifest.json").exists():
+        return "sweep"
+    if (folder / "records.parquet").exists() or (folder / "summary.json").exists():
+        return "run"
+    raise UsageError(
+        f"{printable(str(folder))}: expected the folder of a run (records.parquet) or of a sweep "
+        "(cells.parquet)"
+    )
+
+
+def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit | None) -> TwoRuns:
+    ours, theirs = common_requests(a, b) if paired else (a.counted(), b.counted())
+    units = UNITS if unit is None else (unit,)
+    for run, columns in ((a, ours), (b, theirs)):
+        if unit is not None and parts_of(columns, unit) is None:
+            raise UsageError(f"{printable(run.folder)}: tells no {unit} for its requests")
+    figures = (paired_figures if paired else unpaired_figures)(ours, theirs, units, measures)
+    lost = {
+        loss: (int(ours[f"lost_{loss}_tokens"].sum()), int(theirs[f"lost_{loss}_tokens"].sum()))
+        for loss in LOSSES
+    }
+    return TwoRuns(
+        kind="run",
+        a=a.folder,
+        b=b.folder,
+        paired=paired,
+        changes=changes(a.told, b.told),
+        comparisons=adjusted(figures),
+        requests=_moved(ours, theirs) if paired else {},
+        lost_tokens=lost,
+        notes=tuple(_left_out(a, b, len(ours["request"]))) if paired else (),
+    )
+
+
+def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> TwoRuns:
+    found, notes = compare_cells(a, b, measures, paired=paired)
+    return TwoRuns(
+        kind="sweep",
+        a=a.folder,
+        b=b.folder,
+        paired=paired,
+        changes=changes(a.told, b.told),
+        comparisons=adjusted(found),
+        requests={},
+        lost_tokens={},
+        notes=tuple(notes),
+    )
+
+
+def _moved(a: Columns, b: Columns) -> dict[str, int]:
+    """Count the requests that save more, less and the same in B."""
+    sense = np.sign(b["saved_tokens"] - a["saved_tokens"])
+    names = {"more": 1, "less": -1, "the same": 0}
+    return {name: int((sense == sign).sum()) for name, sign in names.items()}
+
+
+def _left_out(a: Run, b: Run, common: int) -> list[str]:
+    counted = {name: len(run.counted()["request"]) for name, run in (("A", a), ("B", b))}
+    return [
+        f"{count - common:,} of {count:,} requests that count in {name} do not in the other, and "
+        "are left out"
+        for name, count in counted.items()
+        if count > common
+    ]

@@ -1,0 +1,86 @@
+"""What two runs are compared in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from reports.evidence import Metric
+from simulator.errors import UsageError, did_you_mean, printable
+from simulator.units import format_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure of a run.
+
+    Parameters
+    ----------
+    name
+        As on the command line.
+    metric
+        The same among the metrics of a cell.
+    unit
+        A share of 1, or seconds.
+    level
+        Of a quantile of times to first token; None for what is a ratio of sums.
+    """
+
+    name: str
+    metric: Metric
+    unit: Literal["share", "seconds"]
+    level: float | None = None
+
+    def shown(self, value: float | None) -> str:
+        """Return a value with its unit."""
+        if value is None:
+            return "n/a"
+        return f"{100 * value:.2f} %" if self.unit == "share" else format_seconds(value)
+
+    def shown_difference(self, value: float | None) -> str:
+        """Return a difference with its sign; of shares in points, not to be taken for per cent."""
+        if value is None:
+            return "n/a"
+        return f"{100 * value:+.2f} points" if self.unit == "share" else _signed(value)
+
+    def shown_interval(self, low: float | None, high: float | None) -> str:
+        """Return an interval of a difference."""
+        if low is None or high is None:
+            return "n/a"
+        if self.unit == "share":
+            return f"{100 * low:+.2f} to {100 * high:+.2f}"
+        return f"{_signed(low)} to {_signed(high)}"
+
+
+def _signed(seconds: float) -> str:
+    return ("+" if seconds >= 0 else "") + format_seconds(seconds)
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure("token_hit_rate", "token_hit_rate", "share"),
+        Measure("mean_ttft", "ttft_seconds", "seconds"),
+        Measure("p50_ttft", "ttft_p50_seconds", "seconds", 0.5),
+        Measure("p90_ttft", "ttft_p90_seconds", "seconds", 0.9),
+        Measure("p99_ttft", "ttft_p99_seconds", "seconds", 0.99),
+        Measure("finished_share", "finished_share", "share"),
+    )
+}
+USUAL = ("token_hit_rate", "mean_ttft", "p99_ttft", "finished_share")
+
+
+def measures_named(names: Iterable[str], what: str) -> tuple[Measure, ...]:
+    """Return the measures of these names, each once, in the order of MEASURES.
+
+    Raises
+    ------
+    UsageError
+        For a name that is none; `what` says where it stands.
+    """
+    wanted = set(names)
+    for name in sorted(wanted - set(MEASURES)):
+        shown = printable(name, 40)
+        raise UsageError(f"{what}: unknown measure '{shown}'{did_you_mean(shown, list(MEASURES))}")
+    return tuple(measure for name, measure in MEASURES.items() if name in wanted)

@@ -1,0 +1,127 @@
+"""What comes of comparing two folders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from reports.statistics import Estimate, holm
+from reports.two_runs.measures import Measure
+
+SIGNIFICANCE = 0.05
+Verdict = Literal["higher", "lower", "tied", "equal", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A setting, a version or a trait of the trace that differs; None where one lacks it."""
+
+    key: str
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One figure of A and of B.
+
+    Parameters
+    ----------
+    place
+        The grid's key -> value, for a cell of a sweep; empty for a run.
+    a, b
+        The figures; None where one is not defined.
+    difference
+        `b - a` with its interval; None where a figure is missing.
+    p_holm
+        The p-value adjusted for all comparisons made; None where no test was made.
+    """
+
+    place: Mapping[str, Any]
+    measure: Measure
+    a: float | None
+    b: float | None
+    difference: Estimate | None
+    p_holm: float | None = None
+
+    @property
+    def change(self) -> float | None:
+        """The difference without its interval."""
+        return None if self.difference is None else self.difference.value
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of A; None where A is 0 or a figure is missing."""
+        return None if self.change is None or not self.a else self.change / self.a
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a test to make: an interval, and a difference in some part."""
+        found = self.difference
+        return found is not None and found.p_value is not None and bool(found.error or found.value)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether B is higher or lower; "tied" where the interval or Holm's p-value says so.
+
+        "equal" is what does not differ at all, "unknown" what has no interval.
+        """
+        if self.difference is None:
+            return "unknown"
+        if not self.tested:
+            return "unknown" if self.change else "equal"
+        if self.difference.tied or self.p_holm is None or self.p_holm >= SIGNIFICANCE:
+            return "tied"
+        return "higher" if self.difference.value > 0 else "lower"
+
+
+@dataclass(frozen=True, slots=True)
+class TwoRuns:
+    """Two folders compared.
+
+    Parameters
+    ----------
+    kind
+        "run" or "sweep".
+    a, b
+        The folders.
+    paired
+        Whether differences are those of the same requests.
+    changes
+        What differs in settings, trace and versions.
+    comparisons
+        One a figure, and a cell.
+    requests
+        Of paired runs: how many requests save "more", "less" or "the same" in B.
+    lost_tokens
+        Of runs: loss -> tokens in A and in B, as in loss attribution.
+    notes
+        What a reader must know.
+    """
+
+    kind: Literal["run", "sweep"]
+    a: str
+    b: str
+    paired: bool
+    changes: tuple[Change, ...]
+    comparisons: tuple[Compared, ...]
+    requests: Mapping[str, int]
+    lost_tokens: Mapping[str, tuple[int, int]]
+    notes: tuple[str, ...]
+
+
+def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
+    """Return the comparisons with p-values adjusted for having made all of them.
+
+    Figures that are equal in every part are no comparison: there is nothing to test.
+    """
+    raw = [
+        compared.difference.p_value if compared.tested and compared.difference else None
+        for compared in comparisons
+    ]
+    found = iter(holm([p for p in raw if p is not None]))
+    return tuple(
+        compared if p is None else replace(compared, p_holm=next(found))
+        for compared, p in zip(comparisons, raw, strict=True)
+    )

@@ -1,0 +1,102 @@
+"""Two runs compared request by request, or, unpaired, as two samples of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reports.statistics import (
+    Estimate,
+    clustered_difference,
+    independent_difference,
+    resampled_difference,
+)
+from reports.two_runs.figures import Parts, Unit, figure, parts_of, statistic_of
+from reports.two_runs.measures import Measure
+from reports.two_runs.outcome import Compared
+from reports.two_runs.run_folder import Columns, Run
+from simulator.errors import UsageError, printable
+
+
+def common_requests(a: Run, b: Run) -> tuple[Columns, Columns]:
+    """Return the requests that count in both runs, row by row the same.
+
+    Raises
+    ------
+    UsageError
+        When the runs did not replay the same prompts.
+    """
+    if a.prompts and b.prompts and a.prompts != b.prompts:
+        raise _other_traces(a, b)
+    ours, theirs = a.counted(), b.counted()
+    _, mine, others = np.intersect1d(
+        ours["request"], theirs["request"], assume_unique=True, return_indices=True
+    )
+    ours = {name: column[mine] for name, column in ours.items()}
+    theirs = {name: column[others] for name, column in theirs.items()}
+    if not len(mine) or not np.array_equal(ours["prompt_tokens"], theirs["prompt_tokens"]):
+        raise _other_traces(a, b)
+    return ours, theirs
+
+
+def paired_figures(
+    a: Columns, b: Columns, units: Sequence[Unit], measures: Sequence[Measure]
+) -> list[Compared]:
+    """Return each measure of B less that of A over the same requests."""
+    ways = [parts for unit in units if (parts := parts_of(a, unit))]
+    return [_paired(a, b, ways, measure) for measure in measures]
+
+
+def unpaired_figures(
+    a: Columns, b: Columns, units: Sequence[Unit], measures: Sequence[Measure]
+) -> list[Compared]:
+    """Return each measure of B less that of A, of requests that need not be the same."""
+    ours, theirs = ([p for unit in units if (p := parts_of(side, unit))] for side in (a, b))
+    found = []
+    for measure in measures:
+        values = figure(a, measure), figure(b, measure)
+        estimates = [_widest(side, None, ways, measure) for side, ways in ((a, ours), (b, theirs))]
+        known = None not in values
+        difference = independent_difference(estimates[1], estimates[0]) if known else None
+        found.append(Compared({}, measure, *values, difference))
+    return found
+
+
+def _paired(a: Columns, b: Columns, ways: Sequence[Parts], measure: Measure) -> Compared:
+    ours, theirs = figure(a, measure), figure(b, measure)
+    difference = None
+    if ours is not None and theirs is not None:
+        difference = _widest(b, a, ways, measure)
+    return Compared({}, measure, ours, theirs, difference)
+
+
+def _widest(
+    ours: Columns, theirs: Columns | None, ways: Sequence[Parts], measure: Measure
+) -> Estimate:
+    """Return the estimate whose interval is the widest of all ways of resampling.
+
+    Requests depend on each other in more than one way, and a unit that cuts through a dependence
+    gives too narrow an interval.
+    """
+    value = (figure(ours, measure) or 0.0) - ((theirs and figure(theirs, measure)) or 0.0)
+    found = (_resampled(ours, theirs, parts, measure) for parts in ways)
+    known = [estimate for estimate in found if estimate.low is not None]
+    return max(known, key=lambda estimate: estimate.error or 0.0, default=Estimate(value))
+
+
+def _resampled(ours: Columns, theirs: Columns | None, parts: Parts, measure: Measure) -> Estimate:
+    mine = statistic_of(ours, measure, parts)
+    other = statistic_of(theirs, measure, parts) if theirs else None
+    if mine is None or (theirs and other is None):
+        return Estimate(np.nan)
+    if parts.unit == "time":
+        return resampled_difference(mine, other)
+    return clustered_difference(mine, other, parts.unit)
+
+
+def _other_traces(a: Run, b: Run) -> UsageError:
+    return UsageError(
+        f"{printable(a.folder)} and {printable(b.folder)} replayed different requests, so nothing "
+        "can be paired; --unpaired compares them as two samples"
+    )

@@ -1,0 +1,171 @@
+"""A comparison as people and as machines read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reports.console import print_line, print_table
+from reports.summary import LOSS_WORDS
+from reports.two_runs.condition import Condition
+from reports.two_runs.outcome import Compared, TwoRuns
+from simulator.units import format_bytes
+
+MOST_ROWS = 60
+_LONGEST_VALUE = 60
+_HEAD = ("A", "B", "B - A", "95 % interval", "of A", "Holm p", "B is")
+_METHODS = {"blocks": "blocks of time"}
+
+
+def as_json(found: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[str, Any]:
+    """Return everything as plain values."""
+    return {
+        "kind": found.kind,
+        "a": found.a,
+        "b": found.b,
+        "paired": found.paired,
+        "changes": [{"key": c.key, "a": c.a, "b": c.b} for c in found.changes],
+        "comparisons": [_plain(compared) for compared in found.comparisons],
+        "requests": dict(found.requests),
+        "lost_tokens": {k: {"a": a, "b": b} for k, (a, b) in found.lost_tokens.items()},
+        "notes": list(found.notes),
+        "failed": [
+            {"condition": condition.text, "place": dict(compared.place)}
+            for condition, compared in failures
+        ],
+    }
+
+
+def print_comparison(found: TwoRuns) -> None:
+    """Print what differs in what was asked, then what differs in what came of it."""
+    print_line(f"A: {found.a}")
+    print_line(f"B: {found.b}")
+    print()
+    if found.changes:
+        rows = [(c.key, _short(c.a), _short(c.b)) for c in found.changes]
+        print_table(("what differs", "A", "B"), rows)
+    else:
+        print_line("settings, trace and versions are the same")
+    for note in found.notes:
+        print_line(f"note: {note}")
+    print()
+    _print_figures(found)
+    if found.kind == "run":
+        _print_requests(found)
+
+
+def failure_line(condition: Condition, compared: Compared) -> str:
+    """Return one line about a change that is beyond its limit, and what its interval says."""
+    where = f" at {_place(compared.place)}" if compared.place else ""
+    change = compared.measure.shown_difference(compared.change)
+    sure = "no interval" if compared.verdict == "unknown" else f"B is {compared.verdict}"
+    return f"--fail-if {condition.text}: {change} ({_relative(compared)} of A){where}; {sure}"
+
+
+def _print_figures(found: TwoRuns) -> None:
+    shown = list(found.comparisons)
+    if len(shown) > MOST_ROWS:
+        shown = [compared for compared in shown if compared.verdict not in {"tied", "equal"}]
+    if found.kind == "run":
+        print_table(("", *_HEAD), [(c.measure.name, *_row(c)) for c in shown])
+    for name in dict.fromkeys(c.measure.name for c in shown) if found.kind == "sweep" else ():
+        rows = [(_place(c.place), *_row(c)) for c in shown if c.measure.name == name]
+        print_table(("", *_HEAD), rows, title=name)
+        print()
+    print_line(_summary(found))
+    if hidden := len(found.comparisons) - len(shown):
+        print_line(f"{hidden} tied or equal ones are not shown here; --json has them all")
+    print_line(_evidence(found))
+
+
+def _row(compared: Compared) -> list[str]:
+    measure, difference = compared.measure, compared.difference
+    ends = (difference.low, difference.high) if difference else (None, None)
+    p_value = "n/a"
+    if compared.p_holm is not None:
+        p_value = "< .001" if compared.p_holm < 0.001 else f"{compared.p_holm:.3f}"
+    return [
+        measure.shown(compared.a),
+        measure.shown(compared.b),
+        measure.shown_difference(compared.change),
+        measure.shown_interval(*ends),
+        _relative(compared),
+        p_value,
+        "n/a" if compared.verdict == "unknown" else compared.verdict,
+    ]
+
+
+def _evidence(found: TwoRuns) -> str:
+    """Return what the intervals rest on."""
+    rests: dict[str, list[str]] = {}
+    for compared in found.comparisons:
+        difference = compared.difference
+        if difference is not None and difference.low is not None:
+            basis = f"{difference.count} {_METHODS.get(difference.method, difference.method)}"
+            rests.setdefault(basis, []).append(compared.measure.name)
+    shown = (f"{basis} ({', '.join(dict.fromkeys(names))})" for basis, names in rests.items())
+    return f"intervals from {'; '.join(shown)}" if rests else "no interval: too little to resample"
+
+
+def _summary(found: TwoRuns) -> str:
+    verdicts = [compared.verdict for compared in found.comparisons]
+    counts = ", ".join(
+        f"{verdicts.count(verdict)} {verdict}"
+        for verdict in ("higher", "lower", "tied", "equal", "unknown")
+        if verdict in verdicts
+    )
+    tested = sum(compared.tested for compared in found.comparisons)
+    how = "paired" if found.paired else "unpaired"
+    return f"{how} figures of B: {counts}; Holm's correction is for {tested} comparisons"
+
+
+def _print_requests(found: TwoRuns) -> None:
+    if found.requests:
+        counts = ", ".join(f"{count:,} {name}" for name, count in found.requests.items())
+        print_line(f"requests that save in B: {counts}")
+    rows = [
+        (LOSS_WORDS.get(loss, loss), f"{a:,}", f"{b:,}", f"{b - a:+,}")
+        for loss, (a, b) in found.lost_tokens.items()
+        if a or b
+    ]
+    if rows:
+        print()
+        print_table(("tokens not saved because", "A", "B", "B - A"), rows)
+
+
+def _plain(compared: Compared) -> dict[str, Any]:
+    difference = compared.difference
+    return {
+        "place": dict(compared.place),
+        "measure": compared.measure.name,
+        "unit": compared.measure.unit,
+        "a": compared.a,
+        "b": compared.b,
+        "difference": compared.change,
+        "low": difference and difference.low,
+        "high": difference and difference.high,
+        "resampled": difference and difference.method,
+        "count": difference and difference.count,
+        "relative": compared.relative,
+        "p_holm": compared.p_holm,
+        "verdict": compared.verdict,
+    }
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    return ", ".join(_setting(key, value) for key, value in place.items())
+
+
+def _setting(key: str, value: Any) -> str:
+    if key == "cache.capacity":
+        return "unbounded" if value is None else format_bytes(value)
+    return str(value) if key.startswith("policy.") else f"{key.rpartition('.')[2]} {value}"
+
+
+def _relative(compared: Compared) -> str:
+    return "n/a" if compared.relative is None else f"{100 * compared.relative:+.1f} %"
+
+
+def _short(value: Any) -> str:
+    text = "-" if value is None else str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."

@@ -1,0 +1,150 @@
+"""`milepost drift`: from a study or from flags to answers, figures and a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.reports.cli.conftest import Milepost, milepost
+
+__all__ = ["milepost"]  # a fixture
+
+STUDY = """
+title = "small"
+[workload]
+generator = "system_prompts:count=6"
+drift = "rewrites:times=1,moved=600"
+requests = 1000
+[study]
+replications = 2
+warmup = 0.2
+[grid]
+"policy.placer" = ["optimal:budget=2,train=200", "optimal:budget=2,window=50"]
+"""
+
+
+def written(path: Path, before: int, after: int, requests: int) -> Path:
+    """Write a trace whose prompts share their first blocks of 16 tokens, and change half-way."""
+    rows = []
+    for at in range(requests):
+        # a quarter of the requests shares one block less, so that there are two depths
+        shared = (before if at < requests // 2 else after) - (at % 4 == 0)
+        ids = [*range(shared), 1000 + at]
+        rows.append({"timestamp": at, "input_length": 16 * len(ids), "hash_ids": ids})
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_a_shift_of_a_trace_is_found_followed_and_priced(
+    milepost: Milepost, tmp_path: Path
+) -> None:
+    trace = written(tmp_path / "t.jsonl", before=20, after=10, requests=1200)
+    flags = ("--block", 16, "--budget", 1, "--window", "20,200", "--json")
+    found = milepost("drift", "--trace", trace, *flags, "--out", tmp_path / "out").json
+    assert json.loads((tmp_path / "out" / "drift.json").read_text()) == found
+    assert [step["request"] for step in found["steps"] if step["moved"]] == [600]
+    assert found["change"] == 600
+    assert found["laws"] == "hindsight"
+    by_name = {each["placer"]: each for each in found["placers"]}
+    assert by_name["clairvoyant"]["lost_tokens"] == 0
+    # before: one checkpoint at 304 of 304 and 320; after: at 144 of 144 and 160
+    share = (4 * 304 + 6 * 144) / (4 * 316 + 6 * 156)
+    assert by_name["clairvoyant"]["saved_share"]["value"] == pytest.approx(share)
+    kept = by_name["optimal:budget=1,train=200"]
+    assert kept["saved_share"]["value"] == pytest.approx(4 * 304 / (4 * 316 + 6 * 156))
+    assert kept["recovery_requests"] is None
+    short, long = (by_name[f"optimal:budget=1,window={window}"] for window in (20, 200))
+    assert 0 < short["recovery_requests"] < long["recovery_requests"] < 200
+    assert short["lost_tokens"] < long["lost_tokens"] < kept["lost_tokens"]
+    assert "the largest at about request 600" in found["answers"][0]
+    assert "window 20" in found["answers"][1]
+    told = next(answer for answer in found["answers"] if answer.startswith("After the change"))
+    assert "again by “window 20”" in told
+    assert told.endswith("never by “kept after 200”.")
+
+
+def test_nothing_is_reported_where_nothing_moves(milepost: Milepost, tmp_path: Path) -> None:
+    trace = written(tmp_path / "t.jsonl", before=20, after=20, requests=1000)
+    told = milepost("drift", "--trace", trace, "--block", 16, "--window", "50,100").out
+    assert told.startswith("No drift is seen: no window of 100 requests differs")
+
+
+def test_generated_traffic_is_judged_by_its_true_law(
+    milepost: Milepost, study: Path, tmp_path: Path
+) -> None:
+    found = milepost("drift", study, "--json", "--out", tmp_path / "one").json
+    assert found["laws"] == "true"
+    assert len(set(found["replications"])) == 2
+    assert found["placers"][0]["saved_share"]["method"] == "replications"
+    for each in found["placers"]:
+        bounds = each["variation_bound_tokens"], each["kolmogorov_bound_tokens"]
+        assert each["regret_tokens"] <= min(bounds)
+    assert found["placers"][2]["lost_tokens"] < found["placers"][1]["lost_tokens"]
+    milepost("drift", study, "--quiet", "--out", tmp_path / "two")
+    for name in ("drift.json", "report.html"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_the_synthetic_mooncake_trace_moves_slowly(milepost: Milepost, shared: Path) -> None:
+    trace = shared / "data/mooncake/synthetic_trace.jsonl.gz"
+    found = milepost("drift", "--trace", trace, "--budget", 2, "--window", "200", "--json").json
+    assert not any(step["moved"] for step in found["steps"])
+    assert sum(each["moved"] for each in found["since_first"]) >= 20
+    assert found["since_first"][-1]["kolmogorov"] > 0.9
+    assert "moves slowly" in found["answers"][0]
+    kept, window = found["placers"][1:3]
+    assert kept["lost_share"]["low"] > window["lost_share"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--window", "50,x"], "--window: expected numbers of requests"),
+        (["--window", "1"], "--window: expected numbers of requests"),
+        (["--requests", "300"], "expected 600 requests or more"),
+        (["--set", "policy.placer=branch"], "expected 'optimal:budget=...'"),
+        (["--set", "grid.policy.placer=['optimal:budget=1','optimal:budget=2']"], "found 1 and 2"),
+        (["--set", "grid.cache.capacity=['1 GiB']"], "varies policy.placer only"),
+        (["--set", "policy.placer=optimal:budget=1", "--budget", "2"], "--budget contradicts"),
+    ],
+)
+def test_what_cannot_be_studied_is_refused(
+    milepost: Milepost, arguments: list[str], told: str
+) -> None:
+    ended = milepost("drift", *arguments)
+    assert ended.code == 2
+    assert told in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_a_trace_is_not_replicated(milepost: Milepost, tmp_path: Path) -> None:
+    trace = written(tmp_path / "t.jsonl", before=20, after=10, requests=700)
+    ended = milepost("drift", "--trace", trace, "--block", 16, "--replications", 3)
+    assert ended.code == 2
+    assert "the same in every replication: expected 1, found 3" in ended.err
+
+
+def test_a_trace_without_overlaps_is_bad_data(milepost: Milepost, tmp_path: Path) -> None:
+    rows = [{"timestamp": at, "input_length": 16, "hash_ids": [at]} for at in range(900)]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ended = milepost("drift", "--trace", tmp_path / "t.jsonl", "--block", 16)
+    assert ended.code == 3
+    assert "expected overlaps, found none" in ended.err
+
+
+def test_overlaps_in_the_warm_up_alone_tell_nothing(milepost: Milepost, tmp_path: Path) -> None:
+    ids = [[0], [0], *([at] for at in range(1, 900))]
+    rows = [{"timestamp": 0, "input_length": 17, "hash_ids": [*each, 2000]} for each in ids]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ended = milepost("drift", "--trace", tmp_path / "t.jsonl", "--block", 16)
+    assert ended.code == 3
+    assert "expected overlaps after the first 200 requests, found none" in ended.err

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reports.two_runs import Compared, TwoRuns, compare_folders
+from simulator.errors import DataError, UsageError
+from tests.reports.two_runs.folders import write_run
+
+
+def figure(found: TwoRuns, name: str) -> Compared:
+    return next(compared for compared in found.comparisons if compared.measure.name == name)
+
+
+def many(folder: Path, level: float, **told: object) -> Path:
+    """Write 640 requests of which about a share is saved; noise is the same in every run."""
+    generator = np.random.default_rng(1)
+    prompt = generator.integers(500, 1500, 640)
+    share = np.clip(level + generator.normal(scale=0.1, size=640), 0, 1)
+    saved = (share * prompt).astype(int)
+    ttft = (0.1 + (prompt - saved) * 1e-4).tolist()
+    session = np.repeat(np.arange(80), 8).tolist()
+    folder = write_run(folder, prompt.tolist(), saved.tolist(), ttft, session=session)
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["scenario"] |= told
+    (folder / "summary.json").write_text(json.dumps(summary))
+    return folder
+
+
+def test_figures_worked_by_hand(tmp_path: Path) -> None:
+    prompt = [100, 200, 300, 400]
+    a = write_run(tmp_path / "a", prompt, [0, 100, 0, 200], [1.0, 2.0, 3.0, None])
+    b = write_run(
+        tmp_path / "b",
+        prompt,
+        [50, 100, 0, 100],
+        [1.0, 1.0, 1.0, 5.0],
+        scenario={"policy": {"placer": "branch"}, "cache": {"capacity": 9}},
+    )
+    found = compare_folders(a, b)
+    assert [(c.key, c.a, c.b) for c in found.changes] == [
+        ("policy.placer", "last", "branch"),
+        ("cache.capacity", None, 9),
+    ]
+    hits, ttft = figure(found, "token_hit_rate"), figure(found, "mean_ttft")
+    assert (hits.a, hits.b, hits.change) == (0.3, 0.25, pytest.approx(-0.05))
+    assert hits.relative == pytest.approx(-1 / 6)
+    assert (ttft.a, ttft.b, ttft.change) == (2.0, 2.0, 0.0)
+    finished = figure(found, "finished_share")
+    assert (finished.a, finished.b) == (0.75, 1.0)
+    p99 = figure(found, "p99_ttft")
+    assert (p99.a, p99.b, p99.difference, p99.verdict) == (None, None, None, "unknown")
+    assert found.requests == {"more": 1, "less": 1, "the same": 2}
+    assert found.lost_tokens["kv_evicted"] == (700, 750)
+
+
+def test_a_real_difference_is_told_and_pairing_makes_it_sharp(tmp_path: Path) -> None:
+    a, b = many(tmp_path / "a", 0.5), many(tmp_path / "b", 0.51)
+    paired = figure(compare_folders(a, b), "token_hit_rate")
+    assert (paired.verdict, paired.change) == ("higher", pytest.approx(0.01, abs=1e-3))
+    unpaired = figure(compare_folders(a, b, paired=False), "token_hit_rate")
+    assert (unpaired.verdict, unpaired.change) == ("tied", pytest.approx(paired.change))
+
+
+def test_a_run_is_equal_to_itself_and_that_is_no_comparison(tmp_path: Path) -> None:
+    a = many(tmp_path / "a", 0.5)
+    found = compare_folders(a, a)
+    assert found.changes == ()
+    assert {compared.verdict for compared in found.comparisons} == {"equal"}
+    assert {compared.p_holm for compared in found.comparisons} == {None}
+
+
+def test_the_widest_interval_is_taken_unless_a_unit_is_named(tmp_path: Path) -> None:
+    a, b = many(tmp_path / "a", 0.5), many(tmp_path / "b", 0.51)
+    widths = {}
+    for unit in (None, "time", "sessions"):
+        difference = figure(compare_folders(a, b, unit=unit), "mean_ttft").difference
+        assert difference is not None
+        widths[unit] = difference.error
+    assert widths[None] == max(filter(None, widths.values()))
+    sessions = figure(compare_folders(a, b, unit="sessions"), "mean_ttft").difference
+    assert sessions is not None
+    assert (sessions.method, sessions.count) == ("sessions", 80)
+
+
+def test_dependence_within_sessions_widens_the_interval(tmp_path: Path) -> None:
+    """Every session saves all or nothing more, and its requests are spread over the trace."""
+    generator = np.random.default_rng(2)
+    session = np.tile(np.arange(40), 32)
+    gain = np.where(generator.random(40) < 0.5, 100, 0)[session]
+    prompt, ttft = [1000] * 1280, [1.0] * 1280
+    told = {"session": session.tolist()}
+    a = write_run(tmp_path / "a", prompt, [0] * 1280, ttft, **told)
+    b = write_run(tmp_path / "b", prompt, gain.tolist(), ttft, **told)
+    difference = figure(compare_folders(a, b), "token_hit_rate").difference
+    assert difference is not None
+    assert difference.method == "sessions"
+    by_time = figure(compare_folders(a, b, unit="time"), "token_hit_rate").difference
+    assert by_time is not None
+    assert difference.error is not None
+    assert by_time.error is not None
+    assert difference.error > 3 * by_time.error
+
+
+def test_requests_that_count_in_one_run_only_are_left_out(tmp_path: Path) -> None:
+    a, b = many(tmp_path / "a", 0.5), many(tmp_path / "b", 0.5, study={"warmup": 0.25})
+    found = compare_folders(a, b)
+    assert figure(found, "token_hit_rate").verdict == "equal"
+    (note,) = found.notes
+    assert note.startswith("160 of 640 requests that count in A")
+    assert [change.key for change in found.changes] == ["study.warmup"]
+
+
+def test_other_prompts_are_refused_unless_unpaired(tmp_path: Path) -> None:
+    ones = ([10, 10], [0, 0], [1.0, 1.0])
+    a = write_run(tmp_path / "a", *ones)
+    b = write_run(tmp_path / "b", *ones, prompts="q")
+    c = write_run(tmp_path / "c", [10, 11], [0, 0], [1.0, 1.0])
+    for other in (b, c):
+        with pytest.raises(UsageError, match=r"replayed different requests.*--unpaired"):
+            compare_folders(a, other)
+        assert not compare_folders(a, other, paired=False).paired
+
+
+def test_wrong_folders_are_one_line(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", [10], [0], [1.0])
+    with pytest.raises(UsageError, match="expected the folder of a run"):
+        compare_folders(a, tmp_path)
+    with pytest.raises(UsageError, match="tells no sessions"):
+        compare_folders(a, a, unit="sessions")
+    with pytest.raises(UsageError, match="unknown measure 'p98_ttft'; did you mean"):
+        compare_folders(a, a, measures=["p98_ttft"])
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / "cells.parquet").touch()
+    with pytest.raises(UsageError, match="two folders of one kind"):
+        compare_folders(a, tmp_path / "sweep")
+    (a / "records.parquet").unlink()
+    with pytest.raises(UsageError, match=r"no finished run here \(records.parquet is missing\)"):
+        compare_folders(a, a)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"schema_version": 2}, "'schema_version': expected 1, found 2"),
+        ({"scenario": None}, "'scenario': missing"),
+        ({"scenario": {"study": {"warmup": 2}}}, "'scenario.study.warmup': expected a share"),
+    ],
+)
+def test_a_damaged_summary_is_named(
+    tmp_path: Path, change: dict[str, object], problem: str
+) -> None:
+    a = write_run(tmp_path / "a", [10], [0], [1.0])
+    summary = json.loads((a / "summary.json").read_text())
+    (a / "summary.json").write_text(json.dumps(summary | change))
+    with pytest.raises(DataError, match=problem):
+        compare_folders(a, a)
+    (a / "summary.json").write_text("[")
+    with pytest.raises(DataError, match="damaged"):
+        compare_folders(a, a)
+
+
+def test_damaged_records_are_named(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", [10, 10], [0, 0], [1.0, 1.0])
+    path = a / "records.parquet"
+    records = pl.read_parquet(path)
+    for bad, problem in (
+        (records.drop("status"), "'status': missing"),
+        (records.with_columns(pl.col("saved_tokens").cast(pl.Float64)), "expected whole numbers"),
+        (records.with_columns(pl.lit(1).alias("request")), "expected ascending numbers"),
+    ):
+        bad.write_parquet(path)
+        with pytest.raises(DataError, match=problem):
+            compare_folders(a, a)
+    path.write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="damaged: expected Parquet"):
+        compare_folders(a, a)
