@@ -133,7 +133,8 @@ def recovery(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
     if found.distances.change is None:
         return []
     times = {placer: findings[placer].recovery_requests for placer in found.placers}
-    back = sorted((time, placer) for placer, time in times.items() if time is not None)
+    known = ((time, placer) for placer, time in times.items() if time is not None)
+    back = sorted(known, key=lambda pair: pair[0])
     never = [quoted(placer) for placer, time in times.items() if time is None]
     change = f"{found.distances.change:,}"
     told = f"After the change at about request {change}, 95 % of the best is saved again"

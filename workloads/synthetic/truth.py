@@ -10,6 +10,7 @@ probability U(part j + 1) - U(part j): an exact law, with any drift, for any n.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,14 +40,23 @@ def overlap_law(
     seed. `misses` is the probability of no overlap; all weights and it sum to 1. The work is
     proportional to `number` times the number of shared prefixes.
     """
-    x = generator.shares(number + 1, requests)
-    depths, weights = [], []
+    return overlap_laws(generator, [number], requests, seed, drift)[0]
+
+
+def overlap_laws(
+    generator: SessionGenerator, numbers: Sequence[int], requests: int, seed: int, drift: Drift
+) -> list[Law]:
+    """Return the same for several starts, ascending, for the work of the last of them."""
+    x = generator.shares(numbers[-1] + 1, requests)
+    found: list[list[tuple[Int64, Float64]]] = [[] for _ in numbers]
     for share, catalogue in generator.catalogues(seed, drift):
-        paths = _paths(catalogue, float(x[-1]))
-        depth, chance = _split(paths, _new(catalogue, share, x[:-1]))
-        depths.append(depth)
-        weights.append(share * chance)
-    return _law(np.concatenate(depths), np.concatenate(weights))
+        unseen, first = np.zeros(catalogue.keys), 0
+        for at, number in enumerate(numbers):
+            unseen = unseen + _log_new(catalogue, share, x[first:number])
+            depth, chance = _split(_paths(catalogue, float(x[number])), np.exp(unseen))
+            found[at].append((depth, share * chance))
+            first = number
+    return [_law(*map(np.concatenate, zip(*parts, strict=True))) for parts in found]
 
 
 def repeat_law(generator: SessionGenerator, x: float, seed: int, drift: Drift) -> Law:
@@ -80,14 +90,14 @@ def _paths(catalogue: Catalogue, x: float) -> _Paths:
     return _Paths(keys, stops, chance)
 
 
-def _new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
-    """Return the probability that no start at shares x has passed each part, by key."""
+def _log_new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
+    """Return the logarithm of the probability that no start at shares x has passed each part."""
     logarithm = np.zeros(catalogue.keys)
     with np.errstate(divide="ignore"):  # what every start passes is never new
         for at, times in zip(*_states(catalogue, x), strict=True):
             passed = np.minimum(share * _passed(catalogue, at), 1.0)
             logarithm += times * np.log1p(-passed)
-    return np.exp(logarithm)
+    return logarithm
 
 
 def _states(catalogue: Catalogue, x: Float64) -> tuple[Float64, Int64]:
