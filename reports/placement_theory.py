@@ -49,7 +49,7 @@ def bounds(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
     samples = law.samples
     if samples is None or not budget:
         return None
-    span = max(length - budget, 0)
+    span = max(length - len(plan), 0)  # a plan that holds fewer leaves longer gaps
     distance = math.sqrt(math.log(2 / (1 - CONFIDENCE)) / (2 * samples))
     return {
         "requests": samples,
@@ -71,7 +71,7 @@ def hold_out(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
     plan = solve(support, train, budget).positions()
     best = float(solve(support, test, budget).savings_by_budget[-1])
     saved = expected_saving(support, test, plan)
-    span = max(length - budget, 0)
+    span = max(length - len(plan), 0)  # a plan that holds fewer leaves longer gaps
     misses = abs(float(train.sum()) - float(test.sum()))
     variation = (float(np.abs(train - test).sum()) + misses) / 2
     tails = np.cumsum((train - test)[::-1])
