@@ -49,7 +49,7 @@ def bounds(law: DepthLaw, length: int, budget: int) -> dict[str, Any] | None:
     samples = law.samples
     if samples is None or not budget:
         return None
-    span = max(length - len(plan), 0)  # a plan that holds fewer leaves longer gaps
+    span = max(length - budget, 0)
     distance = math.sqrt(math.log(2 / (1 - CONFIDENCE)) / (2 * samples))
     return {
         "requests": samples,
