@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from simulator.prefix_tree import ROOT
 from simulator.trace import Trace
 from workloads.inspection.overlaps import ends
+from workloads.stack_distance import Recency
 
 Int64 = NDArray[np.int64]
 
@@ -62,7 +63,7 @@ def uses(trace: Trace) -> Uses:
     """Walk each request's path once, from its end to the root."""
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     last = [-1] * trace.tree.nodes  # the request that used each node last
-    stack = _Stack(len(trace))
+    recency = Recency(len(trace))
     rows = array("q")
     for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
         node = end
@@ -75,10 +76,10 @@ def uses(trace: Trace) -> Uses:
                 tokens = bottom - stop[node]
                 above = 0
                 if before >= 0:
-                    above = stack.above(before)
-                    stack.add(before, -tokens)
+                    above = recency.since(before)
+                    recency.add(before, -tokens)
                 rows.extend((request, before, tokens, above, bottom, top == ROOT))
-        stack.add(request, stop[end])
+        recency.add(request, stop[end])
     columns = np.frombuffer(rows, dtype=np.int64).reshape(-1, 6).T
     return Uses(
         request=columns[0],
@@ -88,26 +89,3 @@ def uses(trace: Trace) -> Uses:
         stop=columns[4],
         is_prompt=columns[5] == 1,
     )
-
-
-class _Stack:
-    """Tokens by the request that used them last, in a Fenwick tree."""
-
-    def __init__(self, requests: int) -> None:
-        self._sums = [0] * (requests + 1)
-        self._total = 0
-
-    def add(self, request: int, tokens: int) -> None:
-        self._total += tokens
-        at, sums = request + 1, self._sums
-        while at < len(sums):
-            sums[at] += tokens
-            at += at & -at
-
-    def above(self, request: int) -> int:
-        """Return the tokens that were used last by later requests."""
-        at, below = request + 1, 0
-        while at:
-            below += self._sums[at]
-            at &= at - 1
-        return self._total - below

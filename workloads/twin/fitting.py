@@ -30,7 +30,7 @@ LEAST_REQUESTS = 100
 MOST_GAP_BOXES = 64
 LEAST_TICKS_SECONDS = 1e-6
 # How much a column counts when boxes are split: slices of the trace, then powers of two.
-WEIGHTS = np.array([12 / SLICES, 1.0, 1.0, 0.7, 0.5, 0.6, 0.2])
+WEIGHTS = np.array([12 / SLICES, 1.0, 1.0, 0.7, 0.7, 0.5, 0.6, 0.2])
 GAP_WEIGHTS = np.array([6 / SLICES, 1.0, 1.0])
 OTHER_LABEL = "other"
 
@@ -82,6 +82,7 @@ def _columns(trace: Trace, met: Meetings) -> Int64:
             _slices(len(trace)),
             met.distance,
             met.depth,
+            met.own,
             met.fresh,
             met.beyond,
             met.new,
@@ -97,12 +98,13 @@ def _slices(count: int) -> Int64:
 
 def _scaled(columns: Int64, scale: float, granularity: int) -> Float64:
     """Put tokens on a logarithmic scale on which what matters little is close together."""
-    slices, distance, depth, fresh, beyond, new, output = columns.T.astype(np.float64)
+    slices, distance, depth, own, fresh, beyond, new, output = columns.T.astype(np.float64)
     return np.column_stack(
         [
             slices,
             np.log2(distance + scale),
             np.log2(np.maximum(depth, 1)),
+            np.log2(own + depth / 16 + granularity),
             np.log2(fresh + depth / 16 + granularity),
             np.log2(beyond + depth / 4 + granularity),
             np.log2(new + depth / 16 + 8),

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.errors import UsageError
+from simulator.prefix_tree import ROOT
 from simulator.trace import NO_SESSION, Trace
 from workloads.randomness import stream
 from workloads.twin.boxes import Boxes, draw
+from workloads.twin.choice import Choice
 from workloads.twin.growth import Growth
 from workloads.twin.meetings import COLD, MEETINGS
-from workloads.twin.places import Places, Wanted
+from workloads.twin.places import Found, Places, Wanted
 from workloads.twin.stats import MOST_REQUESTS, SLICES, Arrivals, Session, TwinStats, as_boxes
 
 Int64 = NDArray[np.int64]
@@ -45,14 +47,15 @@ def generate(stats: TwinStats, seed: int, requests: int | None = None) -> Trace:
         stream(seed, "twin answers").random(count)
         < np.array([kind.answered for kind in stats.kinds])[kind]
     )
-    growth = _grow(stats, kind, rows, answered, seed)
+    growth, order = _grow(stats, kind, rows, answered, seed)
+    kind, rows, answered = kind[order], rows[order], answered[order]
     tree, renamed = growth.tree()
     return Trace(
         name="twin",
         tree=tree,
         leaf=renamed[growth.leaf],
         arrival_seconds=_arrivals(stats.arrivals, count, seed),
-        output_tokens=rows[:, 6],
+        output_tokens=rows[:, 7],
         session=np.array(growth.session, dtype=np.int32),
         label=np.array([kind.label for kind in stats.kinds], dtype=np.int32)[kind],
         labels=stats.labels,
@@ -100,28 +103,41 @@ def _stratified(group: Int64, random: np.random.Generator) -> Float64:
 
 def _grow(
     stats: TwinStats, kind: Int64, rows: Int64, answered: NDArray[np.bool_], seed: int
-) -> Growth:
-    """Grow the prompts one by one."""
-    granularity = stats.granularity
-    meeting_of = [MEETINGS.index(kind.meeting) for kind in stats.kinds]
-    session_of = [kind.session for kind in stats.kinds]
-    growth = Growth(len(rows), granularity)
+) -> tuple[Growth, list[int]]:
+    """Grow the prompts one by one, and return the order in which the rows were used."""
+    growth = Growth(len(rows), stats.granularity)
     places = Places(growth, stats.scale_tokens)
     sessions = _Sessions(growth.session, stream(seed, "twin sessions"))
-    for number, known, row in zip(kind.tolist(), answered.tolist(), rows.tolist(), strict=True):
-        _, distance, depth, fresh, beyond, new, output = row
-        meeting, relation, source, node = meeting_of[number], session_of[number], -1, 0
-        if meeting != COLD:
-            depth = max(1, round(depth / granularity)) * granularity
-            goes_on = relation == "source's"
-            source, node = places.take(
-                Wanted(meeting, distance, depth, fresh, beyond, goes_on), new
-            )
-        if source < 0:
-            new = max(new, 1)
-        growth.add(node, new, output if known else 0, sessions.next(relation, source))
+    new, answer = rows[:, 6].tolist(), np.where(answered, rows[:, 7], 0).tolist()
+    relations = [stats.kinds[number].session for number in kind.tolist()]
+    wanted = _wanted(stats, kind, rows)
+    warm = Choice(wanted, places, growth, stats.scale_tokens)
+    order = []
+    for at, one in enumerate(wanted):
+        row, found = (at, Found()) if one is None else warm.next()
+        added = new[row]
+        node = places.take(found, added) if found.request >= 0 else ROOT
+        if node == ROOT:
+            added = max(added, 1)
+        growth.add(node, added, answer[row], sessions.next(relations[row], found.request))
         places.note(node)
-    return growth
+        order.append(row)
+    return growth, order
+
+
+def _wanted(stats: TwinStats, kind: Int64, rows: Int64) -> list[Wanted | None]:
+    """Return what each row wants to meet, None where it is cold."""
+    kinds = [(MEETINGS.index(kind.meeting), kind.session == "source's") for kind in stats.kinds]
+    granularity, wanted = stats.granularity, []
+    for number, row in zip(kind.tolist(), rows.tolist(), strict=True):
+        _, distance, depth, own, fresh, beyond, _, _ = row
+        meeting, goes_on = kinds[number]
+        depth = max(1, round(depth / granularity)) * granularity
+        cold = meeting == COLD
+        wanted.append(
+            None if cold else Wanted(meeting, distance, depth, own, fresh, beyond, goes_on)
+        )
+    return wanted
 
 
 class _Sessions:

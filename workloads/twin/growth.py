@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.prefix_tree import ROOT, PrefixTree
-from workloads.twin.recency import Recency
+from workloads.stack_distance import Recency
 
 
 class Growth:
@@ -87,13 +87,15 @@ class Growth:
 
     def _pass(self, request: int, node: int) -> None:
         self.recency.add(request, self.stop[node])
+        parent, owners = self.parent, self.owner
         while node != ROOT:
-            owner = self.owner[node]
+            owner, bottom = owners[node], self.stop[node]
+            while node != ROOT and owners[node] == owner:
+                owners[node] = request
+                node = parent[node]
             if owner >= 0:
-                self.recency.add(owner, self.start[node] - self.stop[node])
-                self.exposed[owner] = max(self.exposed[owner], self.stop[node])
-            self.owner[node] = request
-            node = self.parent[node]
+                self.recency.add(owner, self.stop[node] - bottom)
+                self.exposed[owner] = bottom
 
     def tree(self) -> tuple[PrefixTree, np.ndarray]:
         """Return the tree, its nodes in order of appearance, and their new numbers (int32)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simulator.prefix_tree import ROOT
 from simulator.trace import Trace
-from workloads.twin.recency import Recency
+from workloads.stack_distance import Recency
 
 Int64 = NDArray[np.int64]
 
@@ -37,6 +37,9 @@ class Meetings:
         Used since the source: the LRU stack distance of the place.
     depth
         The overlap.
+    own
+        The end of the overlap that the source has used last; the rest has been used since, by
+        others that share it.
     fresh
         The end of the overlap that only one earlier request has used.
     beyond
@@ -49,6 +52,7 @@ class Meetings:
     source: Int64
     distance: Int64
     depth: Int64
+    own: Int64
     fresh: Int64
     beyond: Int64
     new: Int64
@@ -66,7 +70,7 @@ def meetings(trace: Trace) -> Meetings:
             )
         ],
         dtype=np.int64,
-    ).reshape(-1, 7)
+    ).reshape(-1, 8)
     return Meetings(*np.ascontiguousarray(rows.T))
 
 
@@ -102,14 +106,15 @@ class _Walk:
     def _row(self, node: int, prompt_tokens: int) -> tuple[int, ...]:
         depth = self._stop[node]
         if node == ROOT:
-            return COLD, -1, 0, 0, 0, 0, prompt_tokens
+            return COLD, -1, 0, 0, 0, 0, 0, prompt_tokens
         source = self._owner[node]
         reach = self._floor(self._stop[self._end[source]])
         meeting = self._meeting(node, reach)
         beyond = reach - depth if meeting == INSIDE else 0
         fresh = self._fresh(node, meeting)
         distance = self._recency.since(source)
-        return meeting, source, distance, depth, fresh, beyond, prompt_tokens - depth
+        own = depth - self._exposed(node)
+        return meeting, source, distance, depth, own, fresh, beyond, prompt_tokens - depth
 
     def _meeting(self, node: int, reach: int) -> int:
         if self._stop[node] >= reach:
@@ -117,6 +122,13 @@ class _Walk:
         if self._ended[node]:
             return OLD_END
         return BRANCH if self._children[node] > 1 else INSIDE
+
+    def _exposed(self, node: int) -> int:
+        """Return where the part of the path begins that the same request has passed last."""
+        source = self._owner[node]
+        while self._owner[node] == source:
+            node = self._parent[node]
+        return self._stop[node]
 
     def _fresh(self, node: int, meeting: int) -> int:
         below = self._child[node] if meeting == INSIDE else node
@@ -128,17 +140,18 @@ class _Walk:
         return self._stop[node] - self._stop[above]
 
     def _pass(self, request: int, end: int) -> None:
-        node = end
+        node, parent, owners, passed = end, self._parent, self._owner, self._passed
         while node != ROOT:
-            above, owner = self._parent[node], self._owner[node]
-            if owner < 0:
-                self._children[above] += 1
-                self._child[above] = node
-            else:
-                self._recency.add(owner, self._start[node] - self._stop[node])
-            self._owner[node] = request
-            self._passed[node] += 1
-            node = above
+            owner, bottom = owners[node], self._stop[node]
+            while node != ROOT and owners[node] == owner:
+                owners[node] = request
+                passed[node] += 1
+                if owner < 0:
+                    self._children[parent[node]] += 1
+                    self._child[parent[node]] = node
+                node = parent[node]
+            if owner >= 0:
+                self._recency.add(owner, self._stop[node] - bottom)
         self._recency.add(request, self._stop[end])
 
     def _mark(self, node: int) -> None:

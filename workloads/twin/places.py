@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, log2
 
+from simulator.prefix_tree import ROOT
 from simulator.trace import NO_SESSION
 from workloads.twin.growth import Growth
 from workloads.twin.meetings import BRANCH, END, INSIDE, OLD_END
+from workloads.twin.shelf import Shelf
 
 BUCKETS_PER_OCTAVE = 4
-FRESH_WEIGHT = 0.3  # against a doubling of depth or distance
-OTHER_PLACE = 0.5  # what it costs to take another prompt's end for the source's
+DEPTH_WEIGHT = 2.0  # against a doubling of distance
+OWN_WEIGHT = 0.5
+FRESH_WEIGHT = 0.3
+OTHER_PLACE = 0.5  # what it costs to meet otherwise than drawn
 CUT = {END: 2.0, OLD_END: 1.0, BRANCH: 1.0, INSIDE: 1.0}  # and to cut a run for lack of a place
 NO_CONVERSATION = 4.0  # to go on with a request that is in no session
-NEIGHBOURS = 5  # looked at on each side of the distance, in each bucket
-MOST_PLACES = 64  # looked at in a bucket
+MOST_CUTS = 256  # requests looked at on each side of the distance for one to cut
 FARTHEST = 20 * BUCKETS_PER_OCTAVE
 
 
@@ -29,6 +31,7 @@ class Wanted:
     meeting: int
     distance: int
     depth: int
+    own: int
     fresh: int
     beyond: int
     in_session: bool = False
@@ -44,7 +47,7 @@ class Found:
 
 
 class Places:
-    """The places of a twin so far, in buckets of depth.
+    """The places of a twin so far, in buckets of depth, each in order of last use.
 
     Parameters
     ----------
@@ -57,17 +60,16 @@ class Places:
     def __init__(self, growth: Growth, scale_tokens: float) -> None:
         self._growth = growth
         self._scale = scale_tokens
-        self._ends: defaultdict[int, list[int]] = defaultdict(list)  # requests, by their reach
-        self._old_ends: defaultdict[int, list[int]] = defaultdict(list)  # nodes
-        self._branches: defaultdict[int, list[int]] = defaultdict(list)
+        self._ends: defaultdict[int, Shelf] = defaultdict(lambda: Shelf(growth))
+        self._nodes: defaultdict[int, Shelf] = defaultdict(lambda: Shelf(growth))
 
     def note(self, branched: int) -> None:
         """Take in the ends of the last request, which diverged behind the node `branched`."""
         growth = self._growth
         if branched and growth.children[branched] == 2 and not growth.ended[branched]:
-            self._branches[_bucket(growth.stop[branched])].append(branched)
+            self._list(branched)
         if growth.reach[-1]:
-            self._ends[_bucket(growth.reach[-1])].append(len(growth.reach) - 1)
+            self._ends[_bucket(growth.reach[-1])].add(len(growth.reach) - 1)
         for end in {growth.leaf[-1], growth.after[-1]}:
             self._note_end(end)
 
@@ -80,114 +82,117 @@ class Places:
             self._end_at(node)
 
     def _end_at(self, node: int) -> None:
-        if not self._growth.ended[node]:
-            self._growth.ended[node] = True
-            self._old_ends[_bucket(self._growth.stop[node])].append(node)
+        growth = self._growth
+        if not growth.ended[node]:
+            growth.ended[node] = True
+            if growth.children[node] < 2:  # else it is listed as a branch
+                self._list(node)
 
-    def take(self, wanted: Wanted, new_tokens: int) -> tuple[int, int]:
-        """Return the source and the node of the best place, -1 and the root where there is none.
+    def _list(self, node: int) -> None:
+        growth = self._growth
+        self._nodes[_bucket(growth.stop[node])].add(growth.owner[node], node)
+
+    def find(self, wanted: Wanted, bound: float = inf) -> Found:
+        """Return the best place that costs less than `bound`, else one of infinite cost."""
+        near = self._growth.recency.request_at(wanted.distance)
+        best = self._search(wanted, near, Found(bound))
+        if best.cost > CUT[wanted.meeting]:
+            best = self._cut(wanted, near, best)
+        return best if best.request >= 0 else Found()
+
+    def take(self, found: Found, new_tokens: int) -> int:
+        """Return the node of a place, cut where it lies inside a run.
 
         Where nothing follows (`new_tokens` is 0), an end is that of the whole prompt.
         """
-        found = self._find(wanted)
-        if found.request < 0:
-            return -1, 0
-        position = found.position
-        at_end = position == self._growth.reach[found.request]
+        growth, position = self._growth, found.position
+        at_end = position == growth.reach[found.request]
         if at_end and not new_tokens:
-            position = self._growth.end[found.request]
-        node = self._growth.node_at(found.request, position)
+            position = growth.end[found.request]
+        node = growth.node_at(found.request, position)
         if at_end:
             self._end_at(node)
-        return found.request, node
+        return node
 
-    def _find(self, wanted: Wanted) -> Found:
-        near = self._growth.recency.request_at(wanted.distance)
-        best = self._search(wanted, wanted.meeting, near)
-        if wanted.meeting == END and best.cost > OTHER_PLACE:
-            best = _better(best, self._search(wanted, OLD_END, near), OTHER_PLACE)
-        penalty = CUT[wanted.meeting]
-        return _better(best, self._cut(wanted, near), penalty) if best.cost > penalty else best
-
-    def _search(self, wanted: Wanted, meeting: int, near: int) -> Found:
+    def _search(self, wanted: Wanted, near: int, best: Found) -> Found:
         """Look at buckets of depth, nearest first, until a farther one cannot be better."""
-        middle = _bucket(wanted.depth + (wanted.beyond if meeting == INSIDE else 0))
-        best = Found()
+        middle = _bucket(wanted.depth + (wanted.beyond if wanted.meeting == INSIDE else 0))
         for off in range(FARTHEST):
-            if (off - 1) / BUCKETS_PER_OCTAVE >= best.cost:
+            if DEPTH_WEIGHT * (off - 1) / BUCKETS_PER_OCTAVE >= best.cost:
                 break
             for bucket in {middle + off, middle - off}:
-                for found in self._candidates(wanted, meeting, near, bucket):
-                    if found.cost < best.cost:
-                        best = found
+                for request, position, node in self._near(wanted, bucket, near):
+                    cost = self._cost(wanted, request, position, node, best.cost)
+                    if cost < best.cost:
+                        best = Found(cost, request, position)
         return best
 
-    def _candidates(self, wanted: Wanted, meeting: int, near: int, bucket: int) -> Iterator[Found]:
-        if meeting in {END, INSIDE}:
-            return self._on_paths(wanted, meeting, near, bucket)
-        return self._at_nodes(wanted, meeting, bucket)
-
-    def _on_paths(self, wanted: Wanted, meeting: int, near: int, bucket: int) -> Iterator[Found]:
-        """Yield ends of requests, or positions inside them, those near the distance."""
-        growth, requests = self._growth, self._ends.get(bucket)
-        if not requests:
-            return
-        share = wanted.depth / (wanted.depth + wanted.beyond) if meeting == INSIDE else 1.0
-        at = bisect_left(requests, near)
-        for side in (range(at, len(requests)), range(at - 1, -1, -1)):
-            left = NEIGHBOURS
-            for index in side:
-                request = requests[index]
-                position = growth.reach[request]
-                if meeting == INSIDE:
-                    position = _on_grid(position * share, growth.granularity)
-                    if position >= growth.reach[request]:
-                        continue
-                if growth.exposed[request] < position:
-                    yield Found(
-                        self._cost(wanted, request, position, fresh=True), request, position
-                    )
-                    left -= 1
-                    if not left:
-                        break
-
-    def _at_nodes(self, wanted: Wanted, meeting: int, bucket: int) -> Iterator[Found]:
+    def _near(self, wanted: Wanted, bucket: int, near: int) -> Iterator[tuple[int, int, int]]:
+        """Yield requests near the distance, positions on their paths, and nodes or `ROOT`."""
         growth = self._growth
-        nodes = (self._old_ends if meeting == OLD_END else self._branches).get(bucket, [])
-        for node in nodes[-MOST_PLACES:]:
-            if meeting == OLD_END or not growth.ended[node]:
-                request, position = growth.owner[node], growth.stop[node]
-                yield Found(self._cost(wanted, request, position), request, position)
+        if wanted.meeting in {END, INSIDE} and bucket in self._ends:
+            share = wanted.depth / (wanted.depth + wanted.beyond)
+            for request, _ in self._ends[bucket].near(near):
+                position = growth.reach[request]
+                if wanted.meeting == INSIDE:
+                    position = _on_grid(position * share, growth.granularity)
+                if growth.exposed[request] < position <= growth.reach[request]:
+                    yield request, position, ROOT
+        if wanted.meeting != INSIDE and bucket in self._nodes:
+            for request, node in self._nodes[bucket].near(near):
+                yield request, growth.stop[node], node
 
-    def _cut(self, wanted: Wanted, near: int) -> Found:
+    def _cut(self, wanted: Wanted, near: int, best: Found) -> Found:
         """Return the wanted depth on the path of the nearest request that used it last."""
         growth, position = self._growth, wanted.depth
-        for off in range(len(growth.reach)):
+        for off in range(MOST_CUTS):
             for request in (near + off, near - off - 1):
                 inside = 0 <= request < len(growth.reach)
                 if inside and growth.exposed[request] < position <= growth.reach[request]:
-                    return Found(self._cost(wanted, request, position), request, position)
-        return Found()
+                    cost = self._unlike(wanted, request, position) + CUT[wanted.meeting]
+                    cost += self._less_far(wanted, request)
+                    return Found(cost, request, position) if cost < best.cost else best
+        return best
 
-    def _cost(self, wanted: Wanted, request: int, position: int, *, fresh: bool = False) -> float:
-        """Return how unlike a place is, in doublings."""
-        growth, scale = self._growth, self._scale
-        since = growth.recency.since(request)
-        cost = abs(log2((since + scale) / (wanted.distance + scale)))
-        cost += abs(log2(position / wanted.depth))
+    def _cost(self, wanted: Wanted, request: int, position: int, node: int, most: float) -> float:
+        """Return how unlike a place is, in doublings; `node` is `ROOT` on a path.
+
+        The distance is looked up last, and only where the rest costs less than `most`.
+        """
+        cost = self._unlike(wanted, request, position)
+        if node != ROOT:
+            cost += self._otherwise(wanted.meeting, request, node)
+        elif cost < most:
+            cost += FRESH_WEIGHT * self._less_fresh(wanted, request, position)
+        return cost + self._less_far(wanted, request) if cost < most else inf
+
+    def _unlike(self, wanted: Wanted, request: int, position: int) -> float:
+        """Return what the depth, the part that is the request's own, and its session cost."""
+        growth = self._growth
+        unit = position / 16 + growth.granularity
+        own = position - growth.exposed[request]
+        cost = DEPTH_WEIGHT * abs(log2(position / wanted.depth))
+        cost += OWN_WEIGHT * abs(log2((own + unit) / (wanted.own + unit)))
         if wanted.in_session and growth.session[request] == NO_SESSION:
             cost += NO_CONVERSATION
-        if fresh:
-            unit = position / 16 + growth.granularity
-            shared = max(growth.exposed[request], growth.overlap[request])
-            found = max(0, position - shared)
-            cost += FRESH_WEIGHT * abs(log2((found + unit) / (wanted.fresh + unit)))
         return cost
 
+    def _less_fresh(self, wanted: Wanted, request: int, position: int) -> float:
+        growth = self._growth
+        unit = position / 16 + growth.granularity
+        shared = max(growth.exposed[request], growth.overlap[request])
+        return abs(log2((max(0, position - shared) + unit) / (wanted.fresh + unit)))
 
-def _better(best: Found, other: Found, penalty: float) -> Found:
-    cost = other.cost + penalty
-    return best if best.cost <= cost else Found(cost, other.request, other.position)
+    def _less_far(self, wanted: Wanted, request: int) -> float:
+        since = self._growth.recency.since(request)
+        return abs(log2((since + self._scale) / (wanted.distance + self._scale)))
+
+    def _otherwise(self, wanted: int, request: int, node: int) -> float:
+        """Return what it costs that a node is no such meeting as was drawn."""
+        growth = self._growth
+        if growth.stop[node] == growth.reach[request]:
+            return OTHER_PLACE * (wanted != END)
+        return OTHER_PLACE * (wanted != (OLD_END if growth.ended[node] else BRANCH))
 
 
 def _bucket(depth: int) -> int:

@@ -24,7 +24,7 @@ MOST_REQUESTS = 1_000_000
 MOST_LABELS = 8
 Session = Literal["none", "new", "source's", "other"]
 SESSIONS: tuple[Session, ...] = ("none", "new", "source's", "other")
-COLUMNS = ("slice", "distance", "depth", "fresh", "beyond", "new", "output")
+COLUMNS = ("slice", "distance", "depth", "own", "fresh", "beyond", "new", "output")
 GAP_COLUMNS = ("slice", "requests", "ticks")
 
 Value = Annotated[float, msgspec.Meta(ge=0, le=1e12)]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from simulator.trace import Trace
 from workloads.inspection.overlaps import overlaps
 from workloads.prefixes.interning import intern_blocks
+from workloads.stack_distance import Recency
 from workloads.synthetic import SyntheticSpec
 from workloads.synthetic import generate as built_in
 from workloads.twin.meetings import BRANCH, COLD, END, INSIDE, OLD_END, meetings
-from workloads.twin.recency import Recency
 
 
 def trace_of(*prompts: str, block: int = 1) -> Trace:
@@ -46,6 +46,8 @@ def test_meetings_worked_by_hand():
     assert met.new.tolist() == [4, 2, 2, 1, 1, 1]
     # since request 1: xy (2); since 3: nothing; since 1 again: xy, ab, X, Y
     assert met.distance.tolist() == [0, 0, 0, 2, 0, 6]
+    # request 5 shares abcd with request 1, of which ab has been used since
+    assert met.own.tolist() == [0, 4, 0, 2, 2, 2]
     assert met.fresh.tolist() == [0, 4, 0, 0, 0, 0]
     assert met.beyond.tolist() == [0, 0, 0, 4, 0, 0]
 

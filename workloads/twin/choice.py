@@ -1,0 +1,81 @@
+"""Which of the requests that are due comes next: the one for which there is a place.
+
+Rows are drawn independently of each other, but successive requests are not: questions about one
+document follow each other, and a conversation goes on where it stood. Among rows that are due at
+about the same time, the order is free, so it is given back here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workloads.twin.growth import Growth
+from workloads.twin.meetings import END, INSIDE
+from workloads.twin.places import Found, Places, Wanted
+
+BLOCK = 64  # rows that are due together
+TRIES = 3  # rows for which a place is looked up
+NEXT = 2  # of these, rows that seem to go on with the last request
+GOOD = 0.3  # cost at which no better row is looked for
+
+
+class Choice:
+    """Rows with an overlap, block by block.
+
+    Parameters
+    ----------
+    wanted
+        What each row wants to meet, None where it has no overlap.
+    places, growth
+        What there is so far.
+    scale_tokens
+        Distances far below this are alike.
+    """
+
+    def __init__(
+        self,
+        wanted: Sequence[Wanted | None],
+        places: Places,
+        growth: Growth,
+        scale_tokens: float,
+    ) -> None:
+        self._places = places
+        self._growth = growth
+        warm = [(row, one) for row, one in enumerate(wanted) if one is not None]
+        self._rows = [row for row, _ in warm]
+        self._wanted = [one for _, one in warm]
+        self._far = np.log2([one.distance / scale_tokens + 1 for one in self._wanted])
+        self._reach = np.log2([one.depth + one.beyond for one in self._wanted])
+        self._of_end = np.array([one.meeting in {END, INSIDE} for one in self._wanted])
+        self._begun = 0
+        self._left: list[int] = []
+
+    def next(self) -> tuple[int, Found]:
+        """Return the next row and its place."""
+        if not self._left:
+            stop = min(self._begun + BLOCK, len(self._rows))
+            self._left = list(range(self._begun, stop))
+            self._begun = stop
+        best, chosen = Found(), self._left[0]
+        for at in self._first():
+            found = self._places.find(self._wanted[at], best.cost)
+            if found.cost < best.cost:
+                best, chosen = found, at
+            if best.cost < GOOD:
+                break
+        self._left.remove(chosen)
+        return self._rows[chosen], best
+
+    def _first(self) -> list[int]:
+        """Return the rows to look at: those next to the last request, then the oldest."""
+        growth, left = self._growth, np.array(self._left)
+        if len(left) <= TRIES or not growth.reach:
+            return self._left[:TRIES]
+        reach, overlap = np.log2([growth.reach[-1] + 1, growth.overlap[-1] + 1])
+        off = abs(self._reach[left] - np.where(self._of_end[left], reach, overlap))
+        cost = self._far[left] + off
+        order = np.argsort(cost, kind="stable")[:NEXT]
+        near: list[int] = left[order[cost[order] < 1]].tolist()
+        return [*near, *(at for at in self._left[:TRIES] if at not in near)][:TRIES]
