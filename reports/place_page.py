@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.charts.staircase import MOST_STEPS, savings_curve, staircase
 from reports.page.answer import Number
 from reports.page.document import bare, render
+from reports.page.panel import Panel
 from reports.palette import GREY, VERMILLION
 from reports.placement_summary import listed, theory, tokens
 from reports.version import version
@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from reports.law_file import DepthLaw
 
 MOST_ROWS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One chart: its id, title, caption, and (name, colour) of what it draws."""
-
-    id: str
-    title: str
-    caption: str
-    swatches: tuple[tuple[str, str], ...]
 
 
 PANELS = (

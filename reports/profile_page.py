@@ -12,8 +12,8 @@ from reports.charts.profile import context_colours, profile_charts, suffix_colou
 from reports.charts.theme import CONFIG
 from reports.page.answer import Number
 from reports.page.document import bare, render
+from reports.page.panel import Panel
 from reports.palette import BLUE
-from reports.place_page import Panel
 from reports.profile_summary import summary
 from reports.version import version
 from simulator.errors import UsageError, printable

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibration.prototype.errors import RegimeError, service_errors, ttft_errors
 from reports.charts.prototype import COLOURS, KINDS, drawn_every, prototype_charts
 from reports.page.answer import Number
-from reports.page.document import bare, render
+from reports.page.document import render
+from reports.page.panel import Panel, described
 from reports.prototype_summary import cautions, passes_apart
 from reports.version import version
 from simulator.files import write_text
@@ -27,16 +27,6 @@ HEADINGS = (
     "Median |error|",
     "Worst",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One chart: its id, title, caption, and (name, colour) of what it draws."""
-
-    id: str
-    title: str
-    caption: str
-    swatches: tuple[tuple[str, str], ...]
 
 
 def write_prototype_page(path: Path, run: PrototypeRun) -> None:
@@ -57,10 +47,7 @@ def render_prototype_page(run: PrototypeRun) -> str:
     charts = prototype_charts(run)
     return render(
         "prototype.html",
-        {
-            panel.id: bare(charts[panel.id]) | {"description": panel.caption}  # for screen readers
-            for panel in panels
-        },
+        described({panel.id: charts[panel.id] for panel in panels}, panels),
         brand="Milepost prototype",
         title=f"Simulated against measured: {run.setting.model}",
         version=version(),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reports.charts.inspection import COORDINATES, LENGTHS, trace_charts, working_set_colours
 from reports.page.answer import Number
-from reports.page.document import bare, render
+from reports.page.document import render
+from reports.page.panel import Panel, described
 from reports.palette import BLUE, GREY, VERMILLION
 from reports.trace_captions import CAPTIONS, percent, tokens
 from reports.version import version
@@ -25,16 +25,6 @@ GROUPS = {
     "Reuse": ("reuse", "working_set", "popularity"),
     "Traffic": ("lengths", "turns", "rate", "dispersion"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One chart: its id, title, caption, and (name, colour) of what it draws."""
-
-    id: str
-    title: str
-    caption: str
-    swatches: tuple[tuple[str, str], ...]
 
 
 def write_trace_page(path: Path, found: Inspection) -> None:
@@ -63,10 +53,7 @@ def render_trace_page(found: Inspection) -> str:
     ]
     return render(
         "trace.html",
-        {
-            name: bare(chart) | {"description": panels[name].caption}  # for screen readers
-            for name, chart in charts.items()
-        },
+        described(charts, panels.values()),
         brand="Milepost trace",
         title=f"What {found.name or 'the trace'} holds",
         version=version(),

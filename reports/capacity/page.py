@@ -22,8 +22,8 @@ from reports.capacity.target import METRICS
 from reports.files import write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
+from reports.page.panel import Panel
 from reports.palette import BLUE, VERMILLION
-from reports.place_page import Panel
 from reports.points import LOOKS_AHEAD, UPPER_BOUND
 from reports.profile_page import KINDS
 from simulator.errors import DataError, printable

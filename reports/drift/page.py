@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from reports.drift.charts import REGRETS, STEPS, drift_charts, followed, shown
@@ -12,7 +11,8 @@ from reports.drift.notes import notes
 from reports.drift.sentences import best_of, percent, points
 from reports.drift.study import CLAIRVOYANT, DriftStudy
 from reports.page.answer import Number
-from reports.page.document import bare, render
+from reports.page.document import render
+from reports.page.panel import Panel, described
 from reports.palette import BLUE, GREY
 from reports.version import version
 
@@ -35,16 +35,6 @@ HEADINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One chart: its id, title, caption, and (name, colour) of what it draws."""
-
-    id: str
-    title: str
-    caption: str
-    swatches: tuple[tuple[str, str], ...] = ()
-
-
 def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: list[str]) -> str:
     """Return the page as HTML; the same input gives the same bytes."""
     charts = drift_charts(found, findings)
@@ -55,10 +45,7 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
     ]
     return render(
         "drift.html",
-        {
-            name: bare(chart) | {"description": panels[name].caption}  # for screen readers
-            for name, chart in charts.items()
-        },
+        described(charts, panels.values()),
         brand="Milepost drift",
         title=found.study.title or f"How the law of {_name(found)} moves",
         version=version(),
