@@ -177,11 +177,13 @@ class EvictionPolicy(Protocol):
     told of each request before any of its entries enters or is used.
 
     One that is not clairvoyant is never shown where prompts still to come will diverge: runs are
-    split when that is seen (`on_split`).
+    split when that is seen (`on_split`). Of a run that it names as victim, one with
+    `spares_states = True` means only what lies behind the last state, if anything does.
     """
 
     clairvoyant: ClassVar[bool]
     observes: ClassVar[bool]
+    spares_states: ClassVar[bool]
 
     def begin(self, world: World) -> None:
         """Get to know the cache, before the first request."""

@@ -38,6 +38,7 @@ class Store:
         self._kv_bytes = sizes.kv_bytes_per_token
         self._page_tokens = sizes.page_tokens
         self._whole_runs = world.whole_runs
+        self._spares_states = eviction.spares_states
         # Where nothing ever leaves, as in most unbounded stores, no order has to be kept; KV
         # without bytes (a purely recurrent model) frees nothing, so it is never offered.
         self._evicts = expires or world.capacity_bytes is not None
@@ -221,11 +222,19 @@ class Store:
         self._eviction.on_evict(checkpoint)
 
     def _shrink(self, run: KvRun, short_bytes: int) -> None:
-        """Let go of the tail of `run` until `short_bytes` are free, or of all of it."""
+        """Let go of the tail of `run` until `short_bytes` are free, or of all that is meant."""
         end = run.start
         if not self._whole_runs and (run.checkpoints or short_bytes < run.size_bytes):
             end = self._trimmed_end(run, short_bytes)
+            if self._spares_states and run.checkpoints:
+                end = max(end, self._behind_states(run))
         self._cut(run, end)
+
+    def _behind_states(self, run: KvRun) -> int:
+        """Return the first page boundary from the last state of `run` on where KV ends, or 0."""
+        position = run.checkpoints[-1].position
+        end = position + -position % self._page_tokens
+        return end if end < run.kv_end else 0
 
     def _cut(self, run: KvRun, end: int) -> None:
         """Let go of the KV of `run` beyond token `end`, and of the states there."""

@@ -32,6 +32,7 @@ class BaseEviction:
 
     clairvoyant: ClassVar[bool] = False
     observes: ClassVar[bool] = False
+    spares_states: ClassVar[bool] = False
     inserts_first: bool = False
     makes_room: bool = False
     condemned: list[Entry] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from policies.eviction.candidates import Candidates, Node
 from policies.eviction.lineage import Lineage
@@ -25,6 +25,7 @@ class NodeEviction(PrefixEviction):
     how its last use counts (`recency`), and the weights of both.
     """
 
+    spares_states: ClassVar[bool] = True
     recency_weight: float = 1.0
     worth_weight: float = 1.0
 
@@ -117,9 +118,10 @@ class NodeEviction(PrefixEviction):
             node = candidates.least(self._now, self.recency_weight, self.worth_weight)
             if node is None:
                 return None
-            if node.entry.evictable:
-                return with_its_kv(node.entry)
-            candidates.close(node)
+            entry = node.entry
+            if entry.evictable and (isinstance(entry, Checkpoint) or is_bare(entry)):
+                return with_its_kv(entry)
+            candidates.close(node)  # in use, or KV that has been shortened to its last state
 
     def _price(self, checkpoint: Checkpoint) -> None:
         start = self._lineage.above[checkpoint]

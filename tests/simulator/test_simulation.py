@@ -48,6 +48,21 @@ def test_time_to_first_token_is_wait_and_prefill_of_what_is_not_saved():
     assert result.simulated_seconds == pytest.approx(7.0)
 
 
+@pytest.mark.parametrize(("eviction", "saved"), [("value", 5), ("seglen", 5), ("lru", 0)])
+def test_kv_behind_the_last_state_goes_alone_where_the_policy_tells_it_apart(eviction, saved):
+    prompts = [(1, 2, 3, 4, 5, 6, 7), (11, 12, 13, 14), (21, 22, 23, 24), (1, 2, 3, 4, 5, 8)]
+    scenario = Scenario(
+        profile=toy_profile(),
+        placer=Wanted(5),  # 7 bytes of KV and 10 of a state, then twice 4 of KV
+        eviction=EVICTION[eviction](),
+        admission=ADMISSION["always"](),
+        capacity_bytes=21,
+        server="instant",
+        check_every_request=True,
+    )
+    assert simulate(trace_of(prompts), scenario).columns["saved_tokens"][-1] == saved
+
+
 def test_restore_and_capture_count():
     profile = toy_profile(state_bytes=2**20)
     data = {"latency_us": 5e5, "gbps": 1e12}

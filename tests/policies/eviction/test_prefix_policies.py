@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from policies.eviction.coverage import Coverage
-from policies.eviction.hazard import Hazard
 from policies.eviction.marconi import Marconi
 from policies.eviction.pgdsf import Pgdsf
 from policies.eviction.reuse_probability import ReuseProbability
@@ -26,6 +25,13 @@ def leaf_with_state(policy, stop, parent=None):
     policy.on_insert(run)
     policy.on_insert(checkpoint)
     return run, checkpoint
+
+
+def drop_path(policy, run, *checkpoints):
+    run.kv_end = run.start
+    for checkpoint in checkpoints:
+        drop(policy, checkpoint)
+    policy.on_evict(run)
 
 
 def test_pgdsf_weighs_uses_and_seconds_by_bytes():
@@ -258,24 +264,49 @@ def test_value_learns_that_what_was_used_is_used_again():
         run, checkpoint = leaf_with_state(policy, 32)
         for _ in range(8):
             request(policy)
-        run.kv_end = run.start
-        drop(policy, checkpoint)
-        policy.on_evict(run)
+        drop_path(policy, run, checkpoint)
     policy.on_hit(used)
     newest, _ = leaf_with_state(policy, 32)
     assert policy.victim() is newest
 
 
-def test_the_hazard_is_uses_by_those_that_came_to_that_age():
-    hazard = Hazard()
-    before = hazard.rate(0, 5)
-    assert before == pytest.approx(1 / 4 / 8)  # bin 3 holds ages 4 to 7
-    for _ in range(4):
-        hazard.note_use(0, 5)
-    hazard.note_end(0, 100)
-    assert hazard.rate(0, 5) == pytest.approx((1 + 4) / (4 + 5) / 8)
-    assert hazard.rate(0, 100) == pytest.approx(1 / (4 + 1) / 128)
-    assert hazard.rate(1, 5) == before
+def test_value_spares_what_has_waited_half_the_time_to_its_next_use():
+    policy = Value()
+    policy.begin(WORLD)
+    for _ in range(40):  # states are used once, after 24 requests
+        run, checkpoint = leaf_with_state(policy, 32)
+        for _ in range(24):
+            request(policy)
+        policy.on_hit(checkpoint)
+        drop_path(policy, run, checkpoint)
+    _, waits = leaf_with_state(policy, 32)
+    for _ in range(20):
+        request(policy)
+    fresh, _ = leaf_with_state(policy, 32)
+    assert policy.victim() is fresh
+    for _ in range(40):
+        request(policy)
+    assert policy.victim() is waits.run  # its time is over
+
+
+def test_value_tells_the_end_of_a_path_from_what_was_continued():
+    policy = Value()
+    policy.begin(WORLD)
+    for _ in range(40):  # what ends a path is used, and what lies in between never
+        run = run_below(root(), 64)
+        middle, end = state_in(run, 32), state_in(run, 64)
+        for entry in (run, middle, end):
+            policy.on_insert(entry)
+        for _ in range(4):
+            request(policy)
+        policy.on_hit(end)
+        drop_path(policy, run, middle, end)
+    run = run_below(root(), 64)
+    middle, end = state_in(run, 32), state_in(run, 64)
+    for entry in (run, middle, end):
+        policy.on_insert(entry)
+    request(policy)
+    assert policy.victim() is middle
 
 
 @pytest.mark.parametrize(
