@@ -16,11 +16,11 @@ and `None`, which cannot be written: leave the parameter out).
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
+from policies.documentation import Documentation, documentation_of
 from simulator.errors import UsageError, did_you_mean, printable
 from simulator.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
@@ -65,22 +65,21 @@ class PolicyInfo:
 
     Parameters
     ----------
-    kind, name, summary
-        Its kind, its name and the first line of its documentation.
+    kind, name
+        Its kind and its name.
+    documentation
+        What its docstring says.
     parameters
         In the order of the constructor.
     clairvoyant
         Whether it looks ahead.
-    source
-        Where it was published; empty where it is folklore.
     """
 
     kind: str
     name: str
-    summary: str
+    documentation: Documentation
     parameters: tuple[Parameter, ...]
     clairvoyant: bool
-    source: str
 
     @property
     def usage(self) -> str:
@@ -134,10 +133,9 @@ def describe(kind: str) -> list[PolicyInfo]:
         PolicyInfo(
             kind=kind,
             name=name,
-            summary=(inspect.getdoc(plugin) or "").partition("\n")[0],
+            documentation=documentation_of(plugin),
             parameters=parameters_of(plugin),
             clairvoyant=getattr(plugin, "clairvoyant", False),
-            source=getattr(plugin, "source", ""),
         )
         for name, plugin in _kind(kind).classes.items()
     ]

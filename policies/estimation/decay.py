@@ -21,6 +21,8 @@ class Decay(CountingEstimator):
     factor
         Above 0, at most 0.9999. The effective sample size tends to (1 + factor) / (1 - factor);
         where the law drifts by `delta` a request, the bias is delta / (1 - factor).
+
+    Source: none; exponential smoothing of counts.
     """
 
     def __init__(self, factor: float = 0.99) -> None:

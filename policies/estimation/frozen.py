@@ -17,6 +17,8 @@ class Frozen(CountingEstimator):
     ----------
     train
         Requests to learn from, 1 to 1,000,000.
+
+    Source: arXiv 2605.05219, whose plans are made once, from a training set.
     """
 
     def __init__(self, train: int = 100) -> None:

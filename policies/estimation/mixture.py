@@ -33,9 +33,9 @@ class Mixture(Window):
         Observations that the wider law weighs as much as; above 0.
     documents
         Sessions to remember, 1 or more; the one unseen for longest is forgotten.
-    """
 
-    source = "Dirichlet shrinkage: Good 1965, The Estimation of Probabilities"
+    Source: Dirichlet shrinkage: Good 1965, The Estimation of Probabilities.
+    """
 
     def __init__(
         self, requests: int = 100, shrinkage: float = 10.0, documents: int = 10_000

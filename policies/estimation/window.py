@@ -17,6 +17,8 @@ class Window(CountingEstimator):
     requests
         Length of the window, 1 to 1,000,000. Where the law drifts by `delta` (total variation)
         a request, its error is about sqrt(S / W) / 2 + delta (W + 1) / 2 for S distinct depths.
+
+    Source: none; the empirical law of a moving window.
     """
 
     def __init__(self, requests: int = 100) -> None:

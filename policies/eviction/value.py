@@ -38,8 +38,9 @@ class Value(PrefixEviction):
     step
         Factor between two groups of worth.
 
-    Source: the price per byte and time of DESIGN, section 4, fact 3, with the index that `Hazard`
-    explains.
+    Source: this project. A price per byte and time solves the allocation of memory to many
+    prefixes (docs/placement.md); J. C. Gittins, "Bandit processes and dynamic
+    allocation indices", Journal of the Royal Statistical Society B 41(2), 1979, for the index.
     """
 
     spares_states: ClassVar[bool] = True

@@ -38,9 +38,10 @@ class Adaptive(BasePlacer):
     ----------
     rate
         New checkpoints a request, on average, at most; above 0.
+
+    Source: this project; docs/placement.md, section 8, has its measurements.
     """
 
-    source = "this project: policies/placement/adaptive.py"
     observes: ClassVar[bool] = True
 
     def __init__(self, rate: float = 1.0) -> None:

@@ -33,9 +33,9 @@ class Balanced(BasePlacer):
     ----------
     budget
         Checkpoints for a whole prefix, 1 or more.
-    """
 
-    source = "arXiv 2605.05219, Theorem 1, with the remainder spread over the gaps"
+    Source: arXiv 2605.05219, Theorem 1, with the remainder spread over the gaps.
+    """
 
     def __init__(self, budget: int) -> None:
         require_at_least("budget", budget, 1)

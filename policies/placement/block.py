@@ -25,6 +25,8 @@ class Block(BasePlacer):
     ----------
     size
         Tokens between checkpoints, 1 or more.
+
+    Source: none; arXiv 2605.05219 compares with it (strategy `block`).
     """
 
     def __init__(self, size: int) -> None:

@@ -21,9 +21,9 @@ class Branch(BasePlacer):
     first
         Store one more checkpoint so many tokens before the end of every prompt, where that lies
         behind all that is known of it; 0 for none.
-    """
 
-    source = "the rule of radix-tree caches such as Marconi, arXiv 2411.19379"
+    Source: the rule of radix-tree caches such as Marconi, arXiv 2411.19379.
+    """
 
     def __init__(self, first: int = 0) -> None:
         require(0 <= first <= 2**40, "first", "0 to 2**40", first)

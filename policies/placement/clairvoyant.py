@@ -39,10 +39,11 @@ class Clairvoyant(BasePlacer):
         Positions over the whole tree, 0 or more.
     budget_bytes
         The same in bytes of state.
+
+    Source: see policies/placement/tree_solver.py and holding.py.
     """
 
     clairvoyant: ClassVar[bool] = True
-    source = "see policies/placement/tree_solver.py and holding.py"
 
     def __init__(self, checkpoints: int | None = None, budget_bytes: int | None = None) -> None:
         for name, value in (("checkpoints", checkpoints), ("budget_bytes", budget_bytes)):

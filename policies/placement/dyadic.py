@@ -21,9 +21,9 @@ class Dyadic(BasePlacer):
     ----------
     first
         No position lies below this; tokens, 1 to 2**40. It need not be a power of two.
-    """
 
-    source = "arXiv 2605.05219 (strategy `log`)"
+    Source: arXiv 2605.05219 (strategy `log`).
+    """
 
     def __init__(self, first: int = 768) -> None:
         require(1 <= first <= 2**40, "first", "1 to 2**40", first)

@@ -15,6 +15,8 @@ class FromEnd(Offsets):
     ----------
     offsets
         Distances in tokens, joined by "+"; 0 is the end itself.
+
+    Source: none; docs/placement.md, section 3, on why a margin helps.
     """
 
     def __init__(self, offsets: str = "256") -> None:

@@ -56,9 +56,9 @@ class Greedy(LearnedPlacer):
     ----------
     budget, window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
-    """
 
-    source = "Nemhauser, Wolsey and Fisher 1978, Mathematical Programming 14"
+    Source: Nemhauser, Wolsey and Fisher 1978, Mathematical Programming 14.
+    """
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:
         """Return the greedy positions for each length of a prompt."""

@@ -19,6 +19,8 @@ class Interval(BasePlacer):
     ----------
     every
         Tokens of prefill between checkpoints, 1 or more.
+
+    Source: none; the habit of engines that snapshot between chunks.
     """
 
     def __init__(self, every: int) -> None:

@@ -13,6 +13,8 @@ class Last(BasePlacer):
 
     Optimal where each prompt continues a whole earlier one, as in a chat whose history is not
     rewritten; worth nothing where prompts share a document and differ in their end.
+
+    Source: none; the state that a prefill ends with anyway.
     """
 
     def place(self, prefix: Prefix) -> Sequence[int]:

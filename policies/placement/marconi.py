@@ -22,10 +22,8 @@ class Marconi(BasePlacer):
         what is resident: there, a branch point that has been evicted has to be found again.
 
     Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
-    section 4.1.
+    section 4.1, arXiv 2411.19379.
     """
-
-    source = "Marconi, MLSys 2025, arXiv 2411.19379"
 
     def __init__(self, remember: bool = False) -> None:
         self._remember = remember

@@ -9,7 +9,10 @@ from simulator.protocols import Prefix
 
 
 class NoPlacer(BasePlacer):
-    """Store no checkpoint: every prompt is computed from its start."""
+    """Store no checkpoint: every prompt is computed from its start.
+
+    Source: none; the floor that placers are held against.
+    """
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return no position."""

@@ -38,6 +38,8 @@ class Offsets(BasePlacer):
     start, end
         Distances in tokens, joined by "+"; 0 from the end is the end itself, which is what
         is stored where neither is given.
+
+    Source: none; the positions are the user's knowledge.
     """
 
     def __init__(self, start: str | None = None, end: str | None = None) -> None:

@@ -16,9 +16,9 @@ class Optimal(LearnedPlacer):
     ----------
     budget, window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
-    """
 
-    source = "arXiv 2605.05219, Theorem 2, corrected; see policies/placement/staircase.py"
+    Source: arXiv 2605.05219, Theorem 2, corrected; see policies/placement/staircase.py.
+    """
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:
         """Return the best positions for each length of a prompt."""

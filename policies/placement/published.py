@@ -30,9 +30,10 @@ class Published(BasePlacer):
     ----------
     budget
         Checkpoints, 1 or more.
+
+    Source: arXiv 2605.05219, with the constants of the authors' code.
     """
 
-    source = "arXiv 2605.05219, with the constants of the authors' code"
     observes: ClassVar[bool] = True
 
     def __init__(self, budget: int) -> None:

@@ -38,9 +38,10 @@ class Random(BasePlacer):
         Checkpoints for a whole prefix, 1 or more.
     seed
         Another seed, other positions.
-    """
 
-    source = "sampling: Floyd, in Bentley 1987, CACM 30(9); numbers: SplitMix64, Steele et al. 2014"
+    Source: sampling: Floyd, in Bentley 1987, CACM 30(9); numbers: SplitMix64, Steele et al.
+    2014.
+    """
 
     def __init__(self, budget: int, seed: int = 0) -> None:
         require_at_least("budget", budget, 1)

@@ -64,9 +64,9 @@ class Robust(LearnedPlacer):
         Tokens, 0 to 1,000,000; 0 is `optimal`.
     window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
-    """
 
-    source = "the one-sided risk of a divergence before a checkpoint; docs/placement.md"
+    Source: the one-sided risk of a divergence before a checkpoint; docs/placement.md.
+    """
 
     def __init__(
         self,

@@ -15,9 +15,9 @@ class SquareRoot(BasePlacer):
 
     It balances the number of checkpoints and the longest recompute, both about sqrt(L): optimal
     for their sum, when one of each costs the same.
-    """
 
-    source = "Chen et al. 2016, arXiv 1604.06174, section 4"
+    Source: Chen et al. 2016, arXiv 1604.06174, section 4.
+    """
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the multiples of ceil(sqrt(L))."""

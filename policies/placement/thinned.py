@@ -47,6 +47,8 @@ class Thinned(LearnedPlacer):
     ----------
     budget, window, decay, train, replan, drift, scope, coordinate
         As for every LearnedPlacer.
+
+    Source: none; docs/placement.md, section 6, compares it with the optimum.
     """
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:

@@ -31,10 +31,7 @@ def policies(
     elif name is None:
         print_table(
             ("kind", "policy", "what it does"),
-            [
-                (info.kind, info.usage.replace(",", ", "), info.summary + _mark(info))
-                for info in found
-            ],
+            [(info.kind, info.usage.replace(",", ", "), _summary(info)) for info in found],
         )
     else:
         for info in found:
@@ -53,12 +50,15 @@ def _named(found: list[PolicyInfo], name: str) -> list[PolicyInfo]:
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:
     from simulator.parameters import REQUIRED
 
-    rows = [(info.kind, info.usage), ("what it does", info.summary + _mark(info))]
+    told = info.documentation
+    rows = [(info.kind, info.usage), ("what it does", _summary(info))]
+    rows += [("", paragraph) for paragraph in told.explanation]
     for parameter in info.parameters:
         must = parameter.default is REQUIRED
         default = "required" if must else f"default {parameter.default}"
-        rows.append((f"  {parameter.name}", f"{parameter.type.__name__}, {default}"))
-    return [*rows, ("source", info.source or "folklore")]
+        about = told.parameters.get(parameter.name, "")
+        rows.append((f"  {parameter.name}", f"{parameter.type.__name__}, {default}. {about}"))
+    return [*rows, ("source", told.source or "not said")]
 
 
 def _plain(info: PolicyInfo) -> dict[str, Any]:
@@ -68,20 +68,22 @@ def _plain(info: PolicyInfo) -> dict[str, Any]:
         "kind": info.kind,
         "name": info.name,
         "usage": info.usage,
-        "summary": info.summary,
+        "summary": info.documentation.summary,
+        "explanation": " ".join(info.documentation.explanation),
         "parameters": [
             {
                 "name": parameter.name,
                 "type": parameter.type.__name__,
                 "required": parameter.default is REQUIRED,
                 "default": None if parameter.default is REQUIRED else parameter.default,
+                "about": info.documentation.parameters.get(parameter.name, ""),
             }
             for parameter in info.parameters
         ],
         "clairvoyant": info.clairvoyant,
-        "source": info.source,
+        "source": info.documentation.source,
     }
 
 
-def _mark(info: PolicyInfo) -> str:
-    return " (clairvoyant)" if info.clairvoyant else ""
+def _summary(info: PolicyInfo) -> str:
+    return info.documentation.summary + (" (clairvoyant)" if info.clairvoyant else "")

@@ -1,0 +1,72 @@
+"""What a policy's docstring says of it: the one place where that is written."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """A docstring in its parts, each on one line.
+
+    Parameters
+    ----------
+    summary
+        Its first line.
+    explanation
+        The paragraphs between that and its parameters or source.
+    parameters
+        What is said of each parameter, by name.
+    source
+        What follows "Source:"; empty where nothing does.
+    """
+
+    summary: str = ""
+    explanation: tuple[str, ...] = ()
+    parameters: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+
+
+def documentation_of(plugin: type) -> Documentation:
+    """Read the docstring of a class, as it stands in the class itself or what it is made from."""
+    paragraphs = (inspect.getdoc(plugin) or "").split("\n\n")
+    summary, *rest = paragraphs
+    explanation: list[str] = []
+    parameters: dict[str, str] = {}
+    source = ""
+    for number, paragraph in enumerate(rest):
+        if paragraph.startswith("Parameters\n---"):
+            parameters = _parameters("\n\n".join(rest[number:]).splitlines()[2:])
+        elif paragraph.startswith("Source:"):
+            source = _on_one_line(paragraph.removeprefix("Source:"))
+        elif not parameters:
+            explanation.append(_on_one_line(paragraph))
+    for base in plugin.__mro__[1:]:  # "As for every ..." points to one of these
+        if base.__doc__ and any(said.startswith("As for") for said in parameters.values()):
+            inherited = documentation_of(base).parameters
+            parameters = {
+                name: inherited.get(name, said) if said.startswith("As for") else said
+                for name, said in parameters.items()
+            }
+    return Documentation(_on_one_line(summary), tuple(explanation), parameters, source)
+
+
+def _parameters(lines: list[str]) -> dict[str, str]:
+    """Read a numpydoc section: names at the margin, what is said of them indented."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in lines:
+        if line.startswith("Source:"):
+            break
+        if line and not line.startswith(" "):
+            name = line
+            found[name] = []
+        elif name:
+            found[name].append(line)
+    told = {names: _on_one_line("\n".join(said)) for names, said in found.items()}
+    return {name.strip(): said for names, said in told.items() for name in names.split(",")}
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
