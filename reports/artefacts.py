@@ -1,4 +1,4 @@
-"""What a sweep leaves: `cells.parquet`, `manifest.json`, `study.resolved.toml`, `report.html`.
+"""What a sweep leaves: tables, `manifest.json`, `study.resolved.toml`, `report.html`.
 
 All are made from the journal alone, in the order of the cells, and hold no wall-clock time: a
 resumed sweep ends with the same bytes.
@@ -7,26 +7,26 @@ resumed sweep ends with the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.cells import Cell
+from reports.columns import column
 from reports.files import write_json, write_parquet
 from reports.journal import Outcome
-from reports.metrics import BLOCK_COLUMNS
-from reports.scenario import profile_named
+from reports.manifest import SCHEMA_VERSION, make_manifest
 from reports.settings import to_toml
 from reports.study_file import Study
-from reports.traces import TraceFacts, rate_note
-from reports.version import version, versions
+from reports.traces import TraceFacts
+from reports.workload_grid import source_name
 from simulator.errors import DataError, UsageError, printable
 from simulator.files import write_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA_VERSION = 1
+MOST_ANSWERS = 6  # that a sweep prints
 MANIFEST_FIELDS = (
     "title",
     "command",
@@ -56,12 +56,12 @@ def write_artefacts(
     folder: Path,
     study: Study,
     outcomes: Sequence[tuple[Cell, Outcome]],
-    facts: TraceFacts,
+    facts: Mapping[str, TraceFacts],
     baseline: str,
     command: str,
     reached: bool | None = None,
-) -> None:
-    """Write the results of a sweep, the page last.
+) -> list[str]:
+    """Write the results of a sweep, the page last; return what they conclude, in sentences.
 
     `reached` tells whether the intervals became as narrow as `study.until_ci` asks.
 
@@ -77,14 +77,20 @@ def write_artefacts(
     write_parquet(folder / "cells.parquet", cells)
     write_json(folder / "manifest.json", manifest)
     write_text(folder / "study.resolved.toml", to_toml(study.absolute()))
-    write_page(folder, cells, manifest)
+    return write_page(folder, cells, manifest)
 
 
-def write_page(folder: Path, cells: pl.DataFrame, manifest: dict[str, Any]) -> None:
-    """Write `report.html`."""
+def write_page(folder: Path, cells: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Write `differences.json` and `report.html`; return what the former concludes."""
+    from reports.across.stored import write_differences
+    from reports.comparison import compare
     from reports.page import render_page
+    from reports.page.answer import answer_text
 
+    worlds = compare(cells, manifest)
+    told = write_differences(folder, worlds, [answer_text(w) for w in worlds[:MOST_ANSWERS]])
     write_text(folder / "report.html", render_page(cells, manifest))
+    return told
 
 
 def read_artefacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -135,41 +141,7 @@ def cells_table(outcomes: Sequence[tuple[Cell, Outcome]]) -> pl.DataFrame:
 
     rows = [_row(cell, outcome) for cell, outcome in outcomes]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    return pl.DataFrame(
-        [pl.Series(name, values, dtype=_dtype(name, values)) for name, values in columns.items()]
-    )
-
-
-def make_manifest(
-    study: Study,
-    outcomes: Sequence[tuple[Cell, Outcome]],
-    facts: TraceFacts,
-    baseline: str,
-    command: str,
-) -> dict[str, Any]:
-    """Return what a reader needs to judge and to repeat the study; no wall-clock time in it."""
-    first = outcomes[0][0].study
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "title": study.title or f"Checkpoint placers on {facts.name}",
-        "command": command,
-        "milepost_version": version(),
-        "study": study.resolved(),
-        "grid": _grid(outcomes),
-        "baseline": baseline,
-        "replications": len({cell.replication for cell, _ in outcomes}),
-        "seed": study.study.seed,
-        "warmup_share": study.study.warmup,
-        "trace": _trace(first, facts),
-        "profile": _profile(first) | {"lossy": _lossy(outcomes)},
-        "failed": [
-            {"cell": cell.identity, "placer": cell.study.policy.placer, "error": outcome.error}
-            for cell, outcome in outcomes
-            if outcome.error is not None
-        ],
-        "versions": versions(),
-    }
+    return pl.DataFrame([column(name, [row.get(name) for row in rows]) for name in names])
 
 
 def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
@@ -184,75 +156,9 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
         "profile": study.model.profile,
         "server": study.server.kind,
         "capacity_bytes": study.cache.capacity,
-        "workload": Path(study.workload.trace).name if study.workload.trace else "built-in",
+        "workload": source_name(study.workload.trace, study.workload.generator),
     }
     if cell.draw is not None:
         row["draw"] = cell.draw
     row |= {key: v for key, v in cell.choice.items() if key not in PLAIN_COLUMNS}
     return {**row, "error": outcome.error, **(outcome.metrics or {})}
-
-
-def _dtype(name: str, values: list[Any]) -> pl.DataType | type[pl.DataType] | None:
-    """Return a type that does not depend on which cells failed or are unbounded."""
-    import polars as pl
-
-    number = pl.Float64 if name.endswith("_seconds") else pl.Int64
-    if name in BLOCK_COLUMNS:
-        return pl.List(number)
-    if name in {"error", "profile", "placer"}:
-        return pl.String
-    if name in {"capacity_bytes", "bound_saved_tokens"}:
-        return pl.Int64
-    if name.endswith(("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request")):
-        return pl.Float64
-    return pl.String if any(isinstance(value, str) for value in values) else None
-
-
-def _grid(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, list[Any]]:
-    """Return the values of each key of the grid, in order, policies in canonical spelling."""
-    grid: dict[str, list[Any]] = {key: [] for key in outcomes[0][0].choice}
-    for cell, _ in outcomes:
-        for key, value in cell.choice.items():
-            section, _, name = key.partition(".")
-            shown = getattr(cell.study.policy, name) if section == "policy" else value
-            if shown not in grid[key]:
-                grid[key].append(shown)
-    return grid
-
-
-def _trace(study: Study, facts: TraceFacts) -> dict[str, Any]:
-    notes = list(facts.notes)
-    builtin = study.workload.trace is None
-    notes += rate_note(study, has_arrivals=facts.has_arrivals)
-    drawn = builtin or (not facts.has_arrivals and study.server.kind != "instant")
-    return {
-        "name": facts.name,
-        "requests": facts.requests,
-        "prompt_tokens": facts.prompt_tokens,
-        "granularity": facts.granularity,
-        "sha256": facts.sha256,
-        "notes": notes,
-        "deterministic": not drawn,
-    }
-
-
-def _profile(study: Study) -> dict[str, Any]:
-    profile = profile_named(study.model.profile)
-    return {
-        "id": study.model.profile,
-        "kind": profile.kind,
-        "scale": profile.model.scale,
-        "source": profile.source,
-        "valid_n_max": profile.valid_n_max,
-        "valid_c_max": profile.valid_c_max,
-        "band": profile.validation and profile.validation.band,
-        "warnings": list(profile.validation.warnings) if profile.validation else [],
-        "draws": study.model.draws,
-    }
-
-
-def _lossy(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, str]:
-    """Return what each profile with compressed KV keeps of it, in words."""
-    names = dict.fromkeys(cell.study.model.profile for cell, _ in outcomes)
-    kept = {name: profile_named(name).kv_compression for name in names}
-    return {name: compression.described() for name, compression in kept.items() if compression}

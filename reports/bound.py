@@ -17,7 +17,7 @@ what the grid cuts off c'. The bound is never more than that of all requests, no
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from simulator.records import FINISHED
 from simulator.world import Sizes
 
 if TYPE_CHECKING:
+    from policies.placement.holding import ResumeOptions
     from simulator.result import Result
     from simulator.simulation import Scenario
     from simulator.trace import Trace
@@ -53,7 +54,9 @@ def bound_saved_tokens(trace: Trace, scenario: Scenario, warmup_share: float = 0
         The first requests that do not count, as a share of all.
     """
     first = counted_from(len(trace), warmup_share)
-    return _bound(trace, *_room(trace, scenario), first)
+    grid, sizes, capacity_bytes = _room(trace, scenario)
+    basis = _basis(trace, grid, sizes, first)
+    return None if basis is None else basis.bound_tokens(capacity_bytes)
 
 
 def stored_bound(path: Path, scenario: Scenario, warmup_share: float) -> int | None:
@@ -76,43 +79,80 @@ def _room(trace: Trace, scenario: Scenario) -> tuple[Grid, Sizes, int | None]:
     return Grid(trace.granularity, alignment), sizes, scenario.capacity_bytes
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Basis:
+    """What the bounds at all capacities rest on.
+
+    Parameters
+    ----------
+    whole, counted
+        Where all requests could resume, and where those that count could if they were alone; None
+        where all count.
+    added_tokens, cut_off_tokens
+        What the warm-up adds to the overlaps of the requests that count, and what the grid cuts
+        off their own where it adds something.
+    ideal_tokens
+        The overlaps of the requests that count, on the grid.
+    kv_bytes_per_token
+        Bytes of KV.
+    """
+
+    whole: ResumeOptions
+    counted: ResumeOptions | None
+    added_tokens: int
+    cut_off_tokens: int
+    ideal_tokens: int
+    kv_bytes_per_token: int
+
+    def bound_tokens(self, capacity_bytes: int | None) -> int:
+        """Return the most tokens that requests which count can save; None is unbounded."""
+        bound = self.whole.holding(capacity_bytes).bound_tokens
+        if self.counted is not None:
+            alone = self.counted.holding(capacity_bytes).bound_tokens
+            bound = min(bound, alone + self._left_behind(capacity_bytes), float(self.ideal_tokens))
+        return int(bound + ROUNDING_TOKENS)
+
+    def _left_behind(self, capacity_bytes: int | None) -> int:
+        """Return the most tokens that the warm-up can add to what the counted requests save."""
+        if capacity_bytes is None or not self.kv_bytes_per_token:
+            return self.added_tokens
+        held = capacity_bytes // self.kv_bytes_per_token
+        return min(self.added_tokens, held + self.cut_off_tokens)
+
+
 @lru_cache(maxsize=256)
 def _stored_bound(
     path: Path, grid: Grid, sizes: Sizes, capacity_bytes: int | None, first: int
 ) -> int | None:
-    return _bound(open_stored(path), grid, sizes, capacity_bytes, first)
+    basis = _stored_basis(path, grid, sizes, first)
+    return None if basis is None else basis.bound_tokens(capacity_bytes)
 
 
-def _bound(
-    trace: Trace, grid: Grid, sizes: Sizes, capacity_bytes: int | None, first: int
-) -> int | None:
-    from policies.placement.holding import best_holding
+@lru_cache(maxsize=8)  # small beside the traces; replications of a scenario follow one another
+def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
+    return _basis(open_stored(path), grid, sizes, first)
+
+
+def _basis(trace: Trace, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
+    """Return what bounds rest on; None where the trace knows answers."""
+    from policies.placement.holding import ResumeOptions
 
     if trace.after is not None:
         return None
-    bound = best_holding(trace, grid, sizes, capacity_bytes).bound_tokens
-    if first:
-        counted = _from(trace, first)
-        bound = min(
-            bound,
-            best_holding(counted, grid, sizes, capacity_bytes).bound_tokens
-            + _left_behind(trace, counted, grid, sizes, capacity_bytes),
-            float(_floored(_reach(trace)[first:], grid).sum()),
-        )
-    return int(bound + ROUNDING_TOKENS)
-
-
-def _left_behind(
-    trace: Trace, counted: Trace, grid: Grid, sizes: Sizes, capacity_bytes: int | None
-) -> int:
-    """Return the most tokens that the warm-up can add to what the counted requests save."""
-    reach, alone = _reach(trace)[-len(counted) :], _reach(counted)
+    whole = ResumeOptions.of(trace, grid, sizes)
+    if not first:
+        return _Basis(whole, None, 0, 0, 0, sizes.kv_bytes_per_token)
+    counted = _from(trace, first)
+    reach, alone = _reach(trace)[first:], _reach(counted)
     all_seen, seen_since = _floored(reach, grid), _floored(alone, grid)
-    added = int((all_seen - seen_since).sum())
-    if capacity_bytes is None or not sizes.kv_bytes_per_token:
-        return added
-    cut_off = int((alone - seen_since)[all_seen > seen_since].sum())
-    return min(added, capacity_bytes // sizes.kv_bytes_per_token + cut_off)
+    return _Basis(
+        whole,
+        ResumeOptions.of(counted, grid, sizes),
+        int((all_seen - seen_since).sum()),
+        int((alone - seen_since)[all_seen > seen_since].sum()),
+        int(all_seen.sum()),
+        sizes.kv_bytes_per_token,
+    )
 
 
 def _from(trace: Trace, first: int) -> Trace:

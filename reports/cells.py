@@ -16,6 +16,12 @@ from reports.settings import Settings
 from reports.study_file import Study, parse_study
 from reports.traces import refuse_rate, trace_key
 from reports.version import version
+from reports.workload_grid import (
+    WORKLOADS,
+    named_workloads,
+    with_workload,
+    without_replaced,
+)
 from simulator.errors import UsageError, printable
 
 MOST_CELLS = 100_000
@@ -60,6 +66,7 @@ def pin_overrides(settings: Settings) -> Settings:
     UsageError
         When one source both sets a key and varies it.
     """
+    settings = without_replaced(settings)
     values = dict(settings.values)
     for key in settings.values:
         varied = f"grid.{key}"
@@ -136,13 +143,18 @@ def baseline_placer(study: Study, cells: list[Cell]) -> str:
 
 def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
     """Yield every combination of the grid with the study in which it is put."""
-    for values in itertools.product(*study.grid.values()):
-        choice = dict(zip(study.grid, values, strict=True))
+    workloads = named_workloads(settings, study.grid.get(WORKLOADS, ()))
+    varied = study.grid | ({WORKLOADS: list(workloads)} if workloads else {})
+    for values in itertools.product(*varied.values()):
+        choice = dict(zip(varied, values, strict=True))
         variant = Settings(
             {k: v for k, v in settings.values.items() if not k.startswith("grid.")},
             dict(settings.origins),
         )
         for key, value in choice.items():
+            if key == WORKLOADS:
+                variant = with_workload(variant, workloads[value])
+                continue
             variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
         yield choice, _canonical(variant)
 

@@ -1,20 +1,26 @@
-"""Stored cells -> worlds, series and points, with their differences from the baseline."""
+"""Stored cells -> worlds, series and points, with their differences from the baseline.
+
+Every difference is corrected, by Holm's method, for all that are made of one study: from the
+baseline, in token hit rate and TTFT, of each point, and of the best of each world from its rivals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from policies.registry import KINDS
 from reports.evidence import Row, estimate, finished
 from reports.points import LOOKS_AHEAD, UNBOUNDED, UPPER_BOUND, Point, Series, World
+from reports.statistics import Estimate, corrected
 from simulator.units import format_bytes
 
 if TYPE_CHECKING:
     import polars as pl
 
 _POLICIES = ("placer", "eviction", "admission")
+_WORKLOADS = ("workload", "workload.trace", "workload.generator")
 _WORLDS = ("workload", "profile", "server")
 
 
@@ -24,9 +30,28 @@ def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[World]:
     policies, shared = _varying(rows, manifest)
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        name = ", ".join(f"{key.rpartition('.')[2]} {row[key]}" for key in shared)
-        groups.setdefault(name, []).append(row)
-    return [_world(name, group, policies, manifest) for name, group in groups.items()]
+        groups.setdefault(_named(row, shared), []).append(row)
+    varied = [key for key in shared if key.startswith("workload")]
+    return _corrected(
+        [_world(name, group, policies, varied, manifest) for name, group in groups.items()]
+    )
+
+
+def differences(worlds: Sequence[World]) -> Iterator[Estimate | None]:
+    """Yield every comparison that is made of some worlds, in a fixed order."""
+    for world in worlds:
+        for point in world.points.values():
+            yield point.token_hit_rate_difference
+            yield point.ttft_difference
+        yield from world.behind.values()
+
+
+def _named(row: Row, keys: Sequence[str]) -> str:
+    """Return "rate 5, server queue"; a workload goes by its name."""
+    return ", ".join(
+        str(row[key]) if key in _WORKLOADS else f"{key.rpartition('.')[2]} {row[key]}"
+        for key in keys
+    )
 
 
 def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -54,8 +79,28 @@ def _ranks(values: Sequence[str]) -> tuple[int, ...]:
     return tuple(order.setdefault(value, len(order)) for value in values)
 
 
+def _corrected(worlds: Sequence[World]) -> list[World]:
+    """Return the worlds with all of their comparisons corrected for each other."""
+    found = iter(corrected(list(differences(worlds))))
+    return [_with_differences(world, found) for world in worlds]
+
+
+def _with_differences(world: World, found: Iterator[Estimate | None]) -> World:
+    """Return a world with its comparisons replaced, in the order of `differences`."""
+    points = {
+        key: replace(point, token_hit_rate_difference=next(found), ttft_difference=next(found))
+        for key, point in world.points.items()
+    }
+    behind = {name: next(found) or was for name, was in world.behind.items()}
+    return replace(world, points=points, behind=behind)
+
+
 def _world(
-    name: str, rows: Sequence[Row], policies: Sequence[str], manifest: Mapping[str, Any]
+    name: str,
+    rows: Sequence[Row],
+    policies: Sequence[str],
+    varied: Sequence[str],
+    manifest: Mapping[str, Any],
 ) -> World:
     sizes = sorted({row["capacity_bytes"] for row in rows}, key=lambda c: (c is None, c or 0))
     labels = dict(zip(sizes, _capacity_labels(sizes), strict=True))
@@ -71,9 +116,15 @@ def _world(
     }
     order = tuple(dict.fromkeys(series for series, _ in groups))
     world = World(
-        name, order, tuple(labels.values()), points, _baselines(order, manifest.get("baseline"))
+        name,
+        order,
+        tuple(labels.values()),
+        points,
+        _baselines(order, manifest.get("baseline")),
+        workload=_named(rows[0], varied),
     )
-    return World(name, order, world.capacities, _compared(world), world.baseline)
+    world = replace(world, points=_compared(world))
+    return replace(world, behind=_behind(world))
 
 
 def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
@@ -145,3 +196,19 @@ def _compared(world: World) -> dict[tuple[str, str], Point]:
                 ttft_difference=point.less(theirs, "ttft_seconds"),
             )
     return points
+
+
+def _behind(world: World) -> dict[str, Estimate]:
+    """Return the differences of the best from rivals that no baseline makes."""
+    best = world.best
+    if best is None:
+        return {}
+    rivals = [
+        point
+        for point in world.at(world.focus)
+        if point is not best
+        and world.baseline_of(best) is not point
+        and world.baseline_of(point) is not best
+    ]
+    found = {rival.series.name: best.less(rival, "token_hit_rate") for rival in rivals}
+    return {name: gap for name, gap in found.items() if gap is not None}

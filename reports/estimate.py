@@ -8,6 +8,7 @@ from reports.cells import Cell, baseline_placer, expand, refuse_unfit
 from reports.rounds import first_round, most_replications
 from reports.settings import Settings
 from reports.traces import load_trace
+from reports.warmup import asks
 
 # Measured on two shared cores: a simulation with clock, cache and records, and a worker's start.
 REQUESTS_PER_SECOND = 30_000
@@ -30,7 +31,8 @@ def estimate(settings: Settings, jobs: int) -> dict[str, Any]:
     study, cells = expand(settings)
     baseline = baseline_placer(study, cells)
     lengths = _lengths(cells)
-    requests = sum(lengths[cell.trace] for cell in cells)
+    replayed = [*cells, *asks(cells)]  # a warm-up that is to be found is looked for first
+    requests = sum(lengths[cell.trace] for cell in replayed)
     replications = first_round(study)
     jobs = min(jobs, len(cells))
     seconds = START_SECONDS + requests / REQUESTS_PER_SECOND / jobs

@@ -16,11 +16,16 @@ from numpy.typing import NDArray
 
 from reports.statistics import (
     Estimate,
+    Joint,
     Ratio,
+    Room,
     drawn_interval,
     mean_interval,
     paired_difference,
+    ratio_of_means,
+    replicated_together,
     resampled_difference,
+    resampled_together,
 )
 
 Row = dict[str, Any]
@@ -83,6 +88,59 @@ def difference(
         return paired_difference(values[:, 0], values[:, 1])
     mine, other = pairs[0]
     return _centred(_known(mine, metric) - _known(other, metric), _resampled(mine, other, metric))
+
+
+def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) -> Joint | None:
+    """Return a metric of several points over the cells that all have; None where there is none."""
+    together = _together(groups, metric)
+    if not together:
+        return None
+    values = np.array([[_known(row, metric) for row in rows] for rows in together])
+    first = [rows[0] for rows in together]
+    if _drawn(first) or _replicated(first, deterministic):
+        return replicated_together(values, another=_drawn(first))
+    ratios = _ratios(together[0], metric)
+    return Joint(values[0]) if ratios is None else resampled_together(ratios)
+
+
+def share_of_room(
+    ours: Sequence[Row], base: Sequence[Row], top: Sequence[Row], deterministic: bool
+) -> Estimate | None:
+    """Return the token hit rate of one point on a scale of 0, that of `base`, to 1, that of `top`.
+
+    None where no cell is in all three, or there is no room between the two.
+    """
+    together = _together([ours, base, top], "token_hit_rate")
+    values = np.array([[_known(row, "token_hit_rate") for row in rows] for rows in together])
+    if not together or values[:, 1].mean() == values[:, 2].mean():
+        return None
+    over, under = values[:, 0] - values[:, 1], values[:, 2] - values[:, 1]
+    share = float(over.mean() / under.mean())
+    first = [rows[0] for rows in together]
+    if _drawn(first):
+        return drawn_interval(over / under) if under.all() else Estimate(share)
+    if _replicated(first, deterministic):
+        return ratio_of_means(over, under)
+    ratios = _ratios(together[0], "token_hit_rate")
+    return _centred(share, resampled_difference(Room(*ratios), None) if ratios else None)
+
+
+def _together(groups: Sequence[Sequence[Row]], metric: Metric) -> list[tuple[Row, ...]]:
+    """Return the cells that all groups have, of one replication each, in the order of the first."""
+    keyed = [
+        {(row["replication"], row["seed"]): row for row in rows if _value(row, metric) is not None}
+        for rows in groups
+    ]
+    shared = [key for key in keyed[0] if all(key in rows for rows in keyed)]
+    return [tuple(rows[key] for rows in keyed) for key in shared]
+
+
+def _ratios(rows: Sequence[Row], metric: Metric) -> list[Ratio] | None:
+    """Return the ratios over blocks of time of several cells; None where one does not tell."""
+    found = [_ratio(row, metric) for row in rows]
+    known = [ratio for ratio in found if ratio is not None]
+    same = len({ratio.parts for ratio in known}) == 1
+    return known if same and len(known) == len(found) else None
 
 
 def _drawn(rows: Sequence[Row]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.records import FINISHED
+from simulator.records import FINISHED, LOSSES
 
 if TYPE_CHECKING:
     from simulator.result import Result
@@ -71,6 +71,7 @@ def blocks(result: Result, warmup_share: float) -> dict[str, list[Any]]:
         counted["arrival_seconds"][starts].tolist(),
         counted["kv_bytes"][lasts].tolist(),
         counted["checkpoint_bytes"][lasts].tolist(),
+        *(sums(counted[f"lost_{loss}_tokens"]) for loss in LOSSES),
     )
     return dict(zip(BLOCK_COLUMNS, values, strict=True))
 
@@ -83,6 +84,7 @@ BLOCK_COLUMNS = (
     "block_arrival_seconds",
     "block_kv_bytes",
     "block_checkpoint_bytes",
+    *(f"block_lost_{loss}_tokens" for loss in LOSSES),
 )
 
 

@@ -7,7 +7,7 @@ combination of policies in it, and a *point* a series at one capacity, over its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -128,6 +128,11 @@ class World:
         By series name and capacity.
     baseline
         Series name -> series name of its baseline.
+    behind
+        Series name -> what the best at the focus has more of token hit rate, for those of which
+        no difference from a baseline says so.
+    workload
+        What the policies served; equal for worlds that differ in profile, server or rate alone.
     """
 
     name: str
@@ -135,6 +140,8 @@ class World:
     capacities: tuple[str, ...]
     points: dict[tuple[str, str], Point]
     baseline: dict[str, str]
+    behind: dict[str, Estimate] = field(default_factory=dict)
+    workload: str = ""
 
     @cached_property
     def focus(self) -> str:
@@ -163,6 +170,18 @@ class World:
         alive = [point for point in self.at(self.focus) if point.token_hit_rate]
         fair = [point for point in alive if not point.series.marks] or alive
         return max(fair, key=_merit, default=None)
+
+    def gap(self, rival: Point) -> Estimate | None:
+        """Return what the best has more of token hit rate than a rival at the focus."""
+        best = self.best
+        if best is None:
+            return None
+        if self.baseline_of(best) is rival:
+            return best.token_hit_rate_difference
+        if self.baseline_of(rival) is best:
+            theirs = rival.token_hit_rate_difference
+            return theirs and theirs.opposite
+        return self.behind.get(rival.series.name)
 
     @cached_property
     def shown(self) -> World:

@@ -29,6 +29,7 @@ KINDS = {
     "analytic": "is a roofline estimate from data-sheet figures; nothing was measured",
     "toy": "is of a toy, to try things out: it says nothing of a real model",
 }
+LOSSY_MEANS = "Bytes are counted; no prefill gets faster by it, and packing takes no time."
 IMAGES: dict[str, Literal["png", "svg", "pdf"]] = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 TITLES = {
     "own": "F: the time without context",
@@ -116,11 +117,10 @@ def notes(profile: Profile, found: dict[str, Any]) -> list[str]:
     said = [f"The profile {KINDS[profile.kind]}."]
     if profile.model.scale != "whole":
         said.append(f"Timed as {profile.model.scale}, not on the whole model.")
-    if profile.kv_compression is not None:
-        said.append(
-            f"Lossy: KV keeps {profile.kv_compression.described()}. States are exact. Bytes are "
-            "counted; no time is taken off for it."
-        )
+    if profile.kind == "measured":
+        said += _unproved(profile, found)
+    if profile.lossy is not None:
+        said.append(f"Lossy: {profile.lossy}. {LOSSY_MEANS}")
     if found["band"] is not None:
         said.append(
             f"The fit's uncertainty is {found['band']:.2%} of a prefill's time on average (95 %), "
@@ -139,6 +139,16 @@ def notes(profile: Profile, found: dict[str, Any]) -> list[str]:
         f"Valid for prefills of up to {profile.valid_n_max:,} tokens behind up to "
         f"{profile.valid_c_max:,}; beyond, times are extrapolated, and reports count such requests."
     )
+    return said
+
+
+def _unproved(profile: Profile, found: dict[str, Any]) -> list[str]:
+    """Return what a measured profile should tell of itself and does not."""
+    said = []
+    if profile.exactness is None or profile.exactness.fp32_max_abs is None:
+        said.append("No exactness gate is recorded: nothing shows that states can be resumed.")
+    if not found["held_out"]:
+        said.append("Nothing was held out: no error of the fit is known.")
     return said
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,10 @@ SCHEMA_VERSION = 1
 FILES = ("records.parquet", "study.resolved.toml", "summary.json")
 
 
-def refuse_foreign(folder: Path) -> None:
-    """Refuse an output folder that holds anything but what an earlier run wrote.
+def refuse_foreign(
+    folder: Path, files: Sequence[str] = FILES, what: str = "the folder of a run"
+) -> None:
+    """Refuse an output folder that holds anything but `files`, which an earlier run wrote.
 
     Raises
     ------
@@ -42,10 +45,10 @@ def refuse_foreign(folder: Path) -> None:
         names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     except OSError as error:
         raise unwritable(folder, error) from error
-    foreign = sorted(name for name in names if name not in FILES and not name.startswith("."))
+    foreign = sorted(name for name in names if name not in files and not name.startswith("."))
     if foreign:
         raise UsageError(
-            f"{printable(str(folder))}: not empty and not the folder of a run (it holds "
+            f"{printable(str(folder))}: not empty and not {what} (it holds "
             f"'{printable(foreign[0])}'); give another --out"
         )
 

@@ -15,6 +15,8 @@ from simulator.errors import UsageError, printable
 FILE_LIMIT_BYTES = 1 << 20
 _PATHS = (
     "workload.trace",
+    "grid.workload.trace",
+    "grid.workload",
     "model.profile",
     "grid.model.profile",
     "arrivals.process",
@@ -142,15 +144,16 @@ def _beside(folder: Path, key: str, value: Any) -> Any:
     """Resolve a path of the study file against its folder."""
     if key not in _PATHS:
         return value
+    if isinstance(value, dict):  # a workload of the grid
+        return {name: _beside(folder, f"workload.{name}", item) for name, item in value.items()}
     if isinstance(value, list):
         return [_beside(folder, key, item) for item in value]
     if key.endswith("arrivals.process"):
         return replace_path(value, lambda path: str(folder / path))
     if not isinstance(value, str) or not value:
         return value
-    if key == "workload.trace":
-        return str(folder / value)
-    return replace_profile_path(value, lambda path: folder / path)
+    is_trace = key.endswith("workload.trace")
+    return str(folder / value) if is_trace else replace_profile_path(value, lambda p: folder / p)
 
 
 def _parse_value(text: str) -> Any:
@@ -174,4 +177,6 @@ def _toml_value(value: Any) -> str:
         return repr(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_toml_key(k)} = {_toml_value(v)}' for k, v in value.items())} }}"
     return f"[{', '.join(map(_toml_value, value))}]"

@@ -7,19 +7,34 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reports.artefacts import cells_table, make_manifest, write_artefacts
+from reports.artefacts import cells_table, write_artefacts
 from reports.cells import Cell, baseline_placer, expand, refuse_unfit
 from reports.executors import run_tasks
 from reports.files import remove_leftovers
 from reports.journal import Journal, Outcome
+from reports.manifest import make_manifest
 from reports.rounds import first_round, most_replications, next_round
 from reports.settings import Settings
 from reports.study_file import Study
-from reports.traces import TraceFacts, open_stored, store_trace, with_times
+from reports.traces import (
+    TraceFacts,
+    counted_from,
+    ideal_saved_tokens,
+    open_stored,
+    store_trace,
+    with_times,
+)
+from reports.warmup import seen_metrics, settle
+
+if TYPE_CHECKING:
+    from simulator.result import Result
+    from simulator.simulation import Scenario
 
 Progress = Callable[[int, int], None]
+Outcomes = list[tuple[Cell, Outcome]]
+Facts = dict[str, TraceFacts]  # by the key of the trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +58,7 @@ class SweepReport:
     folder: Path
     outcomes: list[tuple[Cell, Outcome]]
     reached: bool | None = None  # whether intervals are as narrow as `until_ci` asks
+    sentences: Sequence[str] = ()  # what the results conclude
 
     @property
     def failed(self) -> list[tuple[Cell, Outcome]]:
@@ -86,14 +102,14 @@ def sweep(
     baseline = baseline_placer(study, cells)
     with Journal(folder, study_hash(study, cells)) as journal:
         run = _Run(journal, folder, jobs, cluster, on_progress)
-        outcomes, facts = run.all_of(cells)
+        outcomes, facts = run.settled(cells)
         reached, replications = _reached(study, outcomes, facts, baseline), first_round(study)
         while reached is False and replications < most_replications(study):
             replications = next_round(study, replications)
-            outcomes, facts = run.all_of(expand(settings, replications)[1])
+            outcomes, facts = run.settled(expand(settings, replications)[1])
             reached = _reached(study, outcomes, facts, baseline)
-        write_artefacts(folder, study, outcomes, facts, baseline, command, reached)
-    return SweepReport(folder, outcomes, reached)
+        told = write_artefacts(folder, study, outcomes, facts, baseline, command, reached)
+    return SweepReport(folder, outcomes, reached, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +122,26 @@ class _Run:
     cluster: str | None
     on_progress: Progress | None
 
-    def all_of(self, cells: Sequence[Cell]) -> tuple[list[tuple[Cell, Outcome]], TraceFacts]:
+    def settled(self, cells: Sequence[Cell]) -> tuple[Outcomes, Facts]:
+        """Return the outcome of every cell, its warm-up stated, and the facts of each trace."""
+        facts: Facts = {}
+        cells = settle(cells, lambda seen: self._all_of(seen, look_at_cell, facts))
+        return self._all_of(cells, simulate_cell, facts), facts
+
+    def _all_of(
+        self, cells: Sequence[Cell], simulate: Callable[[CellTask], Outcome], facts: Facts
+    ) -> Outcomes:
         """Return the outcome of every cell, those of the journal as they are."""
         tasks = _prepare(cells, self.folder / "traces")
+        facts |= {task.cell.trace: task.facts for task in tasks}
         done = _stored(self.journal, cells)
         missing = [task for task in tasks if task.identity not in done]
         self._tell(len(done), len(cells))
-        for outcome in run_tasks(simulate_cell, missing, self.jobs, self.cluster):
+        for outcome in run_tasks(simulate, missing, self.jobs, self.cluster):
             self.journal.write(outcome)
             done[outcome.cell] = outcome
             self._tell(len(done), len(cells))
-        return [(cell, done[cell.identity]) for cell in cells], tasks[0].facts
+        return [(cell, done[cell.identity]) for cell in cells]
 
     def _tell(self, done: int, cells: int) -> None:
         if self.on_progress is not None:
@@ -125,8 +150,8 @@ class _Run:
 
 def _reached(
     study: Study,
-    outcomes: Sequence[tuple[Cell, Outcome]],
-    facts: TraceFacts,
+    outcomes: Outcomes,
+    facts: Facts,
     baseline: str,
 ) -> bool | None:
     """Return whether the intervals are as narrow as asked; None where nothing is asked."""
@@ -144,23 +169,33 @@ def simulate_cell(task: CellTask) -> Outcome:
     """Simulate one cell."""
     from reports.bound import all_served, stored_bound
     from reports.metrics import blocks, flat_metrics
-    from reports.scenario import build_scenario
-    from simulator.simulation import simulate
 
-    study, facts = task.cell.study, task.facts
-    trace = with_times(open_stored(task.trace), study, task.cell.seed)
-    scenario = build_scenario(study, draw=task.cell.draw)
-    result = simulate(trace, scenario)
-    warmup = study.study.warmup
+    scenario, result = _replayed(task)
+    warmup = task.cell.study.study.warmup_share
     bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
+    first = counted_from(task.facts.requests, warmup)
     metrics = {
         **flat_metrics(result, warmup),
-        "ideal_saved_tokens": facts.ideal_saved_tokens,
+        "ideal_saved_tokens": ideal_saved_tokens(task.trace, first),
         "bound_saved_tokens": bound,
-        "unbounded_kv_bytes": facts.tree_tokens * scenario.profile.kv_bytes_per_token,
+        "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
         **blocks(result, warmup),
     }
     return Outcome(task.identity, metrics)
+
+
+def look_at_cell(task: CellTask) -> Outcome:
+    """Simulate one cell only to see where it settles."""
+    return Outcome(task.identity, seen_metrics(_replayed(task)[1]))
+
+
+def _replayed(task: CellTask) -> tuple[Scenario, Result]:
+    from reports.scenario import build_scenario
+    from simulator.simulation import simulate
+
+    trace = with_times(open_stored(task.trace), task.cell.study, task.cell.seed)
+    scenario = build_scenario(task.cell.study, draw=task.cell.draw)
+    return scenario, simulate(trace, scenario)
 
 
 def study_hash(study: Study, cells: Sequence[Cell]) -> str:
@@ -202,5 +237,6 @@ def describe(report: SweepReport) -> dict[str, Any]:
             {"cell": cell.identity, "placer": cell.study.policy.placer, "error": outcome.error}
             for cell, outcome in report.failed
         ],
-        "files": ["cells.parquet", "manifest.json", "report.html"],
+        "sentences": list(report.sentences),
+        "files": ["cells.parquet", "manifest.json", "differences.json", "report.html"],
     }

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from reports.settings import Settings, replace_path, replace_profile_path
 from reports.study_traffic import (
     MEMBER,
+    as_knob,
     contradiction,
     generator_fields,
     mixture,
@@ -19,19 +20,27 @@ from reports.study_traffic import (
     refuse_two_workloads,
     shown,
 )
+from reports.workload_grid import WORKLOADS, absolute_traces
 from simulator.errors import MilepostError, UsageError, did_you_mean, printable
 from simulator.units import parse_capacity, parse_seconds, parse_share
 
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
+AUTO = "auto"  # warm-up by MSER-5
 _READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
 _NOT_IN_GRID = (
-    "workload.trace",
     "workload.builtin",
     "workload.block",
     "workload.format",
     "model.draws",
 )
+
+
+def parse_warmup(value: str) -> str:
+    """Return "auto"; any other text is no warm-up."""
+    if value != AUTO:
+        raise UsageError(f"expected a share to 0.9 or '{AUTO}', found {shown(value)}")
+    return value
 
 
 def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
@@ -51,6 +60,9 @@ def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeVali
 Seconds = Annotated[float, _reading(parse_seconds, (str,)), Field(gt=0, le=1e9)]
 Capacity = Annotated[int | None, _reading(parse_capacity, (object,))]
 Share = Annotated[float, _reading(parse_share, (str,)), Field(gt=0, lt=1)]
+Warmup = Annotated[
+    Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"], _reading(parse_warmup, (str,))
+]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -125,8 +137,8 @@ class Policy(_Section):
 class Evidence(_Section):
     """The `[study]` section: seed, replications, baseline, warm-up share.
 
-    With `until_ci` replications are added, up to `max_replications`, until the intervals are
-    within this share of what they are about.
+    The warm-up is "auto" where MSER-5 is to find it. With `until_ci` replications are added, up
+    to `max_replications`, until the intervals are within this share of what they are about.
     """
 
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
@@ -134,7 +146,19 @@ class Evidence(_Section):
     until_ci: Share | None = None
     max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None
     baseline: Spec | None = None
-    warmup: Annotated[float, Field(ge=0, le=0.9)] = 0.0
+    warmup: Warmup = 0.0
+
+    @property
+    def warmup_share(self) -> float:
+        """The share of the requests that does not count.
+
+        Raises UsageError where it is "auto", which only sweeps and runs can find out.
+        """
+        if self.warmup == "auto":
+            raise UsageError(
+                "study.warmup = 'auto' is for `milepost sweep` and `run`; state a share here"
+            )
+        return self.warmup
 
 
 class Study(_Section):
@@ -173,6 +197,8 @@ class Study(_Section):
         if self.arrivals.process is not None and "process" in tables["arrivals"]:
             process = replace_path(self.arrivals.process, lambda path: str(Path(path).resolve()))
             tables["arrivals"]["process"] = process
+        if "grid" in tables:
+            tables["grid"] = {key: absolute_traces(key, v) for key, v in self.grid.items()}
         if "profile" in tables.get("model", {}):
             profile = replace_profile_path(self.model.profile, lambda path: Path(path).resolve())
             tables["model"]["profile"] = profile
@@ -200,7 +226,7 @@ def parse_study(settings: Settings) -> Study:
             if value != {}:
                 tables[key] = value
         elif section == "workload" and name in knobs:
-            tables["workload"]["knobs"][name] = value
+            tables["workload"]["knobs"][name] = as_knob(value, knobs[name])
         else:
             tables.setdefault(section, {})[name] = value
     if members:
@@ -229,7 +255,7 @@ def grid_keys(generator: Mapping[str, Any]) -> list[str]:
     """Return the dotted keys that a grid may vary."""
     known = known_keys(generator)
     inside = (key for key in known if key.partition(".")[0] in GRID_SECTIONS)
-    return [key for key in inside if key not in _NOT_IN_GRID]
+    return [WORKLOADS, *(key for key in inside if key not in _NOT_IN_GRID)]
 
 
 def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping[str, Any]) -> None:

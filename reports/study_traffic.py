@@ -21,6 +21,12 @@ def generator_fields() -> dict[str, Any]:
     return {field.name: field.default for field in fields(SyntheticSpec) if field.name not in own}
 
 
+def as_knob(value: Any, default: Any) -> Any:
+    """Return a knob's value as the generator has it: 1 is 1.0 where the knob is no whole number."""
+    real = isinstance(default, float) and type(value) is int and abs(value) <= 2**53
+    return float(value) if real else value
+
+
 def mixture(settings: Settings, members: Mapping[str, Any]) -> str:
     """Return the generator that the table `[workload.generator]` names, shares by name."""
     from workloads.synthetic import mixture_text

@@ -78,15 +78,14 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
 
 
 def _model(study: Study) -> list[tuple[str, str]]:
-    """Return the profile with its kind, the server, and that KV is compressed, where it is."""
+    """Return the profile with its kind, the server, and what is lost, where something is."""
     from reports.scenario import profile_named
 
     profile = profile_named(study.model.profile)
     served = f"{study.model.profile} ({profile.kind}), {study.server.kind} server"
     rows = [("model", served)]
-    if profile.kv_compression is not None:
-        kept = profile.kv_compression.described()
-        rows.append(("lossy", f"KV keeps {kept}; states are exact"))
+    if profile.lossy is not None:
+        rows.append(("lossy", profile.lossy))
     return rows
 
 

@@ -31,9 +31,6 @@ class TraceFacts:
         Of the source file; None for the built-in workload.
     tree_tokens
         Distinct prompt tokens: the KV that an unbounded cache ends with.
-    ideal_saved_tokens
-        Tokens saved by an unbounded cache with a state everywhere, over the requests that count
-        (after warm-up).
     """
 
     name: str
@@ -44,7 +41,6 @@ class TraceFacts:
     has_arrivals: bool
     sha256: str | None
     tree_tokens: int
-    ideal_saved_tokens: int
 
 
 def load_trace(study: Study, seed: int) -> Trace:
@@ -164,10 +160,6 @@ def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts
 
 def facts_of(trace: Trace, study: Study) -> TraceFacts:
     """Collect what reports tell of a trace."""
-    from workloads.inspection import overlaps
-
-    reusable = overlaps(trace).clip(max=trace.prompt_tokens - 1)
-    first = counted_from(len(trace), study.study.warmup)
     source = study.workload.trace
     return TraceFacts(
         name=trace.name,
@@ -178,8 +170,16 @@ def facts_of(trace: Trace, study: Study) -> TraceFacts:
         has_arrivals=trace.arrival_seconds is not None,
         sha256=None if source is None else file_sha256(source),
         tree_tokens=int((trace.tree.stop - trace.tree.start).sum()),
-        ideal_saved_tokens=int(reusable[first:].sum()),
     )
+
+
+@lru_cache(maxsize=64)
+def ideal_saved_tokens(path: Path, first: int) -> int:
+    """Return what an unbounded cache with a state everywhere saves from request `first` on."""
+    from workloads.inspection import overlaps
+
+    trace = open_stored(path)
+    return int(overlaps(trace).clip(max=trace.prompt_tokens - 1)[first:].sum())
 
 
 def counted_from(requests: int, warmup_share: float) -> int:

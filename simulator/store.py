@@ -227,12 +227,11 @@ class Store:
         if not self._whole_runs and (run.checkpoints or short_bytes < run.size_bytes):
             end = self._trimmed_end(run, short_bytes)
             if self._spares_states and run.checkpoints:
-                end = max(end, self._behind_states(run))
+                end = max(end, self._end_behind(run, run.checkpoints[-1].position))
         self._cut(run, end)
 
-    def _behind_states(self, run: KvRun) -> int:
-        """Return the first page boundary from the last state of `run` on where KV ends, or 0."""
-        position = run.checkpoints[-1].position
+    def _end_behind(self, run: KvRun, position: int) -> int:
+        """Return the first page boundary from `position` on, or 0 where no KV lies behind it."""
         end = position + -position % self._page_tokens
         return end if end < run.kv_end else 0
 

@@ -11,12 +11,13 @@ import vl_convert
 from altair.utils.schemapi import debug_mode
 
 from reports.charts.bars import differences, losses
+from reports.charts.course import losses_over_time, rate_over_time
 from reports.charts.lines import capacity_curve, pareto
 from reports.charts.lint import checked
 from reports.charts.occupancy import most_held, occupancy
 from reports.charts.theme import CONFIG
 from reports.comparison import compare
-from reports.points import World
+from reports.points import MOST_SERIES, World
 from simulator.files import whole_file
 
 if TYPE_CHECKING:
@@ -31,8 +32,11 @@ TITLES = {
     "difference_ttft": "Mean time to first token",
     "capacity_curve": "Token hit rate against capacity",
     "losses": "What became of the prompt tokens",
+    "rate_over_time": "Token hit rate over time",
+    "losses_over_time": "What became of the prompt tokens over time",
+    "losses_over_time_baseline": "What became of the prompt tokens over time",
     "occupancy": "Bytes held over time",
-    "occupancy_baseline": "Bytes held over time, baseline",
+    "occupancy_baseline": "Bytes held over time",
 }
 
 
@@ -56,13 +60,16 @@ def build_charts(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> dict[str, 
     return charts
 
 
-def world_charts(world: World) -> dict[str, Drawing]:
-    """Return the charts of one world by name, of the series that it shows, not yet checked."""
+def world_charts(world: World, followed: int = MOST_SERIES) -> dict[str, Drawing]:
+    """Return the charts of one world by name, of the series that it shows, not yet checked.
+
+    `followed` is of how many of them the losses and the bytes over time can be drawn.
+    """
     with debug_mode(arg=False):  # a chart is validated once, when it is checked
-        return _world_charts(world.shown)
+        return _world_charts(world.shown, followed)
 
 
-def _world_charts(world: World) -> dict[str, Drawing]:
+def _world_charts(world: World, followed: int) -> dict[str, Drawing]:
     charts = {
         "pareto_savings": pareto(world, "token_hit_rate"),
         "pareto_ttft": pareto(world, "ttft_seconds"),
@@ -70,7 +77,8 @@ def _world_charts(world: World) -> dict[str, Drawing]:
         "difference_ttft": differences(world, "ttft_seconds"),
         "capacity_curve": capacity_curve(world),
         "losses": losses(world),
-        **_occupancies(world),
+        "rate_over_time": rate_over_time(world),
+        **_followed(world, followed),
     }
     return {
         name: _finished(chart, _title(name, world))
@@ -104,14 +112,20 @@ def write_images(
     return paths
 
 
-def _occupancies(world: World) -> dict[str, Any]:
-    """Return the occupancy of the best point, and of its baseline on the same scale."""
-    if world.best is None:
+def _followed(world: World, most: int) -> dict[str, Any]:
+    """Return losses and bytes over time of the best point and of its baseline, on one scale."""
+    best = world.best
+    if best is None:
         return {}
-    theirs = world.baseline_of(world.best)
-    shown = {"occupancy": world.best} | ({"occupancy_baseline": theirs} if theirs else {})
-    most = most_held(list(shown.values()))
-    return {name: occupancy(point, most) for name, point in shown.items()}
+    theirs = world.baseline_of(best)
+    others = [p for p in world.at(world.focus) if p is not best and p is not theirs]
+    points = [best, *([theirs] if theirs else []), *others][: max(most, 2)]
+    held = most_held(points)
+    charts = {"losses_over_time": losses_over_time(points), "occupancy": occupancy(points, held)}
+    if theirs:
+        charts["losses_over_time_baseline"] = losses_over_time([theirs])
+        charts["occupancy_baseline"] = occupancy([theirs], held)
+    return {name: charts[name] for name in TITLES if name in charts}
 
 
 def _finished(chart: Drawing, title: str) -> Drawing:
@@ -123,6 +137,17 @@ def _finished(chart: Drawing, title: str) -> Drawing:
 def _title(name: str, world: World) -> str:
     """Return the title of an image, which stands alone."""
     everywhere = {"pareto_savings", "pareto_ttft", "capacity_curve"}
-    less = f" less that of {world.baseline_name}," if name.startswith("difference") else ""
-    title = TITLES[name] + less + ("" if name in everywhere else f" at {world.place}")
+    title = (
+        TITLES[name] + _whose(name, world) + ("" if name in everywhere else f" at {world.place}")
+    )
     return f"{title} ({world.name})" if world.name else title
+
+
+def _whose(name: str, world: World) -> str:
+    """Return the policy that a chart is of, or is compared with; empty for a chart of all."""
+    if name.startswith("difference"):
+        return f" less that of {world.baseline_name},"
+    if name.startswith(("losses_over", "occupancy")) and world.best:
+        best = world.best.series.name
+        return f", {world.baseline[best] if name.endswith('baseline') else best},"
+    return ""

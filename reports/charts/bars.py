@@ -68,7 +68,7 @@ def differences(
     ]
     colours = dict(zip((s.name for s in world.series), looks(subjects(world.series)), strict=True))
     rows = [row | {"colour": colours[row["series"]].colour} for row in rows]
-    base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=_rows())
+    base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=bands())
     x = _across(rows, title)
     paint = alt.condition("datum.tied", alt.value(GREY), alt.Color("colour:N", scale=None))
     opacity = alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
@@ -80,7 +80,7 @@ def differences(
     points = base.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
         x=x, color=paint, opacity=opacity, tooltip=tooltip
     )
-    return _layered(len(rows), zero, bars, points, *_names(base, "text:N", 175))
+    return layered(len(rows), zero, bars, points, *row_names(base, "text:N", 175))
 
 
 def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
@@ -113,7 +113,7 @@ def losses(world: World) -> alt.LayerChart | None:
         range=[FATES.get(fate.key, GREY) for fate in FATES_IN_ORDER],
     )
     axis = alt.Axis(format=".0%", tickCount=5, domain=False)
-    base = alt.Chart(pl.DataFrame(rows)).encode(y=_rows())
+    base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
     bars = base.mark_bar(height=14, yOffset=9).encode(
         x=alt.X("share:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
         color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
@@ -127,7 +127,7 @@ def losses(world: World) -> alt.LayerChart | None:
         ],
     )
     named = base.transform_filter("datum.rank == 0")
-    return _layered(len(points), bars, *_names(named, "told:N", 95))
+    return layered(len(points), bars, *row_names(named, "told:N", 95))
 
 
 def explained(estimate: Estimate, size: float, unit: str) -> str:
@@ -196,12 +196,12 @@ def _fate_rows(index: int, point: Point) -> list[dict[str, Any]]:
     return rows
 
 
-def _rows() -> alt.Y:
+def bands() -> alt.Y:
     """Return the vertical channel: one band a row, by number, since names may be long or equal."""
     return alt.Y("row:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
 
 
-def _names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
+def row_names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
     """Return the name of each row at its left, and a text at its right that needs `reserved`."""
     room = alt.ExprRef(f"max(60, width - {reserved})")
     return [
@@ -212,5 +212,6 @@ def _names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
     ]
 
 
-def _layered(rows: int, *layers: alt.Chart) -> alt.LayerChart:
+def layered(rows: int, *layers: alt.Chart) -> alt.LayerChart:
+    """Return the layers as one chart of so many bands."""
     return alt.LayerChart(layer=list(layers), width=WIDTH, height=STEP * rows, params=[lit()])

@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from reports.charts.over_time import SPAN, span
 from reports.charts.theme import HEIGHT, WIDTH
 from reports.palette import GREY
 
@@ -18,17 +19,23 @@ Curve = tuple[Sequence[float], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its title, how values are written (d3), whether it is logarithmic, its ends."""
+    """An axis: its title, how values are written (d3), whether it is logarithmic, its ends.
+
+    `over_time` is for a horizontal axis of which a page may show a part, the same in all charts.
+    """
 
     title: str
     format: str = ",~f"
     log: bool = False
     domain: tuple[float, float] | None = None
+    over_time: bool = False
 
     def scale(self) -> alt.Scale:
         """Return the scale of the axis."""
         ends: Any = {} if self.domain is None else {"domain": list(self.domain)}
         kind: Any = {"type": "log"} if self.log else {"zero": False}
+        if self.over_time:
+            kind["domainRaw"] = alt.ExprRef(SPAN)
         return alt.Scale(nice=False, **kind, **ends)
 
 
@@ -66,9 +73,14 @@ def curves(
     base = alt.Chart(pl.DataFrame(rows, schema=schema, orient="row")).encode(
         x=across, y=up, color=paint
     )
-    line = base.mark_line(strokeWidth=2, interpolate="step-after" if steps else "linear")
-    targets = base.mark_point(size=80, opacity=0, filled=True).encode(tooltip=tooltip)
-    return alt.LayerChart(layer=[*below, line, targets], width=WIDTH, height=HEIGHT)
+    shape: Any = {"interpolate": "step-after" if steps else "linear", "clip": x.over_time}
+    line = base.mark_line(strokeWidth=2, **shape)
+    targets = base.mark_point(size=80, opacity=0, filled=True, clip=x.over_time)
+    layers = [*below, line, targets.encode(tooltip=tooltip)]
+    chart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
+    if x.over_time:
+        chart.params = [span()]
+    return chart
 
 
 def level(value: float, name: str) -> list[alt.Chart]:
@@ -85,7 +97,7 @@ def level(value: float, name: str) -> list[alt.Chart]:
 def band(across: Sequence[float], low: Sequence[float], high: Sequence[float]) -> alt.Chart:
     """Return a grey area between two curves."""
     frame = pl.DataFrame({"x": across, "low": low, "high": high})
-    chart: alt.Chart = alt.Chart(frame).mark_area(color=GREY, opacity=0.25)
+    chart: alt.Chart = alt.Chart(frame).mark_area(color=GREY, opacity=0.25, clip=True)
     return chart.encode(x="x:Q", y="low:Q", y2="high:Q")
 
 

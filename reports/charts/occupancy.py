@@ -2,80 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
-from reports.charts.theme import HEIGHT, WIDTH, byte_unit, clock_unit
+from reports.charts.over_time import Clock, blocks_of, follow, params, rounded
+from reports.charts.theme import HEIGHT, WIDTH, byte_unit
 
 if TYPE_CHECKING:
-    from reports.evidence import Row
     from reports.points import Point
 
 KINDS = {"KV": "#7b8fa6", "checkpoints": "#c9803c"}
-_COLUMNS = {"KV": "block_kv_bytes", "checkpoints": "block_checkpoint_bytes"}
+COLUMNS = {"KV": "block_kv_bytes", "checkpoints": "block_checkpoint_bytes"}
 
 
-def occupancy(point: Point, most_bytes: float) -> alt.Chart | None:
+def occupancy(points: Sequence[Point], most_bytes: float) -> alt.Chart | None:
     """Draw KV and checkpoint bytes of the first replication; None where none were stored.
 
-    `most_bytes` is the top of the axis: charts of two points compare only where it is the same.
+    Parameters
+    ----------
+    points
+        The first is drawn until a page lights up another.
+    most_bytes
+        The top of the axis: two charts compare only where it is the same.
     """
-    row = point.rows[0] if point.rows else None
-    if row is None or not _complete(row):
+    held = {p.series.name: row for p in points if (row := blocks_of(p, [*COLUMNS.values()]))}
+    if points[0].series.name not in held:
         return None
-    times, title = _times(row)
-    name, size = byte_unit([most_bytes])
+    clock = Clock.of(held[points[0].series.name])
+    unit, size = byte_unit([most_bytes])
     rows = [
-        {"series": point.series.name, "time": time, "kind": kind, "held": held / size}
-        for kind, column in _COLUMNS.items()
-        for time, held in zip(times, row[column], strict=True)
+        {"series": name, "time": time}
+        | rounded({kind: row[column][block] / size for kind, column in COLUMNS.items()})
+        for name, row in held.items()
+        for block, time in enumerate(clock.times(row))
     ]
-    colours = alt.Scale(domain=list(KINDS), range=list(KINDS.values()))
+    colours = alt.Scale(domain=[*KINDS], range=[*KINDS.values()])
     tooltip = [
+        alt.Tooltip("series:N", title="policy"),
         alt.Tooltip("kind:N"),
-        alt.Tooltip("time:Q", title=title, format=".3~g"),
-        alt.Tooltip("held:Q", title=f"{name} held", format=".3~g"),
+        alt.Tooltip("time:Q", title=clock.title, format=".3~g"),
+        alt.Tooltip("held:Q", title=f"{unit} held", format=".3~g"),
     ]
-    tight = alt.Scale(nice=False, zero=False)
     top = alt.Scale(domain=[0, most_bytes / size or 1.0])
-    chart: alt.Chart = (
-        alt.Chart(pl.DataFrame(rows))
-        .mark_area(opacity=0.85, interpolate="step-after")
+    chart = follow(alt.Chart(pl.DataFrame(rows))).transform_fold([*KINDS], as_=["kind", "held"])
+    drawn: alt.Chart = (
+        chart.mark_area(opacity=0.85, interpolate="step-after", clip=True)
         .encode(
-            x=alt.X("time:Q", title=title, axis=alt.Axis(grid=False, tickCount=6), scale=tight),
-            y=alt.Y("held:Q", title=f"Bytes held ({name})", axis=alt.Axis(tickCount=5), scale=top),
+            x=clock.axis(),
+            y=alt.Y("held:Q", title=f"Bytes held ({unit})", axis=alt.Axis(tickCount=5), scale=top),
             color=alt.Color("kind:N", scale=colours, legend=alt.Legend(title=None)),
             tooltip=tooltip,
         )
-        .properties(width=WIDTH, height=HEIGHT * 3 // 4)
+        .properties(width=WIDTH, height=HEIGHT * 3 // 4, params=params([*held]))
     )
-    return chart
+    return drawn
 
 
-def most_held(points: list[Point]) -> float:
+def most_held(points: Sequence[Point]) -> float:
     """Return the most bytes that any of the points held, at the end of a block."""
-    rows = [point.rows[0] for point in points if point.rows and _complete(point.rows[0])]
+    rows = [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
     held = [
         kv + state
         for row in rows
-        for kv, state in zip(row[_COLUMNS["KV"]], row[_COLUMNS["checkpoints"]], strict=True)
+        for kv, state in zip(*(row[column] for column in COLUMNS.values()), strict=True)
     ]
     return float(max(held, default=0))
-
-
-def _complete(row: Row) -> bool:
-    columns = [row.get(name) or [] for name in ("block_arrival_seconds", *_COLUMNS.values())]
-    whole = len({len(column) for column in columns}) == 1
-    return whole and len(columns[0]) > 1 and all(v is not None for c in columns for v in c)
-
-
-def _times(row: Row) -> tuple[list[float], str]:
-    """Return the horizontal position of each block: arrival times, or its number without any."""
-    arrivals = [float(value) for value in row["block_arrival_seconds"]]
-    span = arrivals[-1] - arrivals[0]
-    if span <= 0:
-        return [float(index) for index in range(len(arrivals))], "Block of consecutive requests"
-    name, size = clock_unit(span)
-    return [value / size for value in arrivals], f"Simulated time ({name})"

@@ -27,6 +27,7 @@ CONFIG: dict[str, Any] = {
         "gridColor": RULE,
         "labelColor": MUTED,
         "labelFontSize": 12,
+        "labelSeparation": 8,
         "tickColor": RULE,
         "titleColor": MUTED,
         "titleFontSize": 12,

@@ -21,8 +21,8 @@ def report(
     images: Images = None,
     json: Json = False,
 ) -> None:
-    """Write a page again from the results of a sweep or of `capacity`; nothing is simulated."""
-    page, charts = _capacity(folder) if _is_capacity(folder) else _sweep(folder)
+    """Write a page again from what `sweep`, `capacity` or `compare` left; nothing is simulated."""
+    page, charts = _kind(folder)(folder)
     written = [page]
     if images is not None:
         from reports.charts import write_images
@@ -41,14 +41,31 @@ def _sweep(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     """Write the page of a sweep; return where it is, and what makes its charts."""
     from reports.artefacts import read_artefacts, write_page
     from reports.charts import build_charts
+    from reports.comparison import compare
+    from reports.page.across import across_charts
 
     cells, manifest = read_artefacts(folder)
     write_page(folder, cells, manifest)
-    return folder / "report.html", lambda: build_charts(cells, manifest)
+    return folder / "report.html", lambda: {
+        **build_charts(cells, manifest),
+        **across_charts(compare(cells, manifest)),
+    }
 
 
-def _is_capacity(folder: Path) -> bool:
-    return (folder / "capacity.json").is_file()
+def _kind(folder: Path) -> Callable[[Path], tuple[Path, Callable[[], dict[str, Any]]]]:
+    """Return what writes the page of a folder."""
+    kinds = {"capacity.json": _capacity, "compare.json": _compare}
+    return next((kinds[name] for name in kinds if (folder / name).is_file()), _sweep)
+
+
+def _compare(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
+    """Do the same for two runs or two sweeps."""
+    from reports.two_runs.charts import comparison_charts
+    from reports.two_runs.stored import PAGE, read_comparison, two_runs, write_comparison
+
+    kept = read_comparison(folder)
+    write_comparison(folder, kept)
+    return folder / PAGE, lambda: comparison_charts(two_runs(kept))
 
 
 def _capacity(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -110,6 +110,7 @@ def run(
         _print_plan(replay, json)
         return
     result = replay.simulate(check=check, quiet=quiet or json)
+    replay = replay.settled(result)
     summary = replay.summary(result)
     if out is not None:
         replay.write(result, summary, out)
@@ -172,10 +173,21 @@ class Replay:
             total = len(self.trace)
             return simulate(self.trace, scenario, lambda done: progress(done, total))
 
+    def settled(self, result: Result) -> Replay:
+        """Return the same with the warm-up stated, where MSER-5 was to find it."""
+        from reports.study_file import AUTO
+        from reports.warmup import settled_at, share_of, with_share
+
+        study = self.cell.study
+        if study.study.warmup != AUTO:
+            return self
+        share = share_of(settled_at(result), len(self.trace))
+        return replace(self, cell=replace(self.cell, study=with_share(study, share)))
+
     def summary(self, result: Result) -> dict[str, Any]:
         """Return the figures, with the scenario that they belong to."""
         return {
-            **result.summary(self.cell.study.study.warmup),
+            **result.summary(self.cell.study.study.warmup_share),
             "bound_saved_tokens": self.bound(result),
             "scenario": self.cell.study.resolved(),
             "trace": self.plan()["trace"],
@@ -189,7 +201,7 @@ class Replay:
         if not all_served(result):
             return None
         study = self.cell.study
-        return bound_saved_tokens(self.trace, build_scenario(study), study.study.warmup)
+        return bound_saved_tokens(self.trace, build_scenario(study), study.study.warmup_share)
 
     def plan(self) -> dict[str, Any]:
         """Return what will be replayed."""

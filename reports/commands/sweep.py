@@ -49,10 +49,7 @@ def sweep(
 
     A sweep that was stopped goes on where it was: give the same study and the same --out.
     """
-    if jobs is not None and cluster is not None:
-        raise typer.BadParameter(
-            "contradicts --cluster, whose workers are used", param_hint="--jobs"
-        )
+    refuse_jobs_beside(cluster, jobs)
     flags = {
         "--seed": ("study.seed", seed),
         "--until-ci": ("study.until_ci", until_ci),
@@ -79,6 +76,14 @@ def sweep(
     _print_report(report, json)
     if report.failed:
         raise typer.Exit(CELLS_FAILED)
+
+
+def refuse_jobs_beside(cluster: str | None, jobs: int | None) -> None:
+    """Refuse processes here beside workers elsewhere."""
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter(
+            "contradicts --cluster, whose workers are used", param_hint="--jobs"
+        )
 
 
 def cores() -> int:
@@ -110,6 +115,8 @@ def _print_report(report: SweepReport, as_json: bool) -> None:
     done = len(report.outcomes) - len(report.failed)
     page = report.folder / "report.html"
     print_line(f"{done} of {len(report.outcomes)} cells done; the page: {page}")
+    for sentence in report.sentences:
+        print_line(sentence)
 
 
 def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from reports.charts.curves import Axis, Curve, band, curves, level
+from reports.charts.over_time import span
 from reports.charts.theme import HEIGHT, WIDTH
 from reports.drift.distances import Distance
 from reports.drift.findings import DEFAULT_WINDOW, Finding, difference, kind, label, over_time
@@ -26,6 +27,7 @@ KINDS = {
 STEPS = {"from the window before": BLUE, "from the first window": ORANGE}
 REGRETS = {"regret": BLUE, "bound, total variation": SKY, "bound, Kolmogorov": ORANGE}
 TOKENS = ",.3~s"
+OVER = Axis("Request", TOKENS, over_time=True)
 DEPTH_ROWS = 36
 MISS_ROW = 0.7  # height of the row of misses below the shallowest depth, as a ratio
 
@@ -82,9 +84,10 @@ def _law(found: DriftStudy) -> alt.Chart:
             if count
         ]
     frame = pl.DataFrame(rows, schema=["from", "to", "low", "high", "share"], orient="row")
-    chart: alt.Chart = alt.Chart(frame, width=WIDTH, height=HEIGHT).mark_rect(color=BLUE)
+    chart: alt.Chart = alt.Chart(frame, width=WIDTH, height=HEIGHT, params=[span()])
+    chart = chart.mark_rect(color=BLUE, clip=True)
     drawn: alt.Chart = chart.encode(
-        x=alt.X("from:Q", title="Request", scale=alt.Scale(nice=False), axis=_across()),
+        x=alt.X("from:Q", title=OVER.title, scale=OVER.scale(), axis=_across()),
         x2="to:Q",
         y=alt.Y(
             "low:Q",
@@ -121,7 +124,7 @@ def _distance(found: DriftStudy, name: str, title: str) -> alt.LayerChart:
     steps = found.distances.steps
     limits = [getattr(step, f"{name}_band") for step in steps]
     chance = band(_starts(found, steps), [0.0] * len(steps), limits)
-    x, y = Axis("Request", TOKENS), Axis(title, ".2f", domain=(0.0, 1.0))
+    x, y = OVER, Axis(title, ".2f", domain=(0.0, 1.0))
     return curves(series, STEPS, x, y, below=[chance])
 
 
@@ -141,7 +144,7 @@ def _savings(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerCha
     }
     colours = {label(placer): colour for placer, colour in looks.items()}
     y = Axis("Saved of the overlap", ".0%")
-    return curves(series, colours, Axis("Request", TOKENS), y)
+    return curves(series, colours, OVER, y)
 
 
 def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
@@ -155,7 +158,7 @@ def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChar
     mean = float(np.mean([each.mean_overlap_tokens for each in found.replications]))
     y = Axis("Tokens a request", TOKENS, log=True)
     overlap = level(mean, "mean overlap")
-    return curves(series, REGRETS, Axis("Request", TOKENS), y, below=overlap)
+    return curves(series, REGRETS, OVER, y, below=overlap)
 
 
 def _windows(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
@@ -202,4 +205,4 @@ def _churn(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart
         series[label(placer)] = (_counted(found), each.cumsum().tolist())
     colours = {label(placer): colour for placer, colour in looks.items()}
     y = Axis("Positions rewritten so far", TOKENS)
-    return curves(series, colours, Axis("Request", TOKENS), y)
+    return curves(series, colours, OVER, y)

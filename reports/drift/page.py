@@ -12,7 +12,7 @@ from reports.drift.sentences import best_of, percent, points
 from reports.drift.study import CLAIRVOYANT, DriftStudy
 from reports.page.answer import Number
 from reports.page.document import render
-from reports.page.panel import Panel, described
+from reports.page.panel import Panel, Range, described
 from reports.palette import BLUE, GREY
 from reports.version import version
 
@@ -51,6 +51,7 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
         version=version(),
         answers=answers,
         numbers=_numbers(found, findings),
+        range=Range(0, found.windows.count * found.windows.width, "requests"),
         groups=[(title, inside) for title, inside in groups if inside],
         headings=HEADINGS,
         rows=[_row(findings[placer]) for placer in (CLAIRVOYANT, *found.placers)],
@@ -102,8 +103,9 @@ def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
         Panel(
             "law",
             "The law of overlap depths",
-            f"Each column is a window of {width}, each row a range of depths; the darker, the more "
-            f"of the window's requests end there (darkest from a half on).{_misses(found)}",
+            f"Each column is a window of {width}, each row a range of depths; the stronger the "
+            "colour, the more of the window's requests end there (strongest from a half on)."
+            f"{_misses(found)}",
         ),
         Panel(
             "kolmogorov",

@@ -157,7 +157,7 @@ def read_study(settings: Settings) -> tuple[Study, list[str], list[int]]:
 def warmup_requests(study: Study, placers: Sequence[str], requests: int) -> int:
     """Return the requests before those that count: until every plan that is kept was made."""
     trained = [int(parameters(placer).get("train", 0)) for placer in placers]
-    return max(LEARNT, *trained, round(study.study.warmup * requests))
+    return max(LEARNT, *trained, round(study.study.warmup_share * requests))
 
 
 def _budget(placers: Sequence[str]) -> int:

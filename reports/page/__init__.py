@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reports.comparison import compare
+from reports.page.across import across_section
 from reports.page.care import read_with_care
 from reports.page.document import render
 from reports.page.sections import Section, section
@@ -33,14 +34,17 @@ def render_page(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
         When a chart does not fit its data.
     """
     worlds = compare(cells, manifest)
-    sections = [section(number, world) for number, world in enumerate(worlds[:MOST_WORLDS])]
+    shown = worlds[:MOST_WORLDS]
+    sections = [section(number, world, len(shown)) for number, world in enumerate(shown)]
+    across = across_section(worlds)
     return render(
         "page.html",
-        _specifications(sections),
+        _specifications(sections) | (across.specifications if across else {}),
         brand="Milepost study",
         title=str(manifest.get("title") or "Milepost study"),
         version=manifest["milepost_version"],
         sections=sections,
+        across=across,
         left_out=len(worlds) - len(sections),
         care=read_with_care(worlds, manifest),
         manifest=manifest,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from reports.charts.bars import explained
 from reports.points import Point, World
@@ -44,6 +44,11 @@ def answer(world: World) -> tuple[list[Part], str]:
         Part("."),
     ]
     return sentence, _tied(world, best)
+
+
+def answer_text(world: World) -> str:
+    """Return the sentence as plain text."""
+    return "".join(part.text for part in answer(world)[0])
 
 
 def four_numbers(world: World) -> list[Number]:
@@ -97,7 +102,7 @@ def _runner_up(world: World, best: Point) -> list[Part]:
     if not fair:
         return []
     follower = max(fair, key=lambda p: p.token_hit_rate.value if p.token_hit_rate else 0.0)
-    gap = best.less(follower, "token_hit_rate")
+    gap = world.gap(follower)
     if gap is None:
         return []
     return [Part("; it is the baseline, "), *_difference(gap, follower.series.name)]
@@ -116,9 +121,7 @@ def _difference(rate: Estimate, other: str) -> list[Part]:
 
 def _positive(estimate: Estimate) -> Estimate:
     """Return the difference the other way round where it is negative."""
-    if estimate.value >= 0 or estimate.low is None or estimate.high is None:
-        return replace(estimate, value=abs(estimate.value))
-    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
+    return estimate if estimate.value >= 0 else estimate.opposite
 
 
 def _size(ttft: Estimate) -> str:
@@ -136,7 +139,7 @@ def _signed_seconds(value: float) -> str:
 
 def _tied(world: World, best: Point) -> str:
     rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
-    gaps = {rival.series.label: best.less(rival, "token_hit_rate") for rival in rivals}
+    gaps = {rival.series.label: world.gap(rival) for rival in rivals}
     names = [name for name, gap in gaps.items() if gap and gap.tied]
     more = len(names) - MOST_TIED
     return ", ".join(names[:MOST_TIED]) + (f" and {more} more" if more > 0 else "")

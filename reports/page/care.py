@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from reports.comparison import differences
 from reports.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
+from reports.warmup import MOST_SHARE
 from simulator.units import format_count
 
 _PROFILES = {
@@ -23,8 +25,10 @@ def read_with_care(worlds: Sequence[World], manifest: Mapping[str, Any]) -> list
     return [
         *_failures(points, manifest),
         *_evidence(points, manifest),
-        *_counted(points, manifest),
-        *_trace(manifest.get("trace", {})),
+        *_corrected(worlds),
+        *_warmup(manifest),
+        *_counted(points),
+        *_traces(manifest),
         *_profile(points, manifest.get("profile", {})),
         *_policies(worlds),
         "Decode is not simulated: time to first token is wait, restore, prefill and capture.",
@@ -68,19 +72,44 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
         )
     if "none" in methods:
         yield "Some figures have no interval: there is one short replay and nothing to resample."
-    if methods:
+
+
+def _corrected(worlds: Sequence[World]) -> Iterator[str]:
+    made = [each for each in differences(worlds) if each is not None and each.tested]
+    if made:
         yield (
-            "No correction is made for comparing many policies: of twenty true ties, one is "
-            "expected to look like a difference."
+            "“Tied” is said where an interval covers zero, and where a difference does not stand "
+            f"Holm's correction for all {len(made):,} comparisons of this study: the chance that "
+            "any difference which is claimed is none is at most 5 %."
         )
 
 
-def _counted(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[str]:
-    share = manifest.get("warmup_share") or 0
-    if share:
+def _warmup(manifest: Mapping[str, Any]) -> Iterator[str]:
+    share, found = manifest.get("warmup_share") or 0, manifest.get("warmup_auto")
+    if found:
+        yield from _found_warmup(found)
+    elif share:
         yield f"Warm-up: the first {100 * share:g} % of the requests are served but not counted."
     else:
         yield "No warm-up was cut: the misses of the empty cache are counted."
+
+
+def _found_warmup(shares: Mapping[str, float]) -> Iterator[str]:
+    """Say what MSER-5 cut of each workload, and where it found no end."""
+    told = " and ".join(f"{100 * share:g} % of {name}" for name, share in shares.items())
+    yield (
+        f"Warm-up, by MSER-5: the first {told} are served but not counted: the largest cut of all "
+        "policies and capacities, the same for all of them, so that differences stay paired."
+    )
+    endless = [name for name, share in shares.items() if share >= MOST_SHARE]
+    if endless:
+        yield (
+            f"Warm-up: half of {' and '.join(endless)} was cut, the most that MSER-5 looks at. The "
+            "run may be too short to settle, or the traffic keeps changing."
+        )
+
+
+def _counted(points: Sequence[Point]) -> Iterator[str]:
     rejected = sum(point.total("requests_rejected") for point in points)
     unfinished = sum(point.total("requests_unfinished") for point in points)
     if rejected or unfinished:
@@ -90,11 +119,21 @@ def _counted(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[s
         )
 
 
-def _trace(trace: Mapping[str, Any]) -> Iterator[str]:
+def _traces(manifest: Mapping[str, Any]) -> Iterator[str]:
+    several = manifest.get("workloads")
+    if not several:
+        yield from _trace(manifest.get("trace", {}), "The trace")
+    for name, trace in (several or {}).items():
+        yield from (
+            text if text.startswith(name) else f"{name}: {text}" for text in _trace(trace, name)
+        )
+
+
+def _trace(trace: Mapping[str, Any], name: str) -> Iterator[str]:
     granularity = trace.get("granularity") or 1
     if granularity > 1:
         yield (
-            f"The trace tells overlaps to whole blocks of {format_count(granularity)} tokens: "
+            f"{name} tells overlaps to whole blocks of {format_count(granularity)} tokens: "
             "checkpoint positions are floored to that, and finer placement cannot show its worth."
         )
     yield from (str(note).rstrip(".") + "." for note in trace.get("notes", []))
@@ -128,8 +167,8 @@ def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[st
 def _compressed(lossy: Mapping[str, str]) -> Iterator[str]:
     for name, kept in lossy.items():
         yield (
-            f"Lossy: with the profile {name} KV keeps {kept}, so answers differ from those of the "
-            "model itself. States are exact. Bytes are counted; no time is taken off for it."
+            f"Lossy: with the profile {name} {kept}, so answers differ from those of the model "
+            "itself. Bytes are counted; no prefill gets faster by it, and packing takes no time."
         )
 
 

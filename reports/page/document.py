@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -12,10 +13,13 @@ from typing import Any
 
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports.charts.lint import checked
 from reports.charts.theme import CONFIG
+from reports.page.tables import packed
+
+SCRIPTS = ("charts", "table", "light", "range")  # in the order of what they use
 
 # `<` and its kin cannot end the element; the last two end a line in old JavaScript.
 _ESCAPES = {
@@ -45,7 +49,7 @@ def render(template: str, specifications: Mapping[str, Any], **values: Any) -> s
     ValueError
         For a chart with a number that is not finite.
     """
-    scripts, style = [javascript(), read_template("page.js")], read_template("page.css")
+    scripts, style = [javascript(), own_script()], read_template("page.css")
     environment = Environment(
         loader=PackageLoader("reports"),
         autoescape=True,
@@ -53,24 +57,27 @@ def render(template: str, specifications: Mapping[str, Any], **values: Any) -> s
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code"] = with_code
     return environment.get_template(template).render(
         policy=content_security_policy(scripts, style),
         scripts=scripts,
         style=style,
-        specifications=data_block(dict(specifications)),
+        specifications=data_block(packed(specifications)),
         **values,
     )
 
 
-def bare(chart: Any) -> dict[str, Any]:
+def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
     """Return the specification without what a page itself gives: title, legend, background.
+
+    `schema` is as in `checked`.
 
     Raises
     ------
     ValueError
         For a chart that does not fit its data.
     """
-    spec = checked(chart)
+    spec = checked(chart, schema=schema)
     spec.pop("title", None)
     spec["width"] = "container"
     spec["config"] = {**CONFIG, "background": None}
@@ -87,6 +94,13 @@ def javascript() -> Markup:
     return Markup(bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
 
 
+@lru_cache(maxsize=1)
+def own_script() -> Markup:
+    """Return what draws the charts of a page and answers its reader, as one script."""
+    parts = "\n".join(read_template(f"script/{name}.js") for name in SCRIPTS)
+    return Markup(f'"use strict";\n(() => {{\n{parts}}})();\n')
+
+
 def read_template(name: str) -> Markup:
     """Return a file of the templates as it stands."""
     return Markup((files("reports") / "templates" / name).read_text(encoding="utf-8"))
@@ -101,9 +115,14 @@ def data_block(value: Any) -> Markup:
         For NaN and infinity, which JSON does not know.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character, escape in _ESCAPES.items():
-        text = text.replace(character, escape)
+    for character, written in _ESCAPES.items():
+        text = text.replace(character, written)
     return Markup(text)
+
+
+def with_code(text: str) -> Markup:
+    """Return a sentence as HTML, with what stands between backticks as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def content_security_policy(scripts: Sequence[str], style: str) -> str:

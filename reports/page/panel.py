@@ -1,4 +1,4 @@
-"""A chart as a page shows it: title, caption, swatches, and what screen readers are told."""
+"""A chart as a page shows it: title, caption, swatches, what screen readers are told, the range."""
 
 from __future__ import annotations
 
@@ -17,6 +17,20 @@ class Panel:
     title: str
     caption: str
     swatches: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The time that the charts over time show: its ends, the least step, the unit."""
+
+    least: float
+    most: float
+    unit: str
+
+    @property
+    def step(self) -> float:
+        """A hundredth of the whole."""
+        return (self.most - self.least) / 100
 
 
 def described(charts: Mapping[str, Any], panels: Iterable[Panel]) -> dict[str, Any]:

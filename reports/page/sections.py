@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from reports.charts import world_charts
 from reports.charts.bars import FATES_IN_ORDER
 from reports.charts.occupancy import KINDS
+from reports.charts.over_time import Clock, blocks_of
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
+from reports.page.panel import Range
 from reports.page.table import HEADINGS, Cell, table
+from reports.page.tables import short
 from reports.palette import FATES, GREY, looks
 from reports.points import World, subjects
 
-MOST_ROWS = 1000
+MOST_ROWS = 1000  # of the tables of a page
+MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
+MOST_PLAIN = 60  # rows that a table shows at once; of more, those at the focus
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,15 @@ class Section:
     numbers: list[Number]
     keys: list[Key]
     more_keys: int
-    fates: list[tuple[str, str, str]]
+    fate_colours: list[tuple[str, str]]
+    meanings: list[tuple[str, str]]
     held: list[tuple[str, str]]
     panels: dict[str, Panel]
     headings: tuple[tuple[str, str], ...]
     rows: list[list[Cell]]
     more_rows: int
+    capacities: tuple[str, ...]
+    range: Range | None
 
 
 _SVG_SHAPES = {
@@ -68,10 +78,10 @@ _SVG_SHAPES = {
 }
 
 
-def section(number: int, world: World) -> Section:
-    """Return what the template shows of a world."""
+def section(number: int, world: World, worlds: int) -> Section:
+    """Return what the template shows of a world, which shares the page with all `worlds`."""
     text, tied = answer(world)
-    rows = table(world)
+    rows, more_rows = table(world, MOST_ROWS // worlds)
     return Section(
         f"world-{number + 1}",
         world.name,
@@ -81,13 +91,25 @@ def section(number: int, world: World) -> Section:
         four_numbers(world),
         _keys(world.shown),
         len(world.series) - len(world.shown.series),
-        [(fate.name, FATES.get(fate.key, GREY), fate.meaning) for fate in FATES_IN_ORDER],
+        [(fate.name, FATES.get(fate.key, GREY)) for fate in FATES_IN_ORDER],
+        [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
         list(KINDS.items()),
-        _panels(number, world),
+        _panels(number, world, MOST_FOLLOWED // worlds),
         HEADINGS,
-        rows[:MOST_ROWS],
-        max(0, len(rows) - MOST_ROWS),
+        rows,
+        more_rows,
+        world.capacities if len(world.capacities) > 1 and len(rows) > MOST_PLAIN else (),
+        _range(world),
     )
+
+
+def _range(world: World) -> Range | None:
+    row = blocks_of(world.best, []) if world.best else None
+    if row is None:
+        return None
+    clock = Clock.of(row)
+    times = clock.times(row)
+    return Range(short(times[0]), short(times[-1]), clock.unit)
 
 
 def _keys(world: World) -> list[Key]:
@@ -98,23 +120,27 @@ def _keys(world: World) -> list[Key]:
     ]
 
 
-def _panels(number: int, world: World) -> dict[str, Panel]:
-    titles = _titles(world)
-    return {
-        name: Panel(f"chart-{number + 1}-{name.replace('_', '-')}", *titles[name], bare(chart))
-        for name, chart in world_charts(world).items()
-    }
+def _panels(number: int, world: World, followed: int) -> dict[str, Panel]:
+    titles, panels = _titles(world), {}
+    for name, chart in world_charts(world, followed).items():
+        title, caption = titles[name]
+        id, spec = f"chart-{number + 1}-{name.replace('_', '-')}", bare(chart, schema=number == 0)
+        panels[name] = Panel(id, title, caption, spec)
+    return panels
 
 
 def _titles(world: World) -> dict[str, tuple[str, str]]:
     """Return title and caption of each chart."""
     best = world.best.series.name if world.best else ""
     theirs = world.baseline.get(best, best)
+    followed = Markup('<span data-follows="{0}">{0}</span>').format(best)
     paired = (
         f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals; "
-        "“tied” where one covers zero."
+        "“tied” where one covers zero or the difference does not stand Holm's correction."
     )
     held = "At the end of each block of consecutive requests that count, first replication."
+    split = "Each step is a block of consecutive requests that count, first replication."
+    lost, bytes_held = Markup("Prompt tokens under {} at {}"), Markup("Bytes held by {} at {}")
     return {
         "pareto_savings": (
             "Savings for the memory used",
@@ -136,6 +162,9 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
             f"Where the prompt tokens went at {world.place}",
             "Every prompt token is counted once, at the first cause that explains it.",
         ),
-        "occupancy": (f"Bytes held by {best} at {world.place}", held),
-        "occupancy_baseline": (f"Bytes held by {theirs} at {world.place}", held),
+        "rate_over_time": (f"Token hit rate over time at {world.place}", split),
+        "losses_over_time": (lost.format(followed, world.place), split),
+        "losses_over_time_baseline": (lost.format(theirs, world.place), split),
+        "occupancy": (bytes_held.format(followed, world.place), held),
+        "occupancy_baseline": (bytes_held.format(theirs, world.place), held),
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reports.charts.bars import explained
 from reports.charts.theme import second_unit
+from reports.page.tables import short
 from reports.points import Point, World
 from reports.statistics import Estimate
 from simulator.units import format_bytes, format_count, format_seconds
@@ -37,10 +38,16 @@ HEADINGS = (
 )
 
 
-def table(world: World) -> list[list[Cell]]:
-    """Return a row for each point, in the order of the study."""
-    keys = ((s.name, c) for s in world.series for c in world.capacities)
-    return [_row(world, world.points[key]) for key in keys if key in world.points]
+def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
+    """Return a row for each point in the order of the study, and how many are left out.
+
+    Of more than `most`, those at the focus stay first.
+    """
+    keys = [(s.name, c) for s in world.series for c in world.capacities]
+    keys = [key for key in keys if key in world.points]
+    kept = set(sorted(keys, key=lambda key: key[1] != world.focus)[:most])
+    rows = [_row(world, world.points[key]) for key in keys if key in kept]
+    return rows, len(keys) - len(rows)
 
 
 def _row(world: World, point: Point) -> list[Cell]:
@@ -62,7 +69,7 @@ def _figures(point: Point) -> list[Cell]:
     hit = Cell("n/a", "no prompt tokens")
     if rate:
         of = f"{format_count(saved)} / {format_count(prompts)}"
-        hit = Cell(f"{100 * point.share('saved_tokens'):.1f} %", of, repr(rate.value))
+        hit = Cell(f"{100 * point.share('saved_tokens'):.1f} %", of, _key(rate.value))
     return [
         hit,
         _of_the_best(point),
@@ -82,14 +89,14 @@ def _difference(estimate: Estimate | None, size: float, unit: str) -> Cell:
         return Cell("\N{EN DASH}")
     value, _, interval = explained(estimate, size, unit).partition(" [")
     tied = " tied" if estimate.tied else ""
-    return Cell(value, f"[{interval}{tied}" if interval else "", repr(estimate.value))
+    return Cell(value, f"[{interval}{tied}" if interval else "", _key(estimate.value))
 
 
 def _of_the_best(point: Point) -> Cell:
     share, bound = point.share_of_bound, point.bound_tokens
     if share is None or bound is None:
         return Cell("\N{EN DASH}")
-    return Cell(f"{100 * share:.1f} %", f"of {format_count(bound)}", repr(share))
+    return Cell(f"{100 * share:.1f} %", f"of {format_count(bound)}", _key(share))
 
 
 def _seconds_difference(estimate: Estimate | None) -> Cell:
@@ -98,11 +105,15 @@ def _seconds_difference(estimate: Estimate | None) -> Cell:
 
 
 def _seconds(value: float | None, note: str = "") -> Cell:
-    return Cell("n/a", note) if value is None else Cell(format_seconds(value), "", repr(value))
+    return Cell("n/a", note) if value is None else Cell(format_seconds(value), "", _key(value))
 
 
 def _bytes(value: float | None, note: str = "") -> Cell:
-    return Cell("n/a") if value is None else Cell(format_bytes(value), note, repr(value))
+    return Cell("n/a") if value is None else Cell(format_bytes(value), note, _key(value))
+
+
+def _key(value: float) -> str:
+    return str(short(value))
 
 
 def _size(value: float | None) -> str:

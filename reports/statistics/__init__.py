@@ -1,35 +1,46 @@
-"""Intervals, differences, resampling, several comparisons at once, and warm-up.
+"""Intervals, differences, resampling, several comparisons at once, ranks, and warm-up.
 
 Every interval is two-sided with nominal coverage 95 %; the tests measure the coverage on processes
 whose truth is known.
 """
 
-from reports.statistics.estimate import CONFIDENCE, Estimate, Method
+from reports.statistics.estimate import CONFIDENCE, SIGNIFICANCE, Estimate, Method, Verdict
 from reports.statistics.intervals import (
+    corrected,
     drawn_interval,
     holm,
     independent_difference,
     mean_interval,
     paired_difference,
+    ratio_of_means,
 )
+from reports.statistics.joint import Joint, replicated_together, resampled_together
 from reports.statistics.parts import Quantile, Ratio, Statistic
+from reports.statistics.ranks import agreement, rank_bounds, ranks
 from reports.statistics.resampling import (
     block_weights,
     clustered_difference,
     resampled_difference,
 )
+from reports.statistics.room import Room
 from reports.statistics.series import MIN_P99_REQUESTS, mser5, p99
 
 __all__ = [
     "CONFIDENCE",
     "MIN_P99_REQUESTS",
+    "SIGNIFICANCE",
     "Estimate",
+    "Joint",
     "Method",
     "Quantile",
     "Ratio",
+    "Room",
     "Statistic",
+    "Verdict",
+    "agreement",
     "block_weights",
     "clustered_difference",
+    "corrected",
     "drawn_interval",
     "holm",
     "independent_difference",
@@ -37,5 +48,10 @@ __all__ = [
     "mser5",
     "p99",
     "paired_difference",
+    "rank_bounds",
+    "ranks",
+    "ratio_of_means",
+    "replicated_together",
     "resampled_difference",
+    "resampled_together",
 ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from scipy.special import stdtr, stdtrit
 
 CONFIDENCE = 0.95
+SIGNIFICANCE = 0.05
 
 Method = Literal["replications", "draws", "blocks", "sessions", "documents", "none"]
+
+
+Verdict = Literal["higher", "lower", "tied", "equal", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,9 @@ class Estimate:
         Replications, blocks, sessions or documents that it rests on.
     freedom
         Degrees of freedom of the Student's t that the interval is a multiple of; None without one.
+    p_holm
+        Of a difference, the p-value adjusted for all comparisons that it was made with; None
+        where it was made alone, or there was nothing to test.
     """
 
     value: float
@@ -36,11 +43,30 @@ class Estimate:
     method: Method = "none"
     count: int = 1
     freedom: float | None = field(default=None, compare=False)
+    p_holm: float | None = field(default=None, compare=False)
 
     @property
     def tied(self) -> bool:
-        """Whether the estimate is a difference whose interval covers zero."""
-        return self.low is not None and self.high is not None and self.low <= 0 <= self.high
+        """Whether it is a difference whose interval covers zero or does not stand the correction.
+
+        The correction is Holm's, for all comparisons that were made with it.
+        """
+        if self.low is None or self.high is None:
+            return False
+        corrected = self.p_holm is not None and self.p_holm >= SIGNIFICANCE
+        return corrected or self.low <= 0 <= self.high
+
+    @property
+    def opposite(self) -> Estimate:
+        """The difference the other way round."""
+        if self.low is None or self.high is None:
+            return replace(self, value=0.0 - self.value)
+        return replace(self, value=0.0 - self.value, low=0.0 - self.high, high=0.0 - self.low)
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a test to make: an interval, and a difference in some part."""
+        return self.p_value is not None and bool(self.error or self.value)
 
     @property
     def error(self) -> float | None:
@@ -57,6 +83,19 @@ class Estimate:
         if self.error == 0:
             return float(self.value == 0)
         return 2 * float(stdtr(self.freedom, -abs(self.value) / self.error))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether a difference is surely above or below zero.
+
+        "tied" where the interval or Holm's p-value says so, "equal" where nothing differs at all,
+        "unknown" without an interval.
+        """
+        if not self.tested:
+            return "unknown" if self.value else "equal"
+        if self.tied:
+            return "tied"
+        return "higher" if self.value > 0 else "lower"
 
 
 def t_interval(value: float, error: float, freedom: float, method: Method, count: int) -> Estimate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,3 +80,37 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(order))
     adjusted[order] = np.minimum(stepped, 1.0)
     return [float(value) for value in adjusted]
+
+
+def corrected(differences: Sequence[Estimate | None]) -> list[Estimate | None]:
+    """Return the differences with their p-values adjusted for having made all of them.
+
+    Those that are zero in every part are no comparison: there is nothing to test.
+    """
+    tested = [each for each in differences if each is not None and each.tested]
+    adjusted = iter(holm([each.p_value or 0.0 for each in tested]))
+    return [
+        replace(each, p_holm=next(adjusted)) if each is not None and each.tested else each
+        for each in differences
+    ]
+
+
+def ratio_of_means(ours: ArrayLike, theirs: ArrayLike) -> Estimate:
+    """Return the mean of `ours` over that of `theirs`, pair by pair, with its t interval.
+
+    The error is that of the linearised ratio: of `ours - ratio * theirs`, over the mean of
+    `theirs`. NaN, without an interval, where that mean is zero.
+
+    References
+    ----------
+    Cochran (1977), "Sampling techniques", 3rd edition, section 6.4.
+    """
+    over, under = (np.asarray(values, dtype=np.float64) for values in (ours, theirs))
+    below = float(under.mean())
+    if not below:
+        return Estimate(math.nan)
+    ratio = float(over.mean()) / below
+    error = mean_interval(over - ratio * under).error
+    if error is None:
+        return Estimate(ratio)
+    return t_interval(ratio, error / abs(below), len(over) - 1, "replications", len(over))

@@ -34,7 +34,7 @@ def block_weights(
     ----------
     Politis and Romano (1992), "A circular block-resampling procedure for stationary data".
     """
-    run = _run_length(blocks, length)
+    run = run_length(blocks, length)
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     starts = generator.integers(blocks, size=(resamples, -(-blocks // run)))
     drawn = (starts[:, :, None] + np.arange(run)) % blocks
@@ -56,7 +56,7 @@ def resampled_difference(
     so few draws. Fewer than four independent draws give no interval, nor do denominators that
     are zero in some resample.
     """
-    run = _run_length(ours.parts, length)
+    run = run_length(ours.parts, length)
     return _resampled(ours, theirs, run, ours.parts / run, "blocks", seed)
 
 
@@ -96,7 +96,7 @@ def _resampled(
     return t_interval(value, error, draws - 1, method, parts)
 
 
-def _run_length(blocks: int, length: int | None) -> int:
+def run_length(blocks: int, length: int | None = None) -> int:
     """Return consecutive blocks a draw: the cube root of all, unless `length` is given."""
     if blocks < 1:
         raise ValueError("there is no block to resample")

@@ -138,10 +138,19 @@ def _refuse_other_traces(a: Sweep, b: Sweep) -> None:
         for key in dict.fromkeys([*a.told, *b.told])
         if key.startswith("study.workload.") and key not in varied
     ]
-    hashes = a.told.get("trace.sha256"), b.told.get("trace.sha256")
-    generated = hashes == (None, None)
-    if hashes[0] != hashes[1] or (generated and any(a.told.get(k) != b.told.get(k) for k in keys)):
+    hashes = _hashes(a), _hashes(b)
+    common = hashes[0].keys() & hashes[1].keys()  # none where only one varies its workload
+    generated = not any(hashes[0].values()) and not any(hashes[1].values())
+    other = any(hashes[0][name] != hashes[1][name] for name in common)
+    if other or (generated and any(a.told.get(k) != b.told.get(k) for k in keys)):
         raise _other_traces(a, b)
+
+
+def _hashes(sweep: Sweep) -> dict[str, Any]:
+    """Return the hash of each trace file by its key; None for what is generated."""
+    several = {k: v for k, v in sweep.told.items() if k.startswith("workloads.")}
+    told = several or {"trace.sha256": sweep.told.get("trace.sha256")}
+    return {key: value for key, value in told.items() if key.endswith(".sha256")}
 
 
 def _refuse_other_requests(a: Sweep, b: Sweep, ours: Sequence[Row], theirs: Sequence[Row]) -> None:

@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from reports.statistics import Estimate, holm
+from reports.statistics import Estimate, Verdict, corrected
 from reports.two_runs.measures import Measure
-
-SIGNIFICANCE = 0.05
-Verdict = Literal["higher", "lower", "tied", "equal", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +31,6 @@ class Compared:
         The figures; None where one is not defined.
     difference
         `b - a` with its interval; None where a figure is missing.
-    p_holm
-        The p-value adjusted for all comparisons made; None where no test was made.
     """
 
     place: Mapping[str, Any]
@@ -43,7 +38,11 @@ class Compared:
     a: float | None
     b: float | None
     difference: Estimate | None
-    p_holm: float | None = None
+
+    @property
+    def p_holm(self) -> float | None:
+        """The p-value adjusted for all comparisons made; None where no test was made."""
+        return None if self.difference is None else self.difference.p_holm
 
     @property
     def change(self) -> float | None:
@@ -58,8 +57,7 @@ class Compared:
     @property
     def tested(self) -> bool:
         """Whether there is a test to make: an interval, and a difference in some part."""
-        found = self.difference
-        return found is not None and found.p_value is not None and bool(found.error or found.value)
+        return self.difference is not None and self.difference.tested
 
     @property
     def verdict(self) -> Verdict:
@@ -67,13 +65,7 @@ class Compared:
 
         "equal" is what does not differ at all, "unknown" what has no interval.
         """
-        if self.difference is None:
-            return "unknown"
-        if not self.tested:
-            return "unknown" if self.change else "equal"
-        if self.difference.tied or self.p_holm is None or self.p_holm >= SIGNIFICANCE:
-            return "tied"
-        return "higher" if self.difference.value > 0 else "lower"
+        return "unknown" if self.difference is None else self.difference.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +108,8 @@ def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
 
     Figures that are equal in every part are no comparison: there is nothing to test.
     """
-    raw = [
-        compared.difference.p_value if compared.tested and compared.difference else None
-        for compared in comparisons
-    ]
-    found = iter(holm([p for p in raw if p is not None]))
+    found = corrected([compared.difference for compared in comparisons])
     return tuple(
-        compared if p is None else replace(compared, p_holm=next(found))
-        for compared, p in zip(comparisons, raw, strict=True)
+        replace(compared, difference=difference)
+        for compared, difference in zip(comparisons, found, strict=True)
     )

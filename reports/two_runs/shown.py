@@ -13,7 +13,7 @@ from simulator.units import format_bytes
 
 MOST_ROWS = 60
 _LONGEST_VALUE = 60
-_HEAD = ("A", "B", "B - A", "95 % interval", "of A", "Holm p", "B is")
+HEAD = ("A", "B", "B - A", "95 % interval", "of A", "Holm p", "B is")
 _METHODS = {"blocks": "blocks of time"}
 
 
@@ -56,7 +56,7 @@ def print_comparison(found: TwoRuns) -> None:
 
 def failure_line(condition: Condition, compared: Compared) -> str:
     """Return one line about a change that is beyond its limit, and what its interval says."""
-    where = f" at {_place(compared.place)}" if compared.place else ""
+    where = f" at {place_words(compared.place)}" if compared.place else ""
     change = compared.measure.shown_difference(compared.change)
     sure = "no interval" if compared.verdict == "unknown" else f"B is {compared.verdict}"
     return f"--fail-if {condition.text}: {change} ({_relative(compared)} of A){where}; {sure}"
@@ -67,18 +67,19 @@ def _print_figures(found: TwoRuns) -> None:
     if len(shown) > MOST_ROWS:
         shown = [compared for compared in shown if compared.verdict not in {"tied", "equal"}]
     if found.kind == "run":
-        print_table(("", *_HEAD), [(c.measure.name, *_row(c)) for c in shown])
+        print_table(("", *HEAD), [(c.measure.name, *row_of(c)) for c in shown])
     for name in dict.fromkeys(c.measure.name for c in shown) if found.kind == "sweep" else ():
-        rows = [(_place(c.place), *_row(c)) for c in shown if c.measure.name == name]
-        print_table(("", *_HEAD), rows, title=name)
+        rows = [(place_words(c.place), *row_of(c)) for c in shown if c.measure.name == name]
+        print_table(("", *HEAD), rows, title=name)
         print()
-    print_line(_summary(found))
+    print_line(counted(found))
     if hidden := len(found.comparisons) - len(shown):
         print_line(f"{hidden} tied or equal ones are not shown here; --json has them all")
-    print_line(_evidence(found))
+    print_line(evidence(found))
 
 
-def _row(compared: Compared) -> list[str]:
+def row_of(compared: Compared) -> list[str]:
+    """Return what a table shows of one figure, in the order of HEAD."""
     measure, difference = compared.measure, compared.difference
     ends = (difference.low, difference.high) if difference else (None, None)
     p_value = "n/a"
@@ -95,7 +96,7 @@ def _row(compared: Compared) -> list[str]:
     ]
 
 
-def _evidence(found: TwoRuns) -> str:
+def evidence(found: TwoRuns) -> str:
     """Return what the intervals rest on."""
     rests: dict[str, list[str]] = {}
     for compared in found.comparisons:
@@ -107,7 +108,8 @@ def _evidence(found: TwoRuns) -> str:
     return f"intervals from {'; '.join(shown)}" if rests else "no interval: too little to resample"
 
 
-def _summary(found: TwoRuns) -> str:
+def counted(found: TwoRuns) -> str:
+    """Return how many figures are higher, lower and tied, of how many comparisons."""
     verdicts = [compared.verdict for compared in found.comparisons]
     counts = ", ".join(
         f"{verdicts.count(verdict)} {verdict}"
@@ -119,15 +121,25 @@ def _summary(found: TwoRuns) -> str:
     return f"{how} figures of B: {counts}; Holm's correction is for {tested} comparisons"
 
 
-def _print_requests(found: TwoRuns) -> None:
-    if found.requests:
-        counts = ", ".join(f"{count:,} {name}" for name, count in found.requests.items())
-        print_line(f"requests that save in B: {counts}")
-    rows = [
+def lost_rows(found: TwoRuns) -> list[tuple[str, str, str, str]]:
+    """Return cause, A, B and B - A of the tokens that were not saved."""
+    return [
         (LOSS_WORDS.get(loss, loss), f"{a:,}", f"{b:,}", f"{b - a:+,}")
         for loss, (a, b) in found.lost_tokens.items()
         if a or b
     ]
+
+
+def moved_words(found: TwoRuns) -> str:
+    """Return how many requests save more, less and the same in B; empty where not paired."""
+    counts = ", ".join(f"{count:,} {name}" for name, count in found.requests.items())
+    return f"requests that save in B: {counts}" if counts else ""
+
+
+def _print_requests(found: TwoRuns) -> None:
+    if moved := moved_words(found):
+        print_line(moved)
+    rows = lost_rows(found)
     if rows:
         print()
         print_table(("tokens not saved because", "A", "B", "B - A"), rows)
@@ -146,13 +158,15 @@ def _plain(compared: Compared) -> dict[str, Any]:
         "high": difference and difference.high,
         "resampled": difference and difference.method,
         "count": difference and difference.count,
+        "freedom": difference and difference.freedom,
         "relative": compared.relative,
         "p_holm": compared.p_holm,
         "verdict": compared.verdict,
     }
 
 
-def _place(place: Mapping[str, Any]) -> str:
+def place_words(place: Mapping[str, Any]) -> str:
+    """Return "branch, 8 GiB" of a cell of a sweep."""
     return ", ".join(_setting(key, value) for key, value in place.items())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from simulator.records import LOSSES
 
@@ -92,6 +93,7 @@ def _cell(placer: str, capacity: int | None, replication: int, requests: int) ->
         "ttft_p90_seconds": 0.45,
         "ttft_p99_seconds": 1.25 if requests >= 368 else None,
         **_lost(total, hit, requests),
+        **_lost_in_blocks(prompt - saved, max(requests // blocks, 1) if blocks else 0),
         "checkpoints_written": 9_000,
         "checkpoints_peak_count": 420,
         "checkpoints_peak_bytes": int(states.max(initial=0)),
@@ -127,6 +129,17 @@ def _lost(total: int, hit: int, requests: int) -> dict[str, int]:
     lost["in_flight"] = int(0.02 * rest)
     lost["not_checkpointed"] = left - sum(lost.values())
     return {f"lost_{loss}_tokens": tokens for loss, tokens in lost.items()}
+
+
+def _lost_in_blocks(left: NDArray[np.int64], requests: int) -> dict[str, list[int]]:
+    """Split the recomputed tokens of each block, exactly."""
+    lost = [_lost(int(tokens / 0.9), 0, requests) for tokens in left]
+    columns = {f"block_{name}": [each[name] for each in lost] for name in lost[0]} if lost else {}
+    columns = columns or {f"block_lost_{loss}_tokens": [] for loss in LOSSES}
+    for number, tokens in enumerate(left.tolist()):
+        rest = tokens - sum(column[number] for column in columns.values())
+        columns["block_lost_never_seen_tokens"][number] += rest
+    return columns
 
 
 def _manifest(replications: int) -> dict[str, Any]:

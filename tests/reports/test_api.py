@@ -26,7 +26,7 @@ SETTINGS = {
 @pytest.fixture
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the page, which takes longer than everything else."""
-    monkeypatch.setattr("reports.artefacts.write_page", lambda *_: None)
+    monkeypatch.setattr("reports.artefacts.write_page", lambda *_: [])
 
 
 def test_a_study_is_the_same_built_and_read(tmp_path: Path) -> None:

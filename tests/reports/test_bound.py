@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 
+from policies.placement.holding import ResumeOptions
 from policies.registry import create
-from reports.bound import all_served, bound_saved_tokens
+from reports.bound import all_served, bound_saved_tokens, stored_bound
 from reports.page import render_page
 from reports.scenario import build_scenario
 from reports.study_file import Cache, Server, Study
@@ -17,6 +19,7 @@ from simulator.simulation import Scenario, simulate
 from simulator.trace import Trace
 from tests.reports.sample_study import GIB, sample
 from tests.reports.test_page import text_of
+from workloads.store import save
 from workloads.synthetic import SyntheticSpec, generate
 
 Kind = Literal["instant", "queue"]
@@ -96,3 +99,16 @@ def test_the_page_tells_how_far_it_is_and_marks_who_looks_ahead() -> None:
     assert "best possible" not in text_of(render_page(without, manifest)).replace(
         "Of the best possible", ""
     )
+
+
+def test_a_stored_workload_is_walked_once_for_all_capacities(
+    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = []
+    whole = ResumeOptions.of
+    monkeypatch.setattr(ResumeOptions, "of", lambda *told: walked.append(told) or whole(*told))
+    save(trace, tmp_path / "trace.parquet")
+    sizes = (GIB // 4, GIB, 4 * GIB, None)
+    found = [stored_bound(tmp_path / "trace.parquet", scenario(size), 0.1) for size in sizes]
+    assert len(walked) == 2  # all requests, and those that count
+    assert found == [bound_saved_tokens(trace, scenario(size), 0.1) for size in sizes]

@@ -8,12 +8,13 @@ import altair as alt
 import polars as pl
 import pytest
 
-from reports.charts import TITLES, build_charts, write_images
+from reports.charts import TITLES, build_charts, world_charts, write_images
 from reports.charts.bars import FATES_IN_ORDER, explained
 from reports.charts.lint import checked
+from reports.comparison import compare
 from reports.statistics import Estimate
 from simulator.errors import UsageError
-from tests.reports.sample_study import GIB, PLACERS, sample, with_failures
+from tests.reports.sample_study import BLOCKS, GIB, PLACERS, sample, with_failures
 
 
 def rows_of(chart: Any, *fields: str) -> list[dict[str, Any]]:
@@ -58,6 +59,43 @@ def test_the_fates_of_prompt_tokens_sum_to_the_whole(charts: dict[str, Any]) -> 
         assert [row["fate"] for row in own] == [fate.name for fate in FATES_IN_ORDER]
         assert sum(row["share"] for row in own) == pytest.approx(1.0)
     assert all(fate.meaning for fate in FATES_IN_ORDER)
+
+
+def test_losses_of_every_block_sum_to_the_whole_for_every_policy(charts: dict[str, Any]) -> None:
+    names = [fate.name for fate in FATES_IN_ORDER]
+    rows = rows_of(charts["losses_over_time"], *names)
+    assert len(rows) == len(PLACERS) * BLOCKS
+    assert {row["series"] for row in rows} == set(PLACERS)
+    for row in rows:
+        assert sum(row[name] for name in names) == pytest.approx(1.0, abs=1e-3)
+    baseline = rows_of(charts["losses_over_time_baseline"], *names)
+    assert baseline == [row for row in rows if row["series"] == "block:size=1024"]
+
+
+def test_rates_over_time_are_those_of_the_blocks(charts: dict[str, Any]) -> None:
+    cells, _ = sample()
+    own = cells.filter((pl.col("placer") == "last") & (pl.col("capacity_bytes") == 4 * GIB)).row(
+        0, named=True
+    )
+    rows = [row for row in rows_of(charts["rate_over_time"], "rate") if row["series"] == "last"]
+    pairs = zip(own["block_saved_tokens"], own["block_prompt_tokens"], strict=True)
+    assert [row["rate"] for row in rows] == pytest.approx([s / p for s, p in pairs], rel=1e-3)
+    minutes = [seconds / 60 for seconds in own["block_arrival_seconds"]]
+    assert [row["time"] for row in rows] == pytest.approx(minutes)
+
+
+def test_what_was_not_stored_over_time_is_left_out() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB])
+    older = cells.drop([name for name in cells.columns if name.startswith("block_lost_")])
+    names = set(build_charts(older, manifest))
+    assert {"rate_over_time", "occupancy"} <= names
+    assert not {"losses_over_time", "losses_over_time_baseline"} & names
+
+
+def test_few_policies_are_followed_where_many_worlds_share_a_page() -> None:
+    (world,) = compare(*sample())
+    rows = rows_of(world_charts(world, followed=3)["occupancy"], "KV")
+    assert [*dict.fromkeys(row["series"] for row in rows)] == ["branch", "block:size=1024", "none"]
 
 
 def test_one_capacity_has_no_capacity_curve_and_one_placer_no_differences() -> None:

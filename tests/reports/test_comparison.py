@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from reports.comparison import compare
+from reports.comparison import compare, differences
 from tests.reports.sample_study import GIB, sample, with_failures
 
 
@@ -126,3 +126,38 @@ def test_charts_show_the_best_series_and_the_baseline() -> None:
     assert len(names) == 24
     assert (names[0], names[-1]) == ("none", "branch")
     assert len(world.series) == 42
+
+
+def test_every_difference_is_corrected_for_all_that_are_made() -> None:
+    cells, manifest = sample(["last", "branch", "sqrt"], [4 * GIB, 8 * GIB], baseline="last")
+    two = pl.concat([cells.with_columns(pl.lit(name).alias("workload")) for name in "ab"])
+    worlds = compare(two, manifest)
+    made = [each for each in differences(worlds) if each is not None and each.tested]
+    # 2 policies x 2 capacities x 2 metrics, and the best less sqrt, in each of 2 workloads
+    assert len(made) == 2 * (2 * 2 * 2 + 1)
+    raw = sorted((each.p_value or 0.0, each.p_holm or 0.0) for each in made)
+    assert raw[0][1] == pytest.approx(18 * raw[0][0])
+    alone = compare(cells, manifest)[0].points["branch", "4 GiB"].token_hit_rate_difference
+    among = worlds[0].points["branch", "4 GiB"].token_hit_rate_difference
+    assert alone == among  # the interval is the same
+    assert alone is not None
+    assert among is not None
+    assert (alone.p_holm or 0) < (among.p_holm or 0)
+
+
+def test_the_gap_of_a_rival_is_one_of_the_differences() -> None:
+    cells, manifest = sample(["last", "branch", "sqrt"], [8 * GIB], baseline="last")
+    (world,) = compare(cells, manifest)
+    last, branch, root = world.at("8 GiB")
+    assert world.best is branch
+    assert world.gap(last) is branch.token_hit_rate_difference
+    assert list(world.behind) == ["sqrt"]
+    assert world.gap(root) is world.behind["sqrt"]
+    assert world.behind["sqrt"].value == pytest.approx(
+        branch.less(root, "token_hit_rate").value  # type: ignore[union-attr]
+    )
+    (world,) = compare(cells, manifest | {"baseline": "branch"})
+    last, *_ = world.at("8 GiB")
+    assert last.token_hit_rate_difference is not None
+    assert world.gap(last) == last.token_hit_rate_difference.opposite
+    assert world.behind == {}

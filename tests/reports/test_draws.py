@@ -142,13 +142,13 @@ def test_the_care_box_tells_of_loss_uncertainty_and_warnings() -> None:
                     "kind": "measured",
                     "scale": "group x 8",
                     "band": 0.031,
-                    "lossy": {"p:kv=0.5": "50 % of its bytes"},
+                    "lossy": {"p:kv=0.5": "KV keeps 50 % of its bytes; states are exact"},
                     "warnings": ["one layer group was timed"],
                 }
             },
         )
     )
-    assert "Lossy: with the profile p:kv=0.5 KV keeps 50 % of its bytes" in told
+    assert "Lossy: with the profile p:kv=0.5 KV keeps 50 % of its bytes; states are exact" in told
     assert "timed as group x 8, not on the whole model" in told
     assert "known to about 3.1 %" in told
     assert "The profile warns: one layer group was timed." in told

@@ -35,6 +35,8 @@ def test_blocks_add_up_to_the_metrics(result: Result, warmup: float) -> None:
     assert sum(found["block_prompt_tokens"]) == metrics["prompt_tokens"]
     assert sum(found["block_saved_tokens"]) == metrics["saved_tokens"]
     assert sum(found["block_finished"]) == metrics["requests_finished"]
+    for loss in LOSSES:
+        assert sum(found[f"block_lost_{loss}_tokens"]) == metrics[f"lost_{loss}_tokens"]
     mean = sum(found["block_ttft_seconds"]) / sum(found["block_finished"])
     assert mean == pytest.approx(metrics["ttft_mean_seconds"])
     lengths = {len(values) for values in found.values()}
@@ -51,13 +53,20 @@ def test_blocks_by_hand() -> None:
         "arrival_seconds": np.array([0.0, 1.0, 2.0]),
         "kv_bytes": np.array([1, 2, 3]),
         "checkpoint_bytes": np.array([4, 5, 6]),
+        **{f"lost_{loss}_tokens": np.array([10, 0, 0]) for loss in LOSSES},
+        "lost_never_seen_tokens": np.array([0, 0, 21]),
+        "lost_not_served_tokens": np.array([0, 20, 0]),
     }
     made = Result.__new__(Result)
     object.__setattr__(made, "columns", columns)
     found = blocks(made, 0.34)
+    lost = {f"block_lost_{loss}_tokens": found.pop(f"block_lost_{loss}_tokens") for loss in LOSSES}
+    assert lost.pop("block_lost_never_seen_tokens") == [0, 21]
+    assert lost.pop("block_lost_not_served_tokens") == [20, 0]
+    assert set(map(tuple, lost.values())) == {(0, 0)}
     assert found == dict(
         zip(
-            BLOCK_COLUMNS,
+            [name for name in BLOCK_COLUMNS if "lost" not in name],
             ([20, 30], [0, 9], [0.0, 1.5], [0, 1], [1.0, 2.0], [2, 3], [5, 6]),
             strict=True,
         )

@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from reports.comparison import compare
 from reports.page import render_page
-from reports.page.document import content_security_policy, data_block
+from reports.page.document import content_security_policy, data_block, with_code
+from reports.page.table import table
 from tests.reports.sample_study import GIB, sample, with_failures
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u2028'\""
@@ -88,7 +90,7 @@ def test_the_rest_of_the_page_is_there(page: str) -> None:
         assert heading in told
     assert "milepost sweep studies/demo.toml --out results/demo" in told
     assert markup_of(page).count("<tr>") == 1 + 9 * 5
-    assert page.count('class="chart"') == 8
+    assert page.count('class="chart"') == 11
 
 
 def test_the_care_box_follows_from_the_facts() -> None:
@@ -121,6 +123,20 @@ def test_hostile_names_are_shown_as_text() -> None:
     assert "<img" not in markup_of(page)
     assert page.count("</script>") == 3
     assert "{{ 7 * 7 }}" in text_of(page)
+
+
+def test_of_more_rows_than_fit_those_at_the_focus_stay() -> None:
+    (world,) = compare(*sample(["last", "branch"], [GIB, 2 * GIB, 4 * GIB], replications=1))
+    assert world.focus == "2 GiB"
+    rows, more = table(world, 4)
+    shown = [(row[0].text, row[1].text) for row in rows]
+    assert shown == [("last", "1 GiB"), ("last", "2 GiB"), ("last", "4 GiB"), ("branch", "2 GiB")]
+    assert more == 2
+
+
+def test_backticks_make_code_of_what_stays_text() -> None:
+    shown = with_code("`milepost run` of `<img>` & `")
+    assert shown == "<code>milepost run</code> of <code>&lt;img&gt;</code> &amp; `"
 
 
 def test_data_cannot_leave_its_element() -> None:

@@ -1,114 +1,134 @@
-"""The page in a real browser, headless and without a network."""
+"""The page of a study in a browser: what a reader can do with it."""
 
 from __future__ import annotations
-
-import json
-import re
-import shutil
-import subprocess
-from html import unescape
-from typing import Any
 
 import pytest
 
 from reports.page import render_page
+from tests.reports.browser import Seen, assert_sound, look_at
 from tests.reports.sample_study import GIB, sample
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "</script><img src=x onerror=alert(1)>"
+CHARTS = 11
+ROWS = 4 * 16
+ACTIONS = """
+  const all = (selector) => [...page.querySelectorAll(selector)];
+  const one = (selector) => page.querySelector(selector);
+  const chart = (name) => one(`#chart-1-${name}`);
+  const said = () => one("#status").textContent;
+  const light = () => ({
+    opacity: [...new Set(all(".chart .mark-line path").map((path) => path.getAttribute("opacity"))
+      .filter((opacity) => opacity !== null))].sort(),
+    pressed: all('.key[aria-pressed="true"]').map((key) => key.dataset.series),
+    rows: all("tbody tr.lit th").map((name) => name.firstChild.textContent),
+    followed: all("[data-follows]").map((name) => name.textContent),
+    said: said(),
+  });
+  const escape = async () => {
+    page.dispatchEvent(new view.KeyboardEvent("keydown", { key: "Escape" }));
+    await wait(300);
+  };
+  const key = (name) => all(".key").find((each) => each.dataset.series === name);
+  const click = async (element) => {
+    element.dispatchEvent(new view.MouseEvent("click", { bubbles: true }));
+    await wait(300);
+    return light();
+  };
+  const ticks = () => ["rate-over-time", "losses-over-time", "occupancy", "occupancy-baseline"]
+    .map((name) => [...chart(name).querySelector(".role-axis-label").querySelectorAll("text")]
+      .map((label) => label.textContent).sort().join(" "));
 
-# A page around the page: it looks inside, presses a key and a heading, and writes what it saw.
-PROBE = """<!doctype html><body><iframe src="page.html" style="width:420px;height:900px"></iframe>
-<pre id="seen"></pre><script>
-const charts = (page) => [...page.querySelectorAll(".chart")];
-const settled = (page) => charts(page).length && charts(page).every((c) => c.dataset.drawn);
-const look = () => {
-  const page = document.querySelector("iframe").contentDocument;
-  if (!settled(page)) { setTimeout(look, 100); return; }
-  const lit = () => [...new Set([...page.querySelectorAll(".chart .mark-line path")]
-    .map((path) => path.getAttribute("opacity")).filter((opacity) => opacity !== null))];
-  const first = () => page.querySelector("tbody tr").children[2].dataset.key;
-  const seen = { drawn: charts(page).map((c) => c.dataset.drawn), before: lit(), rows: [first()],
-    marks: charts(page).map((c) => c.querySelectorAll("svg path").length),
-    scroll: page.documentElement.scrollWidth, width: page.documentElement.clientWidth };
-  page.querySelector(".key").click();
-  const heading = page.querySelectorAll("thead button")[2];
-  heading.click(); seen.rows.push(first()); heading.click(); seen.rows.push(first());
-  setTimeout(() => {
-    seen.after = lit();
-    document.getElementById("seen").textContent = JSON.stringify(seen);
-  }, 500);
-};
-setTimeout(look, 200);
-</script></body>"""
+  const before = light();
+  const byKey = await click(key("last")); // from the keys
+  const again = await click(key("last"));
+  const mark = [...chart("losses").querySelectorAll(".mark-rect path")].at(-1);
+  const byMark = await click(mark);
+  await escape();
+  const cleared = light();
+  const row = all("tbody th").find((name) => name.textContent.startsWith("branch"));
+  const byRow = await click(row);
+  await escape();
+
+  const [from, to] = all(".range input");
+  const whole = ticks();
+  from.value = 30;
+  from.dispatchEvent(new view.Event("input", { bubbles: true }));
+  from.dispatchEvent(new view.Event("change", { bubbles: true }));
+  await wait(300);
+  const slid = { ticks: ticks(), told: one(".range output").textContent, said: said() };
+  await escape();
+  const unslid = ticks();
+  const plot = chart("occupancy").querySelector(".role-frame").getBoundingClientRect();
+  const pointer = (type, x) => chart("occupancy").dispatchEvent(new view.PointerEvent(type,
+    { clientX: x, clientY: plot.top + 50, button: 0, pointerId: 1, bubbles: true }));
+  pointer("pointerdown", plot.left + 100);
+  pointer("pointermove", plot.left + 103); // less than a drag, so that no pointer is captured
+  pointer("pointerup", plot.left + 200);
+  await wait(300);
+  const dragged = { ticks: ticks(), told: one(".range output").textContent, said: said() };
+
+  const rows = () => all("tbody tr").filter((each) => !each.hidden).length;
+  const filter = one(".filter select");
+  const atFocus = rows();
+  filter.value = "";
+  filter.dispatchEvent(new view.Event("change", { bubbles: true }));
+  const unfiltered = { rows: rows(), said: said() };
+  const heading = all("thead button")[2];
+  const first = () => Number(one("tbody tr").cells[2].dataset.key);
+  heading.click();
+  const least = first();
+  heading.click();
+  const order = [least, first()];
+  return { before, byKey, again, byMark, cleared, byRow, whole, slid, unslid, dragged, atFocus,
+    unfiltered, order };
+"""
 
 
 @pytest.fixture(scope="module")
-def browser() -> str:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip("no chromium on the PATH")
-    return found
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    capacities = [GIB * step for step in range(1, 17)]
+    page = render_page(*sample(["last", "branch", "block:size=1024", HOSTILE], capacities))
+    return look_at(page, tmp_path_factory.mktemp("page"), actions=ACTIONS)
 
 
-@pytest.fixture(scope="module")
-def seen(browser: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
-    """Return what the probe saw, and the console."""
-    folder = tmp_path_factory.mktemp("page")
-    cells, manifest = sample(["last", "branch", "block:size=1024", HOSTILE], [2 * GIB, 8 * GIB])
-    page = render_page(cells, manifest)
-    (folder / "page.html").write_text(page, encoding="utf-8")
-    (folder / "probe.html").write_text(PROBE, encoding="utf-8")
-    run = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-dev-shm-usage",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--allow-file-access-from-files",  # lets the probe look into its frame
-            "--disable-web-security",
-            f"--user-data-dir={folder / 'profile'}",
-            "--window-size=1280,1000",
-            "--virtual-time-budget=20000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            (folder / "probe.html").as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    match = re.search(r'<pre id="seen">(.+?)</pre>', run.stdout)
-    assert match, run.stderr[-2000:]
-    return json.loads(unescape(match.group(1))), run.stderr
+def test_it_draws_fits_a_phone_and_the_console_is_silent(seen: Seen) -> None:
+    assert_sound(seen, CHARTS)
 
 
-def test_every_chart_draws(seen: tuple[dict[str, Any], str]) -> None:
-    assert seen[0]["drawn"] == ["yes"] * 8
-    assert min(seen[0]["marks"]) > 2
+def test_a_key_lights_up_one_policy_everywhere(seen: Seen) -> None:
+    assert seen["before"]["opacity"] == ["1"]
+    assert seen["before"]["followed"] == ["branch", "branch"]
+    lit = seen["byKey"]
+    assert lit["opacity"] == ["0.12", "1"]
+    assert lit["pressed"] == ["last"]
+    assert lit["rows"] == ["last"] * 16
+    assert lit["followed"] == ["last", "last"]
+    assert lit["said"] == "last is lit up in the charts and in 16 rows of the table."
+    assert seen["again"]["opacity"] == ["1"]
+    assert seen["again"]["pressed"] == seen["again"]["rows"] == []
 
 
-def test_the_console_is_silent(seen: tuple[dict[str, Any], str]) -> None:
-    assert [line for line in seen[1].splitlines() if ":CONSOLE" in line] == []
+def test_so_do_a_mark_and_a_row_and_escape_puts_it_out(seen: Seen) -> None:
+    assert seen["byMark"]["pressed"] == [HOSTILE]
+    assert seen["byMark"]["rows"] == [HOSTILE] * 16
+    assert seen["cleared"]["opacity"] == ["1"]
+    assert seen["cleared"]["pressed"] == seen["cleared"]["rows"] == []
+    assert seen["cleared"]["said"] == "All policies are shown alike."
+    assert seen["byRow"]["pressed"] == ["branch"]
 
 
-def test_a_phone_does_not_scroll_sideways(seen: tuple[dict[str, Any], str]) -> None:
-    assert seen[0]["scroll"] <= seen[0]["width"]
+def test_a_range_of_time_holds_in_all_charts_over_time(seen: Seen) -> None:
+    for name in ("slid", "dragged"):
+        ticks = zip(seen[name]["ticks"], seen["whole"], strict=True)
+        assert all(now != before for now, before in ticks)
+    assert seen["slid"]["told"] == "29.75 to 58.33 min"
+    assert seen["slid"]["said"] == "The charts over time show 29.75 to 58.33 min."
+    assert seen["unslid"] == seen["whole"]
+    assert seen["dragged"]["told"] in seen["dragged"]["said"]
 
 
-def test_a_key_lights_up_one_policy(seen: tuple[dict[str, Any], str]) -> None:
-    assert seen[0]["before"] == ["1"]
-    assert sorted(seen[0]["after"]) == ["0.12", "1"]
-
-
-def test_a_heading_sorts_the_table_both_ways(seen: tuple[dict[str, Any], str]) -> None:
-    least, most = (float(key) for key in seen[0]["rows"][1:])
+def test_the_table_shows_one_capacity_or_all_and_sorts_both_ways(seen: Seen) -> None:
+    assert (seen["atFocus"], seen["unfiltered"]["rows"]) == (4, ROWS)
+    assert seen["unfiltered"]["said"] == f"The table shows {ROWS} of {ROWS} rows."
+    least, most = seen["order"]
     assert least < most

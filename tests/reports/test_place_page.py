@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +16,8 @@ from reports.charts.staircase import savings_curve, staircase
 from reports.law_file import DepthLaw, law_of
 from reports.place_page import render_place_page
 from reports.placement import Question, answer
+from tests.reports.browser import assert_sound, look_at
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
@@ -80,30 +78,5 @@ def test_the_page_is_closed_to_the_world_and_the_same_again(law: DepthLaw) -> No
 
 
 def test_it_draws_in_a_browser(law: DepthLaw, tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip("no chromium on the PATH")
-    (tmp_path / "page.html").write_text(render_place_page(law, asked(law, 100_000, 5)))
-    run = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=420,900",
-            "--virtual-time-budget=20000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            (tmp_path / "page.html").as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert re.findall(r'data-drawn="(\w+)"', run.stdout) == ["yes", "yes"], run.stderr[-2000:]
-    assert [line for line in run.stderr.splitlines() if ":CONSOLE" in line] == []
+    seen = look_at(render_place_page(law, asked(law, 100_000, 5)), tmp_path)
+    assert_sound(seen, 2)

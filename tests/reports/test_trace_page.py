@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -18,28 +16,12 @@ from reports.charts.lint import checked
 from reports.trace_captions import CAPTIONS, tokens
 from reports.trace_page import GROUPS, render_trace_page
 from simulator.trace import Trace
+from tests.reports.browser import assert_sound, look_at
 from workloads.inspection import Inspection, inspect
 from workloads.opening import open_trace
 from workloads.synthetic import SyntheticSpec, generate
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-
-# A page around the page, which looks inside at the width of a phone.
-PROBE = """<!doctype html><body><iframe src="page.html" style="width:420px;height:900px"></iframe>
-<pre id="seen"></pre><script>
-const look = () => {
-  const page = document.querySelector("iframe").contentDocument;
-  const charts = [...page.querySelectorAll(".chart")];
-  if (!charts.length || !charts.every((c) => c.dataset.drawn)) { setTimeout(look, 100); return; }
-  document.getElementById("seen").textContent = JSON.stringify({
-    drawn: charts.map((c) => c.dataset.drawn),
-    lines: charts.map((c) => c.querySelectorAll(".mark-line path").length),
-    wide: charts.map((c) => c.querySelector("svg").getBoundingClientRect().width),
-    scroll: page.documentElement.scrollWidth, width: page.documentElement.clientWidth });
-};
-setTimeout(look, 200);
-</script></body>"""
 
 
 @pytest.fixture(scope="module")
@@ -119,40 +101,5 @@ def test_tokens_have_three_digits() -> None:
 
 
 def test_it_draws_in_a_browser(page: str, tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip("no chromium on the PATH")
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    (tmp_path / "probe.html").write_text(PROBE, encoding="utf-8")
-    run = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--allow-file-access-from-files",  # lets the probe look into its frame
-            "--disable-web-security",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1280,1000",
-            "--virtual-time-budget=20000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            (tmp_path / "probe.html").as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    match = re.search(r'<pre id="seen">(.+?)</pre>', run.stdout)
-    assert match, run.stderr[-2000:]
-    seen = json.loads(unescape(match.group(1)))
-    assert seen["drawn"] == ["yes"] * len(CAPTIONS)
-    assert min(seen["lines"]) >= 1
-    assert max(seen["wide"]) <= seen["width"]
-    assert seen["scroll"] <= seen["width"]
-    assert [line for line in run.stderr.splitlines() if ":CONSOLE" in line] == []
+    seen = look_at(page, tmp_path)
+    assert_sound(seen, len(CAPTIONS))

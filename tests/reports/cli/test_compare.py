@@ -51,6 +51,27 @@ def test_a_change_beyond_its_limit_is_exit_99(milepost: Milepost, runs: tuple[Pa
     assert (ended.code, "p50_ttft" in ended.out) == (0, True)
 
 
+def test_a_page_and_the_page_again(
+    milepost: Milepost, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ended = milepost("compare", *runs, "--out", out, "--fail-if", "token_hit_rate<+99%")
+    assert ended.code == 99
+    assert ended.out.endswith(f"the page: {out / 'compare.html'}\n")
+    page = (out / "compare.html").read_bytes()
+    assert b"--fail-if &#39;token_hit_rate&lt;+99%&#39;" in page
+    (out / "compare.html").unlink()
+    ended = milepost("report", out)
+    assert (ended.code, ended.out) == (0, f"{out / 'compare.html'}\n")
+    assert (out / "compare.html").read_bytes() == page
+    assert milepost("compare", *runs, "--out", out).code == 0
+    before = sorted(runs[0].iterdir())
+    ended = milepost("compare", *runs, "--out", runs[0])
+    assert (ended.code, ended.out) == (2, "")
+    assert "not empty and not the folder of a comparison" in ended.err
+    assert sorted(runs[0].iterdir()) == before
+
+
 def test_runs_of_other_traffic_are_refused(
     milepost: Milepost, runs: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,27 @@ def test_a_lossy_run_says_so(milepost: Milepost) -> None:
     assert ended.code == 0
     told = " ".join(ended.out.split())
     assert "qwen3.5-9b-h200:kv_budget=512 (composed), queue server" in told
-    assert "KV keeps 512 tokens a layer, held with each checkpoint" in told
+    assert "KV keeps 512 tokens a layer, held with each checkpoint; states are exact" in told
+
+
+def test_lossy_states_are_told_wherever_the_profile_is(milepost: Milepost, tmp_path: Path) -> None:
+    name, told = "qwen3.5-9b-h200:state=int8", "KV is exact; states are kept in int8"
+    (row,) = milepost("profiles", "show", name, "--json").json["profiles"]
+    assert row["state_compression"] == "kept in int8"
+    assert f"Lossy: {told}" in milepost("profiles", "show", name).out
+    study, out = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(
+        '[workload]\nrequests = 200\n[policy]\nplacer = "branch"\n'
+        f'[model]\nprofile = "{name}"\n[grid]\n"cache.capacity" = ["4 GiB"]\n'
+    )
+    assert told in " ".join(milepost("run", str(study), "--capacity", "1 GiB", "-q").out.split())
+    milepost("sweep", str(study), "--out", str(out), "-q", "--jobs", "1")
+    assert f"Lossy: with the profile {name} {told}" in unescape((out / "report.html").read_text())
+    target = ("--target", "token_hit_rate>=1%", "--out", str(tmp_path / "least"), "-q")
+    milepost("capacity", str(study), *target, "--jobs", "1")
+    page = unescape((tmp_path / "least" / "capacity.html").read_text())
+    assert f"Lossy: with the profile {name} {told}" in page
+    assert "states are compressed already" in page  # and not once more
 
 
 @pytest.mark.parametrize("command", ["policies", "profiles"])

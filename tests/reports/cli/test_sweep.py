@@ -149,7 +149,7 @@ def test_charts_as_images(
     ended = milepost("report", finished / "out", "--images", "svg", "--json")
     assert ended.code == 0
     images = [Path(file) for file in ended.json["files"] if file.endswith(".svg")]
-    assert len(images) == 8
+    assert len(images) == 11
     assert all(image.read_text() == drawn for image in images)
 
 
@@ -274,3 +274,16 @@ def test_progress_goes_to_stderr(finished: Path, milepost: Milepost) -> None:
     assert ended.out.startswith("24 of 24 cells done; the page: ")
     quiet = milepost("sweep", finished / "study.toml", "--out", finished / "out", "--quiet")
     assert quiet.err == ""
+
+
+def test_what_the_results_conclude_is_printed_and_kept(
+    finished: Path, milepost: Milepost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = json.loads((finished / "out" / "differences.json").read_text())
+    answer, claims = kept["sentences"]
+    assert answer.startswith("At ")
+    assert f"of {kept['comparisons_corrected_for']} differences stand Holm's correction" in claims
+    monkeypatch.setattr("reports.artefacts.write_page", lambda *_: kept["sentences"])
+    command = ("sweep", finished / "study.toml", "--out", finished / "out")
+    assert milepost(*command).out.splitlines()[1:] == [answer, claims]
+    assert milepost(*command, "--json").json["sentences"] == [answer, claims]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
 from html import unescape
 from pathlib import Path
 
@@ -18,8 +15,8 @@ from reports.drift.page import GROUPS, render_page
 from reports.drift.sentences import answers
 from reports.drift.study import CLAIRVOYANT, DriftStudy, run
 from reports.settings import read_settings
+from tests.reports.browser import assert_sound, look_at
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 SETTINGS = {
     "title": HOSTILE,
@@ -34,21 +31,6 @@ SETTINGS = {
         "optimal:budget=2,window=100,drift=0.01",
     ],
 }
-
-# A page around the page, which looks inside at the width of a phone.
-PROBE = """<!doctype html><body><iframe src="page.html" style="width:420px;height:900px"></iframe>
-<pre id="seen"></pre><script>
-const look = () => {
-  const page = document.querySelector("iframe").contentDocument;
-  const charts = [...page.querySelectorAll(".chart")];
-  if (!charts.length || !charts.every((c) => c.dataset.drawn)) { setTimeout(look, 100); return; }
-  document.getElementById("seen").textContent = JSON.stringify({
-    drawn: charts.map((c) => c.dataset.drawn),
-    marks: charts.map((c) => c.querySelectorAll(".role-mark path").length),
-    scroll: page.documentElement.scrollWidth, width: page.documentElement.clientWidth });
-};
-setTimeout(look, 200);
-</script></body>"""
 
 Found = tuple[DriftStudy, dict[str, Finding]]
 
@@ -81,40 +63,26 @@ def test_the_page_is_closed_to_the_world_and_answers_in_sentences(found: Found, 
         assert told in unescape(page)
 
 
-def test_it_draws_in_a_browser(page: str, tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip("no chromium on the PATH")
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    (tmp_path / "probe.html").write_text(PROBE, encoding="utf-8")
-    run = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--allow-file-access-from-files",  # lets the probe look into its frame
-            "--disable-web-security",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1280,1000",
-            "--virtual-time-budget=20000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            (tmp_path / "probe.html").as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    match = re.search(r'<pre id="seen">(.+?)</pre>', run.stdout)
-    assert match, run.stderr[-2000:]
-    seen = json.loads(unescape(match.group(1)))
-    assert seen["drawn"] == ["yes"] * 8
+ACTIONS = """
+  const over = ["law", "kolmogorov", "variation", "savings", "regret", "churn"];
+  const ticks = (name) => [...page.querySelector(`#${name} .role-axis-label`)
+    .querySelectorAll("text")].map((label) => label.textContent).sort().join(" ");
+  const before = over.map(ticks);
+  const others = ["windows", "pace"].map(ticks);
+  const [from] = page.querySelectorAll(".range input");
+  from.value = 500;
+  from.dispatchEvent(new view.Event("input", { bubbles: true }));
+  await wait(500);
+  return { before, after: over.map(ticks), kept: ["windows", "pace"].map(ticks), others,
+    told: page.querySelector(".range output").textContent };
+"""
+
+
+def test_it_draws_in_a_browser_in_the_dark_and_shows_a_range(page: str, tmp_path: Path) -> None:
+    seen = look_at(page, tmp_path, actions=ACTIONS, dark=True)
+    assert_sound(seen, 8)
     assert min(seen["marks"]) >= 2
-    assert seen["scroll"] <= seen["width"]
-    assert [line for line in run.stderr.splitlines() if ":CONSOLE" in line] == []
+    assert seen["paper"] == "rgb(20, 23, 27)"
+    assert seen["told"] == "500 to 1,000 requests"
+    assert all(now != before for now, before in zip(seen["after"], seen["before"], strict=True))
+    assert seen["kept"] == seen["others"]

@@ -127,7 +127,7 @@ def _run(
 
     os.setpgid(0, 0)
     if not page:
-        reports.artefacts.write_page = lambda *_: None
+        reports.artefacts.write_page = lambda *_: []
     if limit_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
     if not powers:

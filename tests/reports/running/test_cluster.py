@@ -14,6 +14,7 @@ from reports.cli import main
 from reports.executors import run_tasks
 from reports.journal import Outcome
 from simulator.errors import UsageError
+from tests.reports.capacity.examples import toml
 from tests.reports.running.conftest import Whole
 from tests.reports.running.sweeps import entries, results
 from tests.reports.worker_tasks import Job, work
@@ -66,6 +67,22 @@ def test_a_worker_that_is_killed_changes_nothing(
     assert ended.value.code == 0
     assert not victims
     assert results(out) == whole.tables
+
+
+def test_a_search_for_capacity_ends_as_on_this_machine(
+    cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = toml(tmp_path, [20, 40, 76])
+    asked = [str(study), "--target", "token_hit_rate>=20%", "--no-sensitivity", "-q"]
+    places = {"here": ["--jobs", "1"], "there": ["--cluster", cluster.scheduler_address]}
+    for out, flags in places.items():
+        with pytest.raises(SystemExit) as ended:
+            main(["capacity", *asked, "--out", str(tmp_path / out), *flags])
+        assert ended.value.code == 0
+    for name in ("capacity.json", "capacity.html"):
+        here, there = ((tmp_path / out / name).read_bytes() for out in places)
+        assert here == there
+    assert capsys.readouterr().err.count("page: ") == 2
 
 
 def test_a_failing_task_leaves_the_others_alone(cluster: Any) -> None:

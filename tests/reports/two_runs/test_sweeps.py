@@ -95,6 +95,28 @@ def test_other_requests_are_refused_unless_unpaired(
     assert found.comparisons[0].verdict == "tied"
 
 
+def test_each_of_several_traces_must_be_the_same(tmp_path: Path) -> None:
+    cells, manifest = sample(["last"], [8 * GIB])
+    both = pl.concat([cells.with_columns(pl.lit(name).alias("workload")) for name in "xy"])
+    manifest |= {"grid": {"workload": ["x", "y"]}, "trace": {"sha256": "1"}}
+
+    def traces(x: str, y: str) -> dict[str, Any]:
+        return manifest | {"workloads": {"x": {"sha256": x}, "y": {"sha256": y}}}
+
+    a = write(tmp_path / "a", both, traces("1", "2"))
+    b = write(tmp_path / "b", both, traces("1", "2") | {"trace": {"sha256": "2"}})
+    places = [dict(each.place) for each in compare_folders(a, b, measures=HIT_RATE).comparisons]
+    assert places == [{"workload": "x"}, {"workload": "y"}]
+    other = write(tmp_path / "other", both, traces("1", "3"))
+    with pytest.raises(UsageError, match="replayed different requests"):
+        compare_folders(a, other)
+    alone = cells.with_columns(pl.lit("x").alias("workload"))
+    one = write(tmp_path / "one", alone, manifest | {"grid": {}})
+    found = compare_folders(a, one, measures=HIT_RATE)
+    assert [dict(each.place) for each in found.comparisons] == [{"workload": "x"}]
+    assert found.notes == ("1 points of the grid are in A only, and left out",)
+
+
 def test_a_replay_is_resampled_and_has_no_interval_for_quantiles(tmp_path: Path) -> None:
     cells, manifest = sample(["last"], [8 * GIB], replications=1)
     manifest["trace"] |= {"deterministic": True, "sha256": "ab"}

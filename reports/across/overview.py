@@ -1,0 +1,48 @@
+"""Everything that is told of a study as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reports.across.ranking import Ranking, ranking
+from reports.across.room import Taken, taken
+from reports.comparison import differences
+from reports.evidence import Metric
+from reports.points import World
+
+METRICS: tuple[Metric, ...] = ("token_hit_rate", "ttft_seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A study as a whole.
+
+    Parameters
+    ----------
+    rankings
+        By token hit rate, and by mean TTFT; none where there is nothing to rank.
+    taken
+        The shares of the room up to foresight.
+    comparisons
+        Differences with something to test, all corrected for each other.
+    claimed
+        How many of them are no tie.
+    """
+
+    rankings: tuple[Ranking, ...]
+    taken: tuple[Taken, ...]
+    comparisons: int
+    claimed: int
+
+
+def overview_of(worlds: Sequence[World]) -> Overview:
+    """Return the overview of the worlds of a study, as `compare` makes them."""
+    found = [ranking(worlds, metric) for metric in METRICS]
+    tested = [each for each in differences(worlds) if each is not None and each.tested]
+    return Overview(
+        tuple(each for each in found if each is not None),
+        tuple(taken(worlds)),
+        len(tested),
+        sum(not each.tied for each in tested),
+    )

@@ -1,0 +1,142 @@
+"""The ranks of policies over all workloads and capacities of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reports.evidence import Metric, joint
+from reports.points import Series, World
+from reports.statistics import Joint, agreement, rank_bounds, ranks
+
+Place = tuple[World, str]  # a world and a capacity
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One combination of policies.
+
+    Parameters
+    ----------
+    series
+        What it is.
+    rank
+        Mean over workloads of the mean over their places; 1 is the best.
+    low, high
+        What it may truly be, for these workloads.
+    by_world
+        The mean over capacities in each world, by its name.
+    """
+
+    series: Series
+    rank: float
+    low: float
+    high: float
+    by_world: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The ranks by one metric, the best first.
+
+    Parameters
+    ----------
+    metric
+        What is compared.
+    ranked
+        Best first; of equals the one that the study names first.
+    places
+        Worlds times capacities at which all of them finished.
+    workloads
+        How many different ones they served.
+    pairs
+        Comparisons that the bounds are corrected for.
+    agreement
+        Kendall's W between workloads.
+    p_value
+        Of so much agreement by chance; None of one workload.
+    left_out
+        Combinations that did not finish everywhere.
+    """
+
+    metric: Metric
+    ranked: tuple[Ranked, ...]
+    places: int
+    workloads: int
+    pairs: int
+    agreement: float
+    p_value: float | None
+    left_out: tuple[str, ...]
+
+
+def ranking(worlds: Sequence[World], metric: Metric) -> Ranking | None:
+    """Return the ranks of what competes: not of bounds, nor of what looks ahead.
+
+    None where fewer than two combinations finished in every world at every capacity.
+    """
+    everyone = list(dict.fromkeys(s for world in worlds for s in world.series if not s.marks))
+    places = [(world, capacity) for world in worlds for capacity in world.capacities]
+    present = [s for s in everyone if all(_has(place, s, metric) for place in places)]
+    if len(present) < 2:
+        return None
+    found = [_joint(place, present, metric) for place in places]
+    known = [(place, each) for place, each in zip(places, found, strict=True) if each is not None]
+    if not known:
+        return None
+    left_out = tuple(s.label for s in everyone if s not in present)
+    return _ranking(metric, present, [p for p, _ in known], [j for _, j in known], left_out)
+
+
+def _has(place: Place, series: Series, metric: Metric) -> bool:
+    world, capacity = place
+    point = world.points.get((series.name, capacity))
+    value = point and (point.token_hit_rate if metric == "token_hit_rate" else point.ttft_seconds)
+    return value is not None
+
+
+def _joint(place: Place, series: Sequence[Series], metric: Metric) -> Joint | None:
+    """Return the evidence at one place, the higher the better."""
+    world, capacity = place
+    points = [world.points[each.name, capacity] for each in series]
+    found = joint([point.rows for point in points], metric, points[0].deterministic)
+    if found is None or metric == "token_hit_rate":
+        return found
+    draws = None if found.draws is None else -found.draws
+    return Joint(-found.values, draws, found.scale, found.freedom)
+
+
+def _ranking(
+    metric: Metric,
+    series: Sequence[Series],
+    places: Sequence[Place],
+    evidence: Sequence[Joint],
+    left_out: tuple[str, ...],
+) -> Ranking:
+    told = np.array([ranks(each.values) for each in evidence])
+    low, high, pairs = rank_bounds(evidence)
+    workloads = [world.workload for world, _ in places]
+    rows = _means(told, workloads)
+    mean, least, most = (_means(each, workloads).mean(axis=0) for each in (told, low, high))
+    names = [world.name for world, _ in places]
+    by_world = dict(zip(dict.fromkeys(names), _means(told, names), strict=True))
+    ranked = [
+        Ranked(
+            each,
+            float(mean[column]),
+            float(least[column]),
+            float(most[column]),
+            {name: float(row[column]) for name, row in by_world.items()},
+        )
+        for column, each in enumerate(series)
+    ]
+    ranked.sort(key=lambda each: each.rank)  # stable
+    return Ranking(metric, tuple(ranked), len(places), len(rows), pairs, *agreement(rows), left_out)
+
+
+def _means(rows: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the mean of the rows of each name, in the order of the names."""
+    picked = np.array(names)
+    return np.array([rows[picked == name].mean(axis=0) for name in dict.fromkeys(names)])

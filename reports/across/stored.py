@@ -1,0 +1,120 @@
+"""`differences.json`: every comparison of a study, its ranks and the room up to foresight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from reports.across.overview import overview_of
+from reports.across.ranking import Ranking
+from reports.across.room import Taken
+from reports.across.sentences import sentences
+from reports.files import write_json
+from reports.points import Point, World
+from reports.statistics import Estimate
+
+SCHEMA_VERSION = 1
+FILE = "differences.json"
+
+
+def write_differences(folder: Path, worlds: Sequence[World], answers: Sequence[str]) -> list[str]:
+    """Write the file and return the sentences in it; the first of them are the `answers`.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    found = as_json(worlds, answers)
+    write_json(folder / FILE, found)
+    return list(found["sentences"])
+
+
+def as_json(worlds: Sequence[World], answers: Sequence[str] = ()) -> dict[str, Any]:
+    """Return everything as plain values: shares of 1, seconds, ranks from 1."""
+    overview = overview_of(worlds)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "sentences": [*answers, *sentences(overview, worlds)],
+        "comparisons_corrected_for": overview.comparisons,
+        "differences": [row for world in worlds for row in _differences(world)],
+        "rankings": [_ranking(each) for each in overview.rankings],
+        "room": [_taken(each) for each in overview.taken],
+    }
+
+
+def _differences(world: World) -> Iterator[dict[str, Any]]:
+    for point in world.points.values():
+        base = world.baseline_of(point)
+        if base is not None:
+            metrics = {
+                "token_hit_rate": point.token_hit_rate_difference,
+                "mean_ttft_seconds": point.ttft_difference,
+            }
+            for metric, found in metrics.items():
+                yield _row(world, point, base, metric, found)
+    for name, found in world.behind.items():
+        if world.best is not None:
+            rival = world.points[name, world.focus]
+            yield _row(world, world.best, rival, "token_hit_rate", found)
+
+
+def _row(
+    world: World, ours: Point, theirs: Point, metric: str, found: Estimate | None
+) -> dict[str, Any]:
+    return {
+        "world": world.name,
+        "capacity": ours.capacity,
+        "policy": ours.series.name,
+        "less": theirs.series.name,
+        "metric": metric,
+        **_estimate(found),
+        "p_value": found and found.p_value,
+        "p_holm": found and found.p_holm,
+        "verdict": "unknown" if found is None else found.verdict,
+    }
+
+
+def _estimate(found: Estimate | None) -> dict[str, Any]:
+    return {
+        "value": found and found.value,
+        "low": found and found.low,
+        "high": found and found.high,
+        "evidence": found and found.method,
+        "count": found and found.count,
+    }
+
+
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    return {
+        "metric": ranking.metric,
+        "places": ranking.places,
+        "workloads": ranking.workloads,
+        "pairs_corrected_for": ranking.pairs,
+        "kendalls_w": ranking.agreement,
+        "p_value": ranking.p_value,
+        "left_out": list(ranking.left_out),
+        "ranks": [
+            {
+                "policy": each.series.name,
+                "rank": each.rank,
+                "low": each.low,
+                "high": each.high,
+                "by_world": each.by_world,
+            }
+            for each in ranking.ranked
+        ],
+    }
+
+
+def _taken(taken: Taken) -> dict[str, Any]:
+    return {
+        "world": taken.world,
+        "capacity": taken.capacity,
+        "policy": taken.policy,
+        "baseline": taken.baseline,
+        "foresight": taken.foresight,
+        "room": _estimate(taken.room),
+        "share": None if taken.share is None else _estimate(taken.share),
+    }

@@ -1,0 +1,115 @@
+"""The charts of a comparison: what B is less A, each figure with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from reports.charts.intervals import IntervalRow, intervals
+from reports.charts.theme import CONFIG, second_unit
+from reports.page.panel import Panel
+from reports.palette import BLUE, GREY, VERMILLION
+from reports.points import MOST_SERIES
+from reports.two_runs.outcome import Compared, TwoRuns
+from reports.two_runs.shown import place_words
+
+WORDS = {
+    "token_hit_rate": "token hit rate",
+    "mean_ttft": "mean TTFT",
+    "p50_ttft": "median TTFT",
+    "p90_ttft": "P90 TTFT",
+    "p99_ttft": "P99 TTFT",
+    "finished_share": "finished share of the requests",
+}
+_COLOURS = {"higher": BLUE, "lower": VERMILLION}
+SWATCHES = (("higher", BLUE), ("lower", VERMILLION), ("tied, equal or not tested", GREY))
+
+
+def comparison_charts(found: TwoRuns) -> dict[str, alt.LayerChart]:
+    """Return the charts by the ids of their panels; a figure without a difference is left out."""
+    charts = {}
+    for panel, group in _groups(found):
+        unit, size = _unit(group)
+        rows = [_row(each, unit, size, found.kind) for each in group]
+        chart = intervals(rows, f"B less A ({unit})", zero=0.0)
+        chart.title = f"{_title(group, found.kind)}, B less A"  # of an image, which stands alone
+        chart.config = alt.Config(**CONFIG)
+        charts[panel] = chart
+    return charts
+
+
+def panels(found: TwoRuns) -> list[Panel]:
+    """Return what stands around each chart."""
+    how = "Paired, request by request" if found.paired else "Two samples that share nothing"
+    if found.kind == "sweep" and found.paired:
+        how = "Paired, replication by replication or block by block"
+    told = f"{how}. Bars: 95 % intervals."
+    return [
+        Panel(panel, _title(group, found.kind), told + _left_out(found, group), SWATCHES)
+        for panel, group in _groups(found)
+    ]
+
+
+def _groups(found: TwoRuns) -> list[tuple[str, list[Compared]]]:
+    """Return the figures of each chart: of runs those of one unit, of sweeps those of one kind.
+
+    Where all are equal there is nothing to draw.
+    """
+    known = [each for each in found.comparisons if each.difference is not None]
+    groups: dict[str, list[Compared]] = {}
+    for each in known:
+        name = each.measure.unit if found.kind == "run" else each.measure.name
+        groups.setdefault(f"compare-{name.replace('_', '-')}", []).append(each)
+    return [
+        (name, _most_telling(group))
+        for name, group in groups.items()
+        if any(each.verdict != "equal" for each in group)
+    ]
+
+
+def _most_telling(group: Sequence[Compared]) -> list[Compared]:
+    """Return as many as a chart has room for, claims before ties, in their order."""
+    claims = [each.verdict in _COLOURS for each in group]
+    order = sorted(range(len(group)), key=lambda index: not claims[index])
+    return [group[index] for index in sorted(order[:MOST_SERIES])]
+
+
+def _left_out(found: TwoRuns, group: Sequence[Compared]) -> str:
+    if found.kind == "run":
+        return ""
+    same = [each for each in found.comparisons if each.measure == group[0].measure]
+    more = sum(each.difference is not None for each in same) - len(group)
+    return f" {more} more are in the table." if more else ""
+
+
+def _title(group: Sequence[Compared], kind: str) -> str:
+    if kind == "run":
+        return "Shares" if group[0].measure.unit == "share" else "Times to first token"
+    words = WORDS[group[0].measure.name]
+    return words[:1].upper() + words[1:]
+
+
+def _unit(group: Sequence[Compared]) -> tuple[str, float]:
+    if group[0].measure.unit == "share":
+        return "points", 0.01
+    ends = [end for each in group for end in _ends(each)]
+    return second_unit(ends)
+
+
+def _ends(compared: Compared) -> tuple[float, float, float]:
+    """Return value, low and high; the ends are the value where there is no interval."""
+    found = compared.difference
+    if found is None:
+        return 0.0, 0.0, 0.0
+    low = found.value if found.low is None else found.low
+    return found.value, low, found.value if found.high is None else found.high
+
+
+def _row(compared: Compared, unit: str, size: float, kind: str) -> IntervalRow:
+    name = WORDS[compared.measure.name] if kind == "run" else place_words(compared.place)
+    value, low, high = (end / size for end in _ends(compared))
+    verdict = compared.verdict
+    sure = " (no interval)" if verdict == "unknown" else f" {verdict}"
+    text = compared.measure.shown_difference(compared.change) + sure
+    return IntervalRow(name, name, value, low, high, text, _COLOURS.get(verdict, GREY))

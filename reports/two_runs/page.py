@@ -1,0 +1,110 @@
+"""The page of `milepost compare`: what was asked differently first, then what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from reports.page.document import render
+from reports.page.panel import described
+from reports.two_runs.charts import WORDS, comparison_charts, panels
+from reports.two_runs.measures import MEASURES
+from reports.two_runs.outcome import Compared, TwoRuns
+from reports.two_runs.shown import (
+    HEAD,
+    counted,
+    evidence,
+    lost_rows,
+    moved_words,
+    place_words,
+    row_of,
+)
+
+MOST_ROWS = 500
+
+
+def render_comparison(found: TwoRuns, kept: Mapping[str, Any]) -> str:
+    """Return the page as HTML; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    found
+        The comparison.
+    kept
+        The same as it is stored, with command, version and failed limits.
+    """
+    around = panels(found)
+    order = sorted(found.comparisons, key=lambda each: [*MEASURES].index(each.measure.name))
+    rows = [(_name(each, found.kind), *row_of(each)) for each in order]
+    return render(
+        "two_runs.html",
+        described(comparison_charts(found), around),
+        brand="Milepost comparison",
+        title=f"{found.b} against {found.a}",
+        version=kept["milepost_version"],
+        found=found,
+        answer=answer(found),
+        failed=kept["failed"],
+        changes=[(c.key, _shown(c.a), _shown(c.b)) for c in found.changes],
+        panels=around,
+        head=("Figure" if found.kind == "run" else "Cell", *HEAD),
+        rows=rows[:MOST_ROWS],
+        more_rows=max(0, len(rows) - MOST_ROWS),
+        lost=lost_rows(found),
+        moved=_sentence(moved_words(found)),
+        notes=_notes(found),
+        command=kept["command"],
+        kept_json=json.dumps(dict(kept), indent=2, ensure_ascii=False),
+    )
+
+
+def answer(found: TwoRuns) -> str:
+    """Return what came of it in one sentence."""
+    if found.kind == "sweep":
+        return _sentence(counted(found))
+    told = [_told(each) for each in found.comparisons if each.change is not None]
+    return f"Against A, B has {'; '.join(told)}." if told else "Nothing can be compared."
+
+
+def _told(compared: Compared) -> str:
+    """Return "a lower token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
+    measure, found, name = compared.measure, compared.difference, WORDS[compared.measure.name]
+    ends = (found.low, found.high) if found else (None, None)
+    verdict = compared.verdict
+    if verdict == "equal":
+        return f"the same {name}: {measure.shown(compared.b)}"
+    interval = measure.shown_interval(*ends)
+    change = f"{measure.shown_difference(compared.change)} ({interval})"
+    words = {"tied": f"a {name} that is tied", "unknown": f"a {name} of which nothing is sure"}
+    said = words.get(verdict, f"a {verdict} {name}")
+    return f"{said}: {measure.shown(compared.b)}, {change}"
+
+
+def _name(compared: Compared, kind: str) -> str:
+    """Return what a row of the table is of."""
+    if kind == "run":
+        return compared.measure.name
+    return f"{compared.measure.name}: {place_words(compared.place)}"
+
+
+def _notes(found: TwoRuns) -> list[str]:
+    """Return what a reader should weigh."""
+    return [
+        _sentence(evidence(found)),
+        "“Higher” and “lower” stand Holm's correction for "
+        f"{sum(each.tested for each in found.comparisons):,} comparisons: the chance that any such "
+        "claim is false is at most 5 %. “Tied” is every other difference that has an interval.",
+        "An interval tells how far a difference would move with other requests from the same "
+        "traffic, not whether your traffic is like it, nor how wrong the costs are.",
+        *(() if found.paired else ("Unpaired: far wider than pairs of the same requests.",)),
+        *(_sentence(note) for note in found.notes),
+    ]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _shown(value: Any) -> str:
+    return "\N{EN DASH}" if value is None else str(value)

@@ -1,0 +1,106 @@
+"""`compare.json` and `compare.html`: a comparison kept, and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reports.files import make_folder, write_json
+from reports.records_folder import refuse_foreign
+from reports.statistics import Estimate
+from reports.two_runs.measures import MEASURES
+from reports.two_runs.outcome import Change, Compared, TwoRuns
+from reports.two_runs.shown import as_json
+from reports.version import version
+from simulator.errors import DataError, printable
+from simulator.files import write_text
+
+SCHEMA_VERSION = 1
+JSON, PAGE = "compare.json", "compare.html"
+
+
+def refuse_other_folder(folder: Path) -> None:
+    """Raise UsageError for a folder that holds anything but an earlier comparison."""
+    refuse_foreign(folder, (JSON, PAGE, "charts"), "the folder of a comparison")
+
+
+def told(found: TwoRuns, failures: Sequence[str], command: str) -> dict[str, Any]:
+    """Return what is kept of a comparison; `failures` are lines of changes beyond a limit."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "milepost_version": version(),
+        "command": command,
+        **as_json(found, []),
+        "failed": list(failures),
+    }
+
+
+def write_comparison(folder: Path, kept: Mapping[str, Any]) -> None:
+    """Write both files.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    from reports.two_runs.page import render_comparison
+
+    make_folder(folder)
+    write_json(folder / JSON, dict(kept))
+    write_text(folder / PAGE, render_comparison(two_runs(kept), kept))
+
+
+def read_comparison(folder: Path) -> dict[str, Any]:
+    """Return what `write_comparison` left in a folder.
+
+    Raises
+    ------
+    DataError
+        When it is damaged or was written by a newer version.
+    """
+    path = folder / JSON
+    try:
+        kept = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(str(path), "damaged: expected JSON") from error
+    schema = kept.get("schema_version") if isinstance(kept, dict) else None
+    if schema != SCHEMA_VERSION:
+        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
+        raise DataError(str(path), problem, field="schema_version")
+    try:
+        two_runs(kept)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(str(path), f"damaged: {printable(str(error), 80)}") from error
+    return dict(kept)
+
+
+def two_runs(kept: Mapping[str, Any]) -> TwoRuns:
+    """Return the comparison that `told` told of."""
+    return TwoRuns(
+        kind=kept["kind"],
+        a=kept["a"],
+        b=kept["b"],
+        paired=kept["paired"],
+        changes=tuple(Change(**change) for change in kept["changes"]),
+        comparisons=tuple(map(_compared, kept["comparisons"])),
+        requests=dict(kept["requests"]),
+        lost_tokens={name: (both["a"], both["b"]) for name, both in kept["lost_tokens"].items()},
+        notes=tuple(kept["notes"]),
+    )
+
+
+def _compared(row: Mapping[str, Any]) -> Compared:
+    difference = None
+    if row["difference"] is not None:
+        difference = Estimate(
+            row["difference"],
+            row["low"],
+            row["high"],
+            row["resampled"],
+            row["count"],
+            row["freedom"],
+            row["p_holm"],
+        )
+    return Compared(row["place"], MEASURES[row["measure"]], row["a"], row["b"], difference)
