@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from reports.cells import expand
-from reports.executors import run_tasks
-from reports.journal import Journal
-from reports.settings import Settings, read_settings
-from reports.study import CellTask, simulate_cell
-from reports.traces import store_trace
+from reports.running.executors import run_tasks
+from reports.running.sweep import CellTask, simulate_cell
+from reports.stored.journal import Journal
+from reports.study.cells import expand
+from reports.study.settings import Settings, read_settings
+from reports.study.traces import store_trace
 
 CELLS = int(os.environ.get("SWEEP_CELLS", "24"))
 STUDY = """

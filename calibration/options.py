@@ -1,4 +1,4 @@
-"""What may follow a profile's name: how its KV is compressed."""
+"""What may follow a profile's name: how its KV and its states are compressed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from simulator.decode import decode
 from simulator.errors import DataError, UsageError, did_you_mean, printable
 from simulator.kv_compression import KvCompression, fault
 from simulator.profile import Profile
+from simulator.state_compression import FORMATS, StateCompression
+from simulator.state_compression import fault as state_fault
 
 KV_KEYS = ("kv", "kv_budget")
+STATE_KEY = "state"
+LOSSY_KEYS = (*KV_KEYS, STATE_KEY)
 EIGHT_BITS = {"fp8": 8, "int8": 8}
 _DTYPE_BITS = {"bfloat16": 16, "float16": 16, "float32": 32}
 _OPTIONS = re.compile(r"(?P<name>.+?):(?P<options>\s*\w+\s*=[^/\\]*)", re.DOTALL)
@@ -46,6 +50,17 @@ def read_options(text: str, known: Iterable[str], what: str) -> dict[str, str]:
     return values
 
 
+def compressed(profile: Profile, values: Mapping[str, str]) -> Profile:
+    """Return a profile whose KV and states are compressed as the options of `LOSSY_KEYS` say.
+
+    Raises
+    ------
+    UsageError
+        If a value cannot be read, or the bytes that are left cannot be counted.
+    """
+    return with_compressed_states(with_compressed_kv(profile, values), values)
+
+
 def with_compressed_kv(profile: Profile, values: Mapping[str, str]) -> Profile:
     """Return a profile whose KV is compressed as the options of `KV_KEYS` say.
 
@@ -76,11 +91,49 @@ def with_compressed_kv(profile: Profile, values: Mapping[str, str]) -> Profile:
     problem = fault(compression, profile.kv.bytes_per_token, profile.attention_layers)
     if problem:
         raise UsageError(f"profile '{what}': {', '.join(given)}: {problem}")
-    separator = "," if ":" in profile.profile_id else ":"
-    told = ",".join(f"{key}={value}" for key, value in given.items())
+    return replace(profile, profile_id=_named(profile, given), kv_compression=compression)
+
+
+def with_compressed_states(profile: Profile, values: Mapping[str, str]) -> Profile:
+    """Return a profile whose states are kept in the number format of the option `state`.
+
+    Parameters
+    ----------
+    profile
+        Any profile that tells the number formats of its states.
+    values
+        `state`: "int8", "fp8" or "bfloat16".
+
+    Raises
+    ------
+    UsageError
+        For another format, or one that makes no state smaller.
+    """
+    if STATE_KEY not in values:
+        return profile
+    told, what = values[STATE_KEY], printable(profile.profile_id)
+    if profile.state_compression is not None:
+        raise UsageError(f"profile '{what}': its states are compressed already")
+    try:
+        compression = decode(StateCompression, {"dtype": told}, what)
+    except DataError:
+        raise UsageError(
+            f"profile '{what}': state: expected one of {', '.join(FORMATS)}, "
+            f"found '{printable(told)}'"
+        ) from None
+    problem = state_fault(compression, profile.state.dtypes)
+    if problem:
+        raise UsageError(f"profile '{what}': state={told}: {problem}")
     return replace(
-        profile, profile_id=f"{profile.profile_id}{separator}{told}", kv_compression=compression
+        profile, profile_id=_named(profile, {STATE_KEY: told}), state_compression=compression
     )
+
+
+def _named(profile: Profile, options: Mapping[str, str]) -> str:
+    """Return the name of a profile with options behind it."""
+    separator = "," if ":" in profile.profile_id else ":"
+    told = ",".join(f"{key}={value}" for key, value in options.items())
+    return f"{profile.profile_id}{separator}{told}"
 
 
 def _share(text: str, profile: Profile) -> tuple[float, ...]:

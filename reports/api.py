@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.settings import Settings, flatten, read_settings
+from reports.study.settings import Settings, flatten, read_settings
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from reports.study_file import Study as StudyFile
+    from reports.study.file import Study as StudyFile
 
 _REPEAT = "milepost sweep study.resolved.toml --out DIR"
 _ORIGIN = "settings"
@@ -76,7 +76,7 @@ class Study:
         UsageError, DataError
             As `run` would.
         """
-        from reports.estimate import estimate
+        from reports.running.estimate import estimate
 
         return estimate(self._settings, jobs)
 
@@ -104,7 +104,7 @@ class Study:
             When the study, its trace or the folder is at fault. A cell that fails does not raise:
             see `Results.failed`.
         """
-        from reports.study import sweep
+        from reports.running.sweep import sweep
 
         sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
         return Results(Path(folder))
@@ -149,14 +149,14 @@ class Results:
 
     def write_page(self) -> Path:
         """Write `report.html` again and return its path."""
-        from reports.artefacts import write_page
+        from reports.stored.artefacts import write_page
 
         write_page(self.folder, self.cells, self.manifest)
         return self.folder / "report.html"
 
     @cached_property
     def _stored(self) -> tuple[pl.DataFrame, dict[str, Any]]:
-        from reports.artefacts import read_artefacts
+        from reports.stored.artefacts import read_artefacts
 
         return read_artefacts(Path(self.folder))
 
@@ -166,7 +166,7 @@ def _overrides(settings: Mapping[str, Any] | None) -> list[tuple[str, Any, str]]
 
 
 def _parsed(settings: Settings) -> StudyFile:
-    from reports.cells import pin_overrides
-    from reports.study_file import parse_study
+    from reports.study.cells import pin_overrides
+    from reports.study.file import parse_study
 
     return parse_study(pin_overrides(settings))

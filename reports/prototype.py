@@ -7,71 +7,22 @@ Needs no more than numpy, scipy and torch, so that it runs where the GPU is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.errors import UsageError
+from reports.prototype_setup import Setup, built, check, profile_of, rules_of, trace_of
 from simulator.units import format_bytes, parse_capacity
 
 if TYPE_CHECKING:
-    from calibration.prototype.rules import Rules
     from calibration.prototype.run import Outcome
     from calibration.prototype.served import PrototypeRun, Served
     from calibration.prototype.site import Site
     from simulator.profile import Profile
     from simulator.trace import Trace
 
-# Short enough for the toy model on a CPU; misses, cuts, replays and suffixes all occur.
-GENERATOR = (
-    "documents:count=4,tokens_median=400,template_tokens=16,instruction_tokens=8,"
-    "question_tokens_median=40,answer_tokens_median=8"
-)
-LOAD = 0.4
-CLOCKS = {"cpu": "processor time", "cuda": "device events"}
-MOST_REQUESTS, MOST_PASSES = 10_000, 100
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What is asked for.
-
-    Parameters
-    ----------
-    model, group, device, dtype
-        As in `calibration.prototype.site.open_site`.
-    trace, block, format
-        A trace file and how it is read; None generates one.
-    generator, requests
-        Of the generated trace; of a file, only so many of the first requests are served.
-    load
-        As in `calibration.prototype.compare.Plan`; None keeps the times of a file, and is 0.4
-        where there are none.
-    placer, eviction, admission, capacity
-        The cache.
-    profile
-        Name or file; None measures one.
-    passes, seed
-        As in `Plan`.
-    """
-
-    model: str = "toy-qwen3.5"
-    group: bool = False
-    device: str = "cpu"
-    dtype: str | None = None
-    trace: Path | None = None
-    block: int | None = None
-    format: str | None = None
-    generator: str = GENERATOR
-    requests: int = 48
-    load: float | None = None
-    placer: str = "branch"
-    eviction: str = "lru"
-    admission: str = "always"
-    capacity: str = "unbounded"
-    profile: str | None = None
-    passes: int = 3
-    seed: int = 0
+CLOCKS = {
+    "cpu": "processor time, a reference pass beside each",
+    "cuda": "device events",
+}
 
 
 def measure(
@@ -95,18 +46,19 @@ def measure(
     UsageError, DataError, InexactError
         For whatever is wrong with the setup, or with the states of the model.
     """
+    from calibration.preflight import check_libraries
     from calibration.prototype.rules import check_servable
 
-    _check(setup)
-    trace = _trace(setup)
-    rules = _rules(setup)
+    check(setup)
+    trace = trace_of(setup)
+    rules = rules_of(setup)
     check_servable(trace, rules())  # what is wrong is said before anything is built
-    profile = _profile(setup)
+    profile = profile_of(setup)
+    check_libraries()
     from calibration.prototype.compare import Plan, compare
 
     site = built(setup) if site is None else site
-    load = LOAD if setup.load is None and setup.trace is None else setup.load
-    plan = Plan(trace, rules, profile, load, setup.passes, setup.seed)
+    plan = Plan(trace, rules, profile, setup.stretched_to, setup.passes, setup.seed)
     done = 0
 
     def note(served: Served) -> None:
@@ -116,106 +68,19 @@ def measure(
             on_progress(done, setup.passes * len(trace))
 
     profile, outcome = compare(site, plan, note)
-    return _told(setup, site, trace, profile, outcome), profile
+    return told(setup, site, trace, profile, outcome), profile
 
 
-def built(setup: Setup) -> Site:
-    """Build the model of a setup."""
-    from calibration.prototype.site import open_site
-
-    return open_site(
-        setup.model, group=setup.group, device=setup.device, dtype=setup.dtype, seed=setup.seed
-    )
-
-
-def _check(setup: Setup) -> None:
-    """Refuse numbers out of range."""
-    for flag, value, most in (
-        ("--requests", setup.requests, MOST_REQUESTS),
-        ("--passes", setup.passes, MOST_PASSES),
-    ):
-        if not 1 <= value <= most:
-            raise UsageError(f"{flag}: expected 1 to {most:,}, found {value}")
-    if setup.load is not None and not 1e-6 <= setup.load <= 100:
-        raise UsageError(f"--load: expected 1e-6 to 100, found {setup.load:g}")
-    if not 0 <= setup.seed < 2**63:
-        raise UsageError(f"--seed: expected 0 to 2**63 - 1, found {setup.seed}")
-
-
-def _trace(setup: Setup) -> Trace:
-    from workloads.arrivals import Poisson
-
-    process = Poisson(1.0)
-    if setup.trace is None:
-        from workloads.drift import read_drift
-        from workloads.synthetic import read_generator
-
-        generator = read_generator(setup.generator)
-        return generator.trace(setup.requests, setup.seed, process, read_drift(""))
-    trace = _first(_opened(setup), setup.requests)
-    if trace.arrival_seconds is None and len(trace):
-        if setup.load is None:
-            raise UsageError(f"trace '{trace.name}' has no arrival times: state a --load")
-        return trace.with_arrivals(process.times(len(trace), setup.seed))
-    return trace
-
-
-def _opened(setup: Setup) -> Trace:
-    try:
-        from workloads.opening import open_trace
-    except ImportError as error:
-        raise UsageError(
-            f"--trace needs {error.name}, which is not installed; generated traces do not"
-        ) from None
-    assert setup.trace is not None
-    return open_trace(setup.trace, block=setup.block, format=setup.format)
-
-
-def _first(trace: Trace, requests: int) -> Trace:
-    """Return the first requests of a trace, over the same tree."""
-    chosen = slice(requests)
-    return replace(
-        trace,
-        leaf=trace.leaf[chosen],
-        output_tokens=trace.output_tokens[chosen],
-        session=trace.session[chosen],
-        label=trace.label[chosen],
-        arrival_seconds=None if trace.arrival_seconds is None else trace.arrival_seconds[chosen],
-        after=None if trace.after is None else trace.after[chosen],
-    )
-
-
-def _rules(setup: Setup) -> Callable[[], Rules]:
-    """Return what makes the policies anew."""
-    from calibration.prototype.rules import Rules
-    from policies.registry import create
-
-    capacity = parse_capacity(setup.capacity, "--capacity")
-    return lambda: Rules(
-        create("placer", setup.placer),
-        create("eviction", setup.eviction),
-        create("admission", setup.admission),
-        capacity,
-    )
-
-
-def _profile(setup: Setup) -> Profile | None:
-    if setup.profile is None:
-        return None
-    from calibration.catalogue import open_profile
-
-    return open_profile(setup.profile)
-
-
-def _told(
+def told(
     setup: Setup, site: Site, trace: Trace, profile: Profile, outcome: Outcome
 ) -> PrototypeRun:
+    """Return the run with what was run, in words."""
     from calibration.preflight import software
     from calibration.prototype.served import PrototypeRun, Setting
     from policies.registry import canonical
 
     capacity = parse_capacity(setup.capacity)
-    versions = software()
+    versions = software(site.machine.kind)
     setting = Setting(
         model=site.subject.name,
         scale=site.scale,

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from reports.prototype import Setup, measure
+from reports.prototype import measure
 from reports.prototype_files import write_measured
+from reports.prototype_setup import Setup
 from reports.prototype_summary import summary_lines
-from simulator.errors import MilepostError, printable
+from simulator.errors import MilepostError, UsageError, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,6 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MilepostError as error:
         print(f"error: {printable(str(error), limit=4000)}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:  # a disk that is full, say
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {printable(where)}{error.strerror or error}", file=sys.stderr)
+        return UsageError.exit_code
     print("\n".join(summary_lines(run)))
     return 0
 

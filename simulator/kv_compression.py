@@ -5,7 +5,7 @@ bytes (fewer bits, or a share of the tokens of each block), KV is as it was, onl
 prefix keeps a constant number of tokens, whatever its length, these are chosen for that prefix and
 are no part of the KV of a longer one; so they belong to the checkpoint at its end, in a slot of
 that size, and no KV is held between checkpoints. Either may fall from the first attention layer to
-the last. States are never compressed.
+the last. What may be lost of states is in `state_compression`.
 
 References
 ----------

@@ -14,6 +14,7 @@ from simulator.errors import DataError, UsageError, printable
 from simulator.json_file import read_json
 from simulator.kv_compression import fault
 from simulator.profile_schema import Prefill, Profile, Table
+from simulator.state_compression import fault as state_fault
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -125,6 +126,10 @@ def _fault(profile: Profile) -> tuple[str, str] | None:
     )
     if problem:
         return "kv_compression", problem
+    lossy = profile.state_compression
+    state_problem = lossy and state_fault(lossy, state.dtypes)
+    if state_problem:
+        return "state_compression", state_problem
     return _table_fault(profile.prefill.F) or _points_fault(profile.prefill)
 
 

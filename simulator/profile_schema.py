@@ -12,9 +12,11 @@ from typing import Annotated, Literal
 from simulator.decode import Matches, Within
 from simulator.kv_compression import KvCompression, slot_bytes, token_bytes
 from simulator.profile_validation import Validation
+from simulator.state_compression import StateCompression, spared_bytes
 
 Text = Annotated[str, Matches(r"[^\x00-\x1f]{1,4096}", "a text of 1 to 4096 characters")]
 Name = Annotated[str, Matches(r"[\w.:=,+-]{1,200}", "a name of letters, digits and . : = , + - _")]
+Scale = Annotated[str, Matches(r"whole|group x [1-9]\d{0,3}", "'whole' or 'group x 8'")]
 Bytes = Annotated[int, Within(0, 2**60)]
 Tokens = Annotated[int, Within(1, 2**40)]
 Microseconds = Annotated[float, Within(0.0, 1e12)]
@@ -52,7 +54,10 @@ class Software:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledModel:
-    """The model; `layer_types` counts its layers by kind, `scale` is "whole" or "group x k"."""
+    """The model; `layer_types` counts its layers by kind, `scale` is "whole" or "group x k".
+
+    `dtype` is the precision in which it ran.
+    """
 
     name: Name
     config_sha256: Annotated[str, Matches("[0-9a-f]{64}", "64 hexadecimal digits")] | None = None
@@ -60,7 +65,8 @@ class ProfiledModel:
     dimensions: Mapping[str, object] | None = None
     parameters: Annotated[int, Within(1, 10**15)] | None = None
     weights: Literal["random", "real"] | None = None
-    scale: Text = "whole"
+    dtype: Text | None = None
+    scale: Scale = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +170,14 @@ class Io:
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """What the exactness gate found."""
+    """What the exactness gate found; a model that is further off has no profile.
 
-    fp32_max_abs: Annotated[float, Within(0.0, 1e30)] | None = None
+    `kernels_max_abs` is the error with the kernels that ran, which may round in fp32 too.
+    """
+
+    fp32_max_abs: Annotated[float, Within(0.0, 1e-5)] | None = None
     bug_max_abs: Annotated[float, Within(0.0, 1e30)] | None = None
+    kernels_max_abs: Annotated[float, Within(0.0, 1e30)] | None = None
     bf16_argmax_agreement: Annotated[float, Within(0.0, 1.0)] | None = None
 
 
@@ -175,7 +185,8 @@ class Exactness:
 class Profile:
     """A cost profile, as its file has it (`kind` says how far to trust it).
 
-    `state` and `kv` are those of the model itself; `kv_compression` says what a cache keeps.
+    `state` and `kv` are those of the model itself; `kv_compression` and `state_compression` say
+    what a cache keeps.
     """
 
     schema_version: Literal[1]
@@ -198,11 +209,25 @@ class Profile:
     validation: Validation | None = None
     exactness: Exactness | None = None
     kv_compression: KvCompression | None = None
+    state_compression: StateCompression | None = None
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of one checkpoint, with the KV that a compressed prefix holds there."""
-        return self.state.bytes_per_checkpoint + self.kv_slot_bytes
+        """Bytes kept of one checkpoint, with the KV that a compressed prefix holds there."""
+        state, spared = self.state, 0
+        if self.state_compression is not None:
+            parts = {"ssm": state.ssm_bytes, "conv": state.conv_bytes}
+            spared = spared_bytes(self.state_compression, parts, state.dtypes)
+        return state.bytes_per_checkpoint - spared + self.kv_slot_bytes
+
+    @property
+    def lossy(self) -> str | None:
+        """What a cache loses of KV and states, in words; None where it keeps both as they are."""
+        kv, states = self.kv_compression, self.state_compression
+        if kv is None and states is None:
+            return None
+        told = "KV is exact" if kv is None else f"KV keeps {kv.described()}"
+        return f"{told}; states are {'exact' if states is None else states.described()}"
 
     @property
     def kv_slot_bytes(self) -> int:

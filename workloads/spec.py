@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
@@ -43,6 +42,6 @@ def _check(known: Field[Any], value: Any) -> None:
     low, high = known.metadata["low"], known.metadata["high"]
     whole = isinstance(low, int)
     sound = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not sound or not math.isfinite(value) or not low <= value <= high:
+    if not sound or not low <= value <= high:
         what = "a whole number" if whole else "a number"
         raise UsageError(f"{known.name}: expected {what} from {low:,} to {high:,}, found {value!r}")

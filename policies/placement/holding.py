@@ -80,37 +80,74 @@ def best_holding(
     capacity_bytes
         One budget for KV and states; None is unbounded.
     """
-    options = _options(trace, grid, sizes)
-    budget = inf if capacity_bytes is None else float(capacity_bytes) * len(trace)
-    taken = options.best(0.0)
-    bound = float(options.position[taken].sum())
-    if float(options.cost[taken].sum()) > budget:
-        low, high = 0.0, 1.0 / max(float(options.cost.min()), 1.0)
-        while float(options.cost[options.best(high)].sum()) > budget:
-            low, high = high, 2.0 * high
-        for _ in range(BISECTIONS):
-            price = (low + high) / 2
-            taken = options.best(price)
-            used = float(options.cost[taken].sum())
-            worth = float(options.position[taken].sum()) - price * used
-            bound = min(bound, worth + price * budget)
-            low, high = (price, high) if used > budget else (low, price)
-        taken = options.best(high)
-    resume, node = np.zeros(len(trace), np.int64), np.full(len(trace), ROOT, np.int32)
-    resume[options.request[taken]] = options.position[taken]
-    node[options.request[taken]] = options.node[taken]
-    return Holding(resume, node, int(resume.sum()), bound)
+    return ResumeOptions.of(trace, grid, sizes).holding(capacity_bytes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Options:
-    """Every position at which a request could resume: rows by request, ascending in position."""
+class ResumeOptions:
+    """Every position at which a request could resume: rows by request, ascending in position.
 
+    They are the same at every capacity, so that many capacities take little more than one.
+    """
+
+    requests: int
     request: NDArray[np.int64]
     node: NDArray[np.int64]
     position: NDArray[np.int64]
     cost: NDArray[np.float64]
     first: NDArray[np.intp]  # the first row of each request that has one
+
+    @classmethod
+    def of(cls, trace: Trace, grid: Grid, sizes: Sizes) -> ResumeOptions:
+        """Collect the options of all requests of a trace."""
+        tree = trace.tree
+        parent, start, stop = tree.parent.tolist(), tree.start.tolist(), tree.stop.tolist()
+        passed = [-1] * tree.nodes  # the last request through each node
+        rows, costs = array("q"), array("d")  # (request, node, position) of each row
+        for request, leaf in enumerate(trace.leaf.tolist()):
+            path = []
+            node = leaf
+            while node != ROOT:
+                path.append(node)
+                node = parent[node]
+            kv_cost = 0.0
+            limit = stop[leaf] - 1
+            for node in reversed(path):
+                last, passed[node] = passed[node], request
+                if last < 0:
+                    continue
+                age = request - last
+                position = grid.floor(min(stop[node], limit))
+                if position > start[node]:
+                    kv = kv_cost + sizes.kv_bytes_per_token * (position - start[node]) * age
+                    rows.extend((request, node, position))
+                    costs.append(kv + sizes.state_bytes * age)
+                kv_cost += sizes.kv_bytes_per_token * (stop[node] - start[node]) * age
+        requests, nodes, positions = np.array(rows, np.int64).reshape(-1, 3).T
+        first = np.flatnonzero(np.diff(requests, prepend=-1))
+        return cls(len(trace), requests, nodes, positions, np.array(costs, np.float64), first)
+
+    def holding(self, capacity_bytes: int | None = None) -> Holding:
+        """Return what a cache of this capacity should hold, and the bound; None is unbounded."""
+        budget = inf if capacity_bytes is None else float(capacity_bytes) * self.requests
+        taken = self.best(0.0)
+        bound = float(self.position[taken].sum())
+        if float(self.cost[taken].sum()) > budget:
+            low, high = 0.0, 1.0 / max(float(self.cost.min()), 1.0)
+            while float(self.cost[self.best(high)].sum()) > budget:
+                low, high = high, 2.0 * high
+            for _ in range(BISECTIONS):
+                price = (low + high) / 2
+                taken = self.best(price)
+                used = float(self.cost[taken].sum())
+                worth = float(self.position[taken].sum()) - price * used
+                bound = min(bound, worth + price * budget)
+                low, high = (price, high) if used > budget else (low, price)
+            taken = self.best(high)
+        resume, node = np.zeros(self.requests, np.int64), np.full(self.requests, ROOT, np.int32)
+        resume[self.request[taken]] = self.position[taken]
+        node[self.request[taken]] = self.node[taken]
+        return Holding(resume, node, int(resume.sum()), bound)
 
     def best(self, price: float) -> NDArray[np.intp]:
         """Return the row that each request prefers, where that is better than nothing."""
@@ -122,32 +159,3 @@ class _Options:
         index = np.where(worth >= np.repeat(most, rows), np.arange(len(worth)), -1)
         deepest: NDArray[np.intp] = np.maximum.reduceat(index, self.first)
         return deepest[most > 0.0]
-
-
-def _options(trace: Trace, grid: Grid, sizes: Sizes) -> _Options:
-    tree = trace.tree
-    parent, start, stop = tree.parent.tolist(), tree.start.tolist(), tree.stop.tolist()
-    passed = [-1] * tree.nodes  # the last request through each node
-    rows, costs = array("q"), array("d")  # (request, node, position) of each row
-    for request, leaf in enumerate(trace.leaf.tolist()):
-        path = []
-        node = leaf
-        while node != ROOT:
-            path.append(node)
-            node = parent[node]
-        kv_cost = 0.0
-        limit = stop[leaf] - 1
-        for node in reversed(path):
-            last, passed[node] = passed[node], request
-            if last < 0:
-                continue
-            age = request - last
-            position = grid.floor(min(stop[node], limit))
-            if position > start[node]:
-                kv = kv_cost + sizes.kv_bytes_per_token * (position - start[node]) * age
-                rows.extend((request, node, position))
-                costs.append(kv + sizes.state_bytes * age)
-            kv_cost += sizes.kv_bytes_per_token * (stop[node] - start[node]) * age
-    requests, nodes, positions = np.array(rows, np.int64).reshape(-1, 3).T
-    first = np.flatnonzero(np.diff(requests, prepend=-1))
-    return _Options(requests, nodes, positions, np.array(costs, np.float64), first)

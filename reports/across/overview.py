@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from reports.across.ranking import Ranking, ranking
 from reports.across.room import Taken, taken
-from reports.comparison import differences
-from reports.evidence import Metric
-from reports.points import World
+from reports.results.comparison import differences
+from reports.results.evidence import Metric
+from reports.results.points import World
 
 METRICS: tuple[Metric, ...] = ("token_hit_rate", "ttft_seconds")
 

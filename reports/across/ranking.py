@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.evidence import Metric, joint
-from reports.points import Series, World
+from reports.results.evidence import Metric, joint
+from reports.results.points import Series, World
 from reports.statistics import Joint, agreement, rank_bounds, ranks
 
 Place = tuple[World, str]  # a world and a capacity

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.evidence import share_of_room
-from reports.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
+from reports.results.evidence import share_of_room
+from reports.results.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
 from reports.statistics import Estimate
 
 

@@ -8,7 +8,7 @@ from reports.across.overview import Overview
 from reports.across.ranking import Ranked, Ranking
 from reports.across.room import Taken
 from reports.charts.bars import explained
-from reports.points import World
+from reports.results.points import World
 from reports.statistics import SIGNIFICANCE
 
 MOST_TOLD = 4

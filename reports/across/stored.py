@@ -11,7 +11,7 @@ from reports.across.ranking import Ranking
 from reports.across.room import Taken
 from reports.across.sentences import sentences
 from reports.files import write_json
-from reports.points import Point, World
+from reports.results.points import Point, World
 from reports.statistics import Estimate
 
 SCHEMA_VERSION = 1

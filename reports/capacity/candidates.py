@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.registry import KINDS
-from reports.cells import Cell, cell_of, expand
-from reports.points import LOOKS_AHEAD, UPPER_BOUND
-from reports.scenario import profile_named
-from reports.settings import Settings
-from reports.study_file import Study
-from reports.traces import TraceFacts
+from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
+from reports.study.cells import Cell, cell_of, expand
+from reports.study.file import Study
+from reports.study.scenario import profile_named
+from reports.study.settings import Settings
+from reports.study.traces import TraceFacts
 from simulator.errors import UsageError, printable
 from simulator.units import LARGEST_BYTES, parse_capacity
 
@@ -75,6 +75,7 @@ def candidates(settings: Settings) -> tuple[Study, list[Candidate]]:
     """
     values = {key: v for key, v in settings.values.items() if key not in LEFT_OUT}
     study, cells = expand(Settings(values, settings.origins))
+    _ = study.study.warmup_share  # refuses "auto"
     grouped: dict[str, list[Cell]] = {}
     for cell in cells:
         grouped.setdefault(repr(cell.choice), []).append(cell)
@@ -89,7 +90,7 @@ def stated_capacities(settings: Settings) -> list[int | None]:
     Raises
     ------
     UsageError
-        When one of them is no capacity, there are none or too many.
+        When one of them is no capacity or stated twice, there are none or too many.
     """
     key = f"grid.{CAPACITY}"
     stated = settings.values.get(key, [])
@@ -99,7 +100,12 @@ def stated_capacities(settings: Settings) -> list[int | None]:
     ):
         found = printable(repr(stated), limit=80)
         raise UsageError(f"{place}: expected a list of 1 to {MOST_CAPACITIES} sizes, found {found}")
-    sizes = {parse_capacity(value, place) for value in stated}
+    sizes: dict[int | None, Any] = {}
+    for value in stated:
+        size = parse_capacity(value, place)
+        if size in sizes:
+            raise UsageError(f"{place}: {sizes[size]!r} and {value!r} are the same capacity")
+        sizes[size] = value
     return sorted(sizes, key=lambda size: (size is None, size))
 
 

@@ -189,10 +189,10 @@ def _vertical(metric: Metric, heights: Sequence[float]) -> tuple[str, float, str
     title = metric.title[:1].upper() + metric.title[1:]
     if metric.unit == "seconds":
         name, unit = second_unit(heights)
-        return f"{title} ({name})", unit, ",~g"
+        return f"{title} ({name})", unit, ",~r"
     if metric.unit == "share":
         return title, 1.0, "~%"
-    return f"{title} ({'requests/s' if metric.unit == 'rate' else '$ per million'})", 1.0, ",~g"
+    return f"{title} ({'requests/s' if metric.unit == 'rate' else '$ per million'})", 1.0, ",~r"
 
 
 def _wide(heights: Sequence[float]) -> bool:

@@ -24,11 +24,11 @@ from reports.capacity.search import Search, search
 from reports.capacity.target import Target
 from reports.capacity.variations import variations
 from reports.capacity.workshop import Progress, Workshop
-from reports.journal import Journal
-from reports.scenario import profile_named
-from reports.settings import Settings, to_toml
-from reports.study_file import Study, parse_study
-from reports.traces import TraceFacts, rate_note
+from reports.stored.journal import Journal
+from reports.study.file import Study, parse_study
+from reports.study.scenario import profile_named
+from reports.study.settings import Settings, to_toml
+from reports.study.traces import TraceFacts, rate_note
 from reports.version import version
 from simulator.errors import UsageError
 from simulator.files import write_text
@@ -66,31 +66,37 @@ class Question:
 
 
 def find_capacity(
-    question: Question, folder: Path, jobs: int, on_progress: Progress | None = None
+    question: Question,
+    folder: Path,
+    jobs: int,
+    on_progress: Progress | None = None,
+    cluster: str | None = None,
 ) -> dict[str, Any]:
     """Return the least capacity of every candidate, and how the best one moves; plain values.
 
-    Cells that are in the journal of `folder` are not simulated again.
+    Cells that are in the journal of `folder` are not simulated again. The others are on `jobs`
+    processes here, or on the workers of the dask scheduler at the address `cluster`.
 
     Raises
     ------
     UsageError, DataError
-        When the study, its trace, the target or the folder is at fault. A cell that fails does not
-        raise: its candidate has an error.
+        When the study, its trace, the target, the folder or the cluster is at fault. A cell that
+        fails does not raise: its candidate has an error.
     """
     stated = stated_capacities(question.settings)
     study, sought = candidates(question.settings)
-    _refuse_clockless(question, sought)
+    refuse_clockless(question, sought)
     with Journal(folder, _hash(question, sought)) as journal:
-        workshop = Workshop(folder, journal, question.target, question.prices, jobs, on_progress)
+        asked = question.target, question.prices
+        workshop = Workshop(folder, journal, *asked, jobs, on_progress, cluster)
         answers = _answers(question, workshop, sought, stated)
         best = best_of(answers, question.target)
         moved = []
         if best is not None and question.sensitivity:
-            moved = _moved(question, workshop, sought[best], stated, folder)
+            moved = _moved(question, workshop, sought[best], stated)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
-    return _told(question, study, sought[0], facts) | {
+    return _told(question, study, sought, facts) | {
         "answers": answers,
         "best": best,
         "sensitivity": moved,
@@ -120,10 +126,9 @@ def _moved(
     workshop: Workshop,
     candidate: Candidate,
     stated: Sequence[int | None],
-    folder: Path,
 ) -> list[dict[str, Any]]:
     """Return how the answer moves with each variation of a candidate."""
-    varied = list(variations(candidate, workshop, folder))
+    varied = list(variations(candidate, workshop))
     possible = [variation.candidate for variation in varied if variation.candidate is not None]
     answers = iter(_answers(question, workshop, possible, stated, wide=bool(stated)))
     return [
@@ -161,8 +166,14 @@ def failed(found: dict[str, Any]) -> list[Answer]:
     return [answer for answer in answers if answer is not None and answer["error"] is not None]
 
 
-def _refuse_clockless(question: Question, sought: Sequence[Candidate]) -> None:
-    """Refuse what needs prices or a clock where there are none."""
+def refuse_clockless(question: Question, sought: Sequence[Candidate]) -> None:
+    """Refuse what needs prices or a clock where there are none.
+
+    Raises
+    ------
+    UsageError
+        For a target or prices of that kind.
+    """
     metric = question.target.metric
     if metric.unit == "dollars" and question.prices is None:
         raise UsageError(f"--target {metric.name}: needs --prices FILE")
@@ -181,9 +192,10 @@ def _hash(question: Question, sought: Sequence[Candidate]) -> str:
 
 
 def _told(
-    question: Question, study: Study, candidate: Candidate, facts: TraceFacts
+    question: Question, study: Study, sought: Sequence[Candidate], facts: TraceFacts
 ) -> dict[str, Any]:
     """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""
+    candidate = sought[0]
     target, profile = question.target, profile_named(candidate.study.model.profile)
     tables = study.resolved()
     tables.get("cache", {}).pop("capacity", None)
@@ -204,7 +216,7 @@ def _told(
         "prices": question.prices and asdict(question.prices),
         "replications": study.study.replications,
         "draws": study.model.draws,
-        "warmup_share": study.study.warmup,
+        "warmup_share": study.study.warmup_share,
         "trace": {
             "name": facts.name,
             "requests": facts.requests,
@@ -216,5 +228,15 @@ def _told(
                 *rate_note(candidate.study, has_arrivals=facts.has_arrivals),
             ],
         },
-        "profile": {"id": candidate.study.model.profile, "kind": profile.kind},
+        "profile": {
+            "id": candidate.study.model.profile,
+            "kind": profile.kind,
+            "lossy": _lossy(sought),
+        },
     }
+
+
+def _lossy(sought: Sequence[Candidate]) -> dict[str, str]:
+    """Return what each profile that loses some of KV or states keeps of them, in words."""
+    names = dict.fromkeys(candidate.study.model.profile for candidate in sought)
+    return {name: words for name in names if (words := profile_named(name).lossy)}

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from reports.capacity.price import MILLION, Prices
 from reports.capacity.target import Target
-from reports.cells import Cell
-from reports.journal import Outcome
-from reports.metrics import BLOCKS, flat_metrics
-from reports.traces import open_stored, with_times
+from reports.results.metrics import BLOCKS, flat_metrics
+from reports.stored.journal import Outcome
+from reports.study.cells import Cell
+from reports.study.traces import open_stored, with_times
 from simulator.errors import UsageError
 from simulator.records import FINISHED
 from simulator.result import P99_REQUESTS
@@ -49,13 +49,13 @@ class CapacityTask:
 
 def capacity_cell(task: CapacityTask) -> Outcome:
     """Simulate one cell and measure its target."""
-    from reports.scenario import build_scenario
+    from reports.study.scenario import build_scenario
     from simulator.simulation import simulate
 
     study = task.cell.study
     trace = with_times(open_stored(task.trace), study, task.cell.seed)
     result = simulate(trace, build_scenario(study, draw=task.cell.draw))
-    warmup = study.study.warmup
+    warmup = study.study.warmup_share
     rows = Counted.of(result, warmup)
     measured = measure(rows, task.target, task.prices, study.cache.capacity)
     return Outcome(

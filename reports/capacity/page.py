@@ -24,8 +24,8 @@ from reports.page.answer import Number
 from reports.page.document import bare, render
 from reports.page.panel import Panel
 from reports.palette import BLUE, VERMILLION
-from reports.points import LOOKS_AHEAD, UPPER_BOUND
-from reports.profile_page import KINDS
+from reports.profile.page import KINDS, LOSSY_MEANS
+from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
 from simulator.errors import DataError, printable
 from simulator.files import write_text
 from simulator.units import format_bytes, format_count, format_seconds
@@ -82,7 +82,7 @@ def render_capacity_page(found: Mapping[str, Any]) -> str:
         cautions=[] if best is None else _said(best),
         numbers=[] if best is None else _numbers(best, found),
         panels=[panel for panel in _panels(found) if panel.id in charts],
-        head=HEAD,
+        head=[f"{name[:1].upper()}{name[1:]}" for name in HEAD],
         rows=rows[:MOST_ROWS],
         more_rows=max(0, len(rows) - MOST_ROWS),
         moves=[] if best is None else moves(found),
@@ -162,10 +162,22 @@ def _panels(found: Mapping[str, Any]) -> list[Panel]:
         Panel(
             "variations",
             "How the answer moves",
-            "The least capacity when one thing is different, with its interval.",
+            f"The least capacity when one thing is different, with its interval.{_undrawn(found)}",
             (("as asked", VERMILLION), ("one thing different", BLUE)),
         ),
     ]
+
+
+def _undrawn(found: Mapping[str, Any]) -> str:
+    """Return which variations have no bar, as no capacity that was tried suffices."""
+    names = [
+        item["name"]
+        for item in found["sensitivity"]
+        if item["answer"] is not None
+        and item["answer"]["error"] is None
+        and item["answer"]["capacity_bytes"] is None
+    ]
+    return f" No capacity that was tried suffices for: {', '.join(names)}." if names else ""
 
 
 def _notes(found: Mapping[str, Any]) -> list[str]:
@@ -190,6 +202,10 @@ def _notes(found: Mapping[str, Any]) -> list[str]:
         notes.append("What no real system can do is marked, and never the answer where others are.")
     notes += [f"{str(note).rstrip('.')}." for note in found["trace"]["notes"]]
     notes.append(f"Times rest on the profile {profile['id']}, which {KINDS[profile['kind']]}.")
+    lossy = profile.get("lossy") or {}
+    notes += [f"Lossy: with the profile {n} {kept}. {LOSSY_MEANS}" for n, kept in lossy.items()]
+    if any(item["note"].endswith("lossy") and item["answer"] for item in found["sensitivity"]):
+        notes.append("What fp8 and int8 do to answers is not simulated, only what they weigh.")
     return notes + _extrapolated(answers)
 
 

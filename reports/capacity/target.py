@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal
@@ -125,6 +126,26 @@ def parse_target(text: str) -> Target:
         better = "less" if target.metric.less_is_better else "more"
         raise UsageError(f"{place}: expected {target.sign}, as {better} is better, found {sign}")
     return target
+
+
+def only_target(texts: Sequence[str]) -> Target:
+    """Return the target that was stated, each being read before several are refused.
+
+    Raises
+    ------
+    UsageError
+        As `parse_target` says, and for more than one.
+    """
+    targets = [parse_target(text) for text in texts]
+    if len(targets) == 1:
+        return targets[0]
+    stated = " and ".join(printable(text) for text in texts)
+    advice = "ask for each by itself"
+    if len({target.metric.name for target in targets}) == 1:
+        limits = [target.limit for target in targets]
+        strictest = min(limits) if targets[0].metric.less_is_better else max(limits)
+        advice = f"the strictest says all: {printable(texts[limits.index(strictest)])}"
+    raise UsageError(f"--target: expected one, found {len(targets)} ({stated}): {advice}")
 
 
 def _limit(metric: Metric, text: str, place: str) -> float:

@@ -9,24 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reports.capacity.candidates import Candidate, changed
 from reports.capacity.workshop import Workshop
-from reports.cells import Cell
-from reports.files import make_folder
-from reports.scenario import profile_named
-from reports.study_file import DEFAULT_RATE, Arrivals
-from reports.traces import open_stored
-from reports.traffic import GENERATED_RATE, keeps_times, process_of, traffic_of
+from reports.study.cells import Cell
+from reports.study.file import DEFAULT_RATE, Arrivals
+from reports.study.scenario import profile_named
+from reports.study.traces import open_stored
+from reports.study.traffic import GENERATED_RATE, keeps_times, process_of, traffic_of
 from simulator.errors import UsageError
-from simulator.files import write_text
-
-if TYPE_CHECKING:
-    from simulator.profile import Profile
 
 MORE, LESS = 1.2, 0.8
-_BITS = {"float32": 32, "bfloat16": 16, "float16": 16}
 _LENGTHS = ("tokens_median", "_tokens")
 
 
@@ -39,7 +33,7 @@ class Variation:
     candidate: Candidate | None
 
 
-def variations(candidate: Candidate, workshop: Workshop, folder: Path) -> Iterator[Variation]:
+def variations(candidate: Candidate, workshop: Workshop) -> Iterator[Variation]:
     """Yield every variation of a candidate.
 
     Parameters
@@ -48,25 +42,23 @@ def variations(candidate: Candidate, workshop: Workshop, folder: Path) -> Iterat
         What is varied.
     workshop
         Where its workloads are stored.
-    folder
-        Where the profile with smaller states is written.
     """
-    made: dict[str, Callable[[Cell], tuple[Cell, str]]] = {
-        "traffic +20 %": lambda cell: _traffic(cell, workshop, MORE),
-        "traffic -20 %": lambda cell: _traffic(cell, workshop, LESS),
-        "prompts 20 % longer": _longer,
-        "a bigger model": _bigger,
-        "KV in fp8": _fp8,
-        "states in int8": lambda cell: _int8(cell, folder / "profiles"),
-    }
-    for name, make in made.items():
+    for name, make in VARIATIONS.items():
         try:
-            pairs = [make(cell) for cell in candidate.cells]
+            pairs = [make(cell, workshop) for cell in candidate.cells]
         except UsageError as error:
             yield Variation(name, str(error), None)
             continue
         cells = tuple(cell for cell, _ in pairs)
         yield Variation(name, pairs[0][1], replace(candidate, name=name, cells=cells))
+
+
+def _busier(cell: Cell, workshop: Workshop) -> tuple[Cell, str]:
+    return _traffic(cell, workshop, MORE)
+
+
+def _calmer(cell: Cell, workshop: Workshop) -> tuple[Cell, str]:
+    return _traffic(cell, workshop, LESS)
 
 
 def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
@@ -104,7 +96,7 @@ def _recorded_rate(cell: Cell, path: Path) -> float:
     return float((len(times) - 1) / (times[-1] - times[0]))
 
 
-def _longer(cell: Cell) -> tuple[Cell, str]:
+def _longer(cell: Cell, _: Workshop) -> tuple[Cell, str]:
     """Make every part of generated prompts longer."""
     from workloads.synthetic import generator_name
 
@@ -136,7 +128,7 @@ def _lengthened(generator: Any, factor: float) -> tuple[Any, list[str]]:
     return replace(generator, **values), names
 
 
-def _bigger(cell: Cell) -> tuple[Cell, str]:
+def _bigger(cell: Cell, _: Workshop) -> tuple[Cell, str]:
     """Take the next larger model, on the same GPU."""
     from calibration.catalogue import profile_names
     from calibration.gpus import GPUS
@@ -151,61 +143,49 @@ def _bigger(cell: Cell) -> tuple[Cell, str]:
     larger = sorted((size, name) for name, size in sizes.items() if size > own)
     if not larger:
         raise UsageError(f"no larger model than {profile.model.name} is known")
-    if profile.kv_compression is not None:
-        raise UsageError("KV is compressed in a way that belongs to this model")
+    if profile.lossy is not None:
+        raise UsageError("KV or states are compressed in a way that belongs to this model")
     model = larger[0][1]
     shipped = f"{model}-{gpu}"
     name = shipped if shipped in profile_names() else f"analytic:model={model},gpu={gpu}"
     return _profiled(cell, name), f"profile {name}"
 
 
-def _fp8(cell: Cell) -> tuple[Cell, str]:
+def _fp8(cell: Cell, _: Workshop) -> tuple[Cell, str]:
     """Keep KV in 8 bits."""
-    name = cell.study.model.profile
-    profile = profile_named(name)
-    if profile.kv_compression is not None:
+    if profile_named(cell.study.model.profile).kv_compression is not None:
         raise UsageError("KV is compressed already")
-    analytic = name.startswith("analytic:")
-    varied = f"{name}{',' if analytic else ':'}kv=fp8"
+    return _smaller(cell, "kv=fp8")
+
+
+def _int8(cell: Cell, _: Workshop) -> tuple[Cell, str]:
+    """Keep states in 8 bits."""
+    if profile_named(cell.study.model.profile).state_compression is not None:
+        raise UsageError("states are compressed already")
+    return _smaller(cell, "state=int8")
+
+
+def _smaller(cell: Cell, option: str) -> tuple[Cell, str]:
+    """Take the same profile with one option more."""
+    from calibration.options import split_options
+
+    name = cell.study.model.profile
+    told = name.startswith("analytic:") or split_options(name)[1]
+    varied = f"{name}{',' if told else ':'}{option}"
+    profile_named(varied)  # refuses what cannot be told in bytes
     return _profiled(cell, varied), f"profile {varied}; lossy"
-
-
-def _int8(cell: Cell, folder: Path) -> tuple[Cell, str]:
-    """Keep states in 8 bits: a profile of its own, as no option of a profile says so."""
-    from simulator.profile import profile_to_json
-
-    smaller = smaller_states(profile_named(cell.study.model.profile))
-    path = folder / "int8-states.json"
-    make_folder(folder)
-    write_text(path, profile_to_json(smaller))
-    told = f"{smaller.state.bytes_per_checkpoint / 2**20:.1f} MiB a checkpoint; lossy"
-    return _profiled(cell, str(path)), told
-
-
-def smaller_states(profile: Profile) -> Profile:
-    """Return a profile whose states are kept in 8 bits, of the same times.
-
-    Raises
-    ------
-    UsageError
-        When the profile does not tell in how many bits they are.
-    """
-    state = profile.state
-    kinds = state.dtypes or {}
-    if not {kinds.get("ssm"), kinds.get("conv")} <= _BITS.keys():
-        raise UsageError("the profile does not tell the number formats of its states")
-    ssm = state.ssm_bytes * 8 // _BITS[kinds["ssm"]]
-    conv = state.conv_bytes * 8 // _BITS[kinds["conv"]]
-    rest = state.bytes_per_checkpoint - state.ssm_bytes - state.conv_bytes
-    smaller = replace(
-        state,
-        ssm_bytes=ssm,
-        conv_bytes=conv,
-        bytes_per_checkpoint=ssm + conv + rest,
-        dtypes={"ssm": "int8", "conv": "int8"},
-    )
-    return replace(profile, profile_id=f"{profile.profile_id}+int8-states", state=smaller)
 
 
 def _profiled(cell: Cell, name: str) -> Cell:
     return changed(cell, model=cell.study.model.model_copy(update={"profile": name}))
+
+
+VARIATIONS: dict[str, Callable[[Cell, Workshop], tuple[Cell, str]]] = {
+    "traffic +20 %": _busier,
+    "traffic -20 %": _calmer,
+    "prompts 20 % longer": _longer,
+    "a bigger model": _bigger,
+    "KV in fp8": _fp8,
+    "states in int8": _int8,
+}
+WORKLOADS_VARIED = 3  # of these have, of generated traffic, a workload of their own

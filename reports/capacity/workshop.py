@@ -17,11 +17,11 @@ from reports.capacity.measures import CapacityTask, capacity_cell
 from reports.capacity.price import Prices
 from reports.capacity.search import Found, Search
 from reports.capacity.target import Target
-from reports.cells import Cell, refuse_unfit
-from reports.estimate import REQUESTS_PER_SECOND, START_SECONDS
-from reports.executors import run_tasks
-from reports.journal import Journal, Outcome
-from reports.traces import TraceFacts, store_trace
+from reports.running.estimate import REQUESTS_PER_SECOND, START_SECONDS
+from reports.running.executors import run_tasks
+from reports.stored.journal import Journal, Outcome
+from reports.study.cells import Cell, refuse_unfit
+from reports.study.traces import TraceFacts, store_trace
 
 Progress = Callable[[int, int], None]
 Key = TypeVar("Key")
@@ -42,6 +42,8 @@ class Workshop:
         Processes.
     on_progress
         Called with (cells done, cells wanted so far).
+    cluster
+        The address of a dask scheduler, whose workers are used instead of processes here.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class Workshop:
         prices: Prices | None,
         jobs: int,
         on_progress: Progress | None = None,
+        cluster: str | None = None,
     ) -> None:
-        self._folder = folder / "traces"
+        self._folder = (folder / "traces").resolve()  # workers may stand in another folder
+        self._cluster = cluster
         self._journal = journal
         self._target = target
         self._prices = prices
@@ -113,7 +117,8 @@ class Workshop:
         total = len(self._outcomes) + len(missing)
         self._on_progress(len(self._outcomes), total)
         tasks = [self._task(cell) for cell in missing]
-        for outcome in run_tasks(capacity_cell, tasks, self._processes(missing)):
+        where = self._processes(missing), self._cluster
+        for outcome in run_tasks(capacity_cell, tasks, *where):
             self._journal.write(outcome)
             self._outcomes[outcome.cell] = outcome
             self._on_progress(len(self._outcomes), total)

@@ -16,8 +16,8 @@ from reports.charts.lines import capacity_curve, pareto
 from reports.charts.lint import checked
 from reports.charts.occupancy import most_held, occupancy
 from reports.charts.theme import CONFIG
-from reports.comparison import compare
-from reports.points import MOST_SERIES, World
+from reports.results.comparison import compare
+from reports.results.points import MOST_SERIES, World
 from simulator.files import whole_file
 
 if TYPE_CHECKING:

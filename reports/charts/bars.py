@@ -16,12 +16,12 @@ import polars as pl
 
 from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
 from reports.palette import FATES, GREY, looks
-from reports.points import subjects
+from reports.results.points import subjects
 from simulator.records import LOSSES
 from simulator.units import format_count
 
 if TYPE_CHECKING:
-    from reports.points import Point, World
+    from reports.results.points import Point, World
     from reports.statistics import Estimate
 
 STEP = 40

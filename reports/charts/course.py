@@ -14,8 +14,8 @@ from reports.charts.theme import HEIGHT, WIDTH, pick, series_encodings
 from reports.palette import FATES, GREY
 
 if TYPE_CHECKING:
-    from reports.evidence import Row
-    from reports.points import Point, World
+    from reports.results.evidence import Row
+    from reports.results.points import Point, World
 
 _RATE = ("block_saved_tokens", "block_prompt_tokens")
 

@@ -22,7 +22,7 @@ from reports.palette import GREY
 from simulator.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
-    from reports.points import Point, World
+    from reports.results.points import Point, World
 
 Height = Literal["token_hit_rate", "ttft_seconds"]
 

@@ -12,7 +12,7 @@ from reports.charts.over_time import Clock, blocks_of, follow, params, rounded
 from reports.charts.theme import HEIGHT, WIDTH, byte_unit
 
 if TYPE_CHECKING:
-    from reports.points import Point
+    from reports.results.points import Point
 
 KINDS = {"KV": "#7b8fa6", "checkpoints": "#c9803c"}
 COLUMNS = {"KV": "block_kv_bytes", "checkpoints": "block_checkpoint_bytes"}

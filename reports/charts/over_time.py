@@ -12,8 +12,8 @@ import altair as alt
 from reports.charts.theme import LIT, clock_unit, lit
 
 if TYPE_CHECKING:
-    from reports.evidence import Row
-    from reports.points import Point
+    from reports.results.evidence import Row
+    from reports.results.points import Point
 
 SPAN = "span"
 FOLLOWED = "followed"

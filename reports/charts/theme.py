@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from reports.palette import Look, looks
-from reports.points import subjects
+from reports.results.points import subjects
 
 if TYPE_CHECKING:
-    from reports.points import Series
+    from reports.results.points import Series
 
 WIDTH = 640
 HEIGHT = 300

@@ -22,6 +22,14 @@ Fresh = Annotated[
 Group = Annotated[
     bool, typer.Option("--group", help="Build one layer group, and count it for all.")
 ]
+Dtype = Annotated[
+    str | None,
+    typer.Option(
+        "--dtype",
+        metavar="float32|bfloat16|float16",
+        help="Of the weights; default: float32 on a CPU, or bfloat16.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and its time.")]
 
 
@@ -33,6 +41,7 @@ def calibrate(
     seed: Seed = 0,
     fresh: Fresh = False,
     group: Group = False,
+    dtype: Dtype = None,
     dry_run: DryRun = False,
 ) -> None:
     """Measure what prefills and copies of states cost here, prove that states are exact, fit.
@@ -44,7 +53,7 @@ def calibrate(
     from calibration.summary import summary_lines
 
     budget_seconds = None if budget is None else parse_budget(budget)
-    options = Options(model, device, out, budget_seconds, seed, fresh, group)
+    options = Options(model, device, out, budget_seconds, seed, fresh, group, dtype)
     lines = plan_lines(*plan_of(options)) if dry_run else summary_lines(measure(options), out)
     for line in lines:
         print_line(line)

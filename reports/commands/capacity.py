@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import Json, Quiet, Seed, Sets, StudyFile, settings_from
-from reports.commands.sweep import CELLS_FAILED, Jobs, cores
+from reports.commands.options import DryRun, Json, Quiet, Seed, Sets, StudyFile, settings_from
+from reports.commands.sweep import CELLS_FAILED, Cluster, Jobs, cores, refuse_jobs_beside
 from reports.console import Progress, print_json, say
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.capacity.finding import Question
-    from reports.settings import Settings
+    from reports.study.settings import Settings
 
 TARGET_MISSED = 99
 Targets = Annotated[
@@ -43,8 +43,10 @@ def capacity(
         bool, typer.Option(help="Vary traffic, prompts, model, KV and states.")
     ] = True,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     seed: Seed = None,
     sets: Sets = None,
+    dry_run: DryRun = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -53,11 +55,20 @@ def capacity(
     Metrics: p99_ttft, p90_ttft, p50_ttft, mean_ttft, token_hit_rate, throughput (requests/s) and,
     with --prices, cost (dollars per million prompt tokens). Exit code 99 where none suffices.
     """
+    refuse_jobs_beside(cluster, jobs)
     settings = settings_from(study, {"--seed": ("study.seed", seed)}, sets)
     words = _command(study, target, prices, within, sensitivity, seed, sets)
     question = _question(settings, target, prices, within, sensitivity, words)
+    if dry_run:
+        from reports.capacity.estimate import estimate_capacity
+
+        _print_estimate(estimate_capacity(question, jobs or cores()), json)
+        return
+    if cluster is not None and out is None:
+        raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
     with _folder(out) as folder:
-        found = _find(question, folder, jobs or cores(), quiet=quiet or json, resumable=bool(out))
+        where = folder, jobs or cores(), cluster
+        found = _find(question, *where, quiet=quiet or json, resumable=bool(out))
         if out is not None:
             from reports.capacity.page import write_capacity
 
@@ -78,11 +89,9 @@ def _question(
 ) -> Question:
     from reports.capacity.finding import Question, notes_on
     from reports.capacity.price import read_prices
-    from reports.capacity.target import parse_target
+    from reports.capacity.target import only_target
 
-    if len(targets) > 1:
-        raise UsageError(f"--target: expected one, found {len(targets)}")
-    target = parse_target(targets[0])
+    target = only_target(targets)
     for note in notes_on(settings):
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
@@ -100,17 +109,36 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 def _find(
-    question: Question, folder: Path, jobs: int, *, quiet: bool, resumable: bool
+    question: Question,
+    folder: Path,
+    jobs: int,
+    cluster: str | None,
+    *,
+    quiet: bool,
+    resumable: bool,
 ) -> dict[str, Any]:
     from reports.capacity.finding import find_capacity
 
     try:
         with Progress(quiet=quiet, resumable=resumable) as progress:
-            return find_capacity(question, folder, jobs, progress)
+            return find_capacity(question, folder, jobs, progress, cluster)
     except KeyboardInterrupt:
         if resumable:
             say(f"the cells done so far are kept in {folder}: the same command goes on from there")
         raise
+
+
+def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(plan)
+        return
+    print(
+        f"{plan['combinations']:,} combinations x {plan['replications']:,} replications, "
+        f"{plan['cells_at_least']:,} to {plan['cells_at_most']:,} cells as the search needs them, "
+        f"{plan['requests_at_least']:,} to {plan['requests_at_most']:,} requests in all, about "
+        f"{plan['minutes_at_least']:.1f} to {plan['minutes_at_most']:.1f} min on {plan['jobs']} "
+        f"processes, up to {plan['disk_bytes_at_most'] / 1e6:.1f} MB on disk"
+    )
 
 
 def _print(found: dict[str, Any], as_json: bool) -> None:

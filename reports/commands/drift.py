@@ -22,7 +22,7 @@ from reports.console import Progress, print_json, say
 from simulator.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from reports.settings import Settings
+    from reports.study.settings import Settings
 
 File = Annotated[
     Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study whose grid varies placers.")

@@ -9,7 +9,7 @@ import typer
 
 from reports.commands.options import Json
 from reports.console import print_json, print_table
-from reports.summary import share
+from reports.results.summary import share
 from simulator.units import format_bytes, parse_bytes
 
 File = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.settings import Settings, parse_override, read_settings
+from reports.study.settings import Settings, parse_override, read_settings
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -13,8 +13,8 @@ from reports.console import print_json, say
 from simulator.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
-    from reports.law_file import DepthLaw
-    from reports.placement import Question
+    from reports.place.law_file import DepthLaw
+    from reports.place.placement import Question
 
 DEFAULT_BUDGET = 8
 LONGEST = 2**40
@@ -47,7 +47,7 @@ def place(
     json: Json = False,
 ) -> None:
     """Place checkpoints for a law of overlap depths, and show what each of them saves."""
-    from reports.placement import answer
+    from reports.place.placement import answer
 
     law = _law(depths, from_trace, block, format)
     question = _question(law, length, budget, price, placer, profile)
@@ -55,13 +55,13 @@ def place(
     if profile is not None:
         found["notes"] += _beyond(profile, question.length)
     if page is not None:
-        from reports.place_page import write_place_page
+        from reports.place.page import write_place_page
 
         write_place_page(page, question.law, found)
     if json:
         print_json(found)
     else:
-        from reports.placement_summary import print_placement
+        from reports.place.summary import print_placement
 
         print_placement(found)
     if page is not None:
@@ -85,7 +85,7 @@ def _beyond(profile: str, length: int) -> list[str]:
 def _law(
     depths: Path | None, trace: Path | None, block: int | None, format: str | None
 ) -> DepthLaw:
-    from reports.law_file import law_of_requests, read_law
+    from reports.place.law_file import law_of_requests, read_law
 
     if (depths is None) == (trace is None):
         raise UsageError("give one of --depths FILE and --from-trace FILE")
@@ -110,8 +110,8 @@ def _question(
     placer: str,
     profile: str | None,
 ) -> Question:
-    from reports.placement import MOST_BUDGET, Question
-    from reports.placers_alone import own_budget, with_budget
+    from reports.place.alone import own_budget, with_budget
+    from reports.place.placement import MOST_BUDGET, Question
 
     deepest = int(law.depths[-1]) if len(law.depths) else 1
     length = deepest if length is None else length

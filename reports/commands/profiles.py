@@ -65,12 +65,12 @@ def _list(*, as_json: bool) -> None:
 
 def _show(name: str, out: Path | None, *, as_json: bool) -> None:
     from calibration.catalogue import describe_profile, open_profile
-    from reports.profile_summary import summary
+    from reports.profile.summary import summary
 
     profile = open_profile(name)
     row, found = describe_profile(name, profile), summary(profile)
     if out is not None:
-        from reports.profile_page import write_profile
+        from reports.profile.page import write_profile
 
         write_profile(out, profile)
     if as_json:
@@ -82,7 +82,7 @@ def _show(name: str, out: Path | None, *, as_json: bool) -> None:
 
 
 def _print_profile(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> None:
-    from reports.profile_page import error_rows, notes
+    from reports.profile.page import error_rows, notes
 
     print_table(("", ""), _details(row, profile, found))
     print()
@@ -119,6 +119,18 @@ def _priced(n: int, seconds: float) -> tuple[str, str, str]:
     )
 
 
+def _software(profile: Profile) -> list[tuple[str, str]]:
+    """Return a row of what ran, in which precision, where the profile says so."""
+    found, model = profile.software, profile.model
+    versions = (
+        [] if found is None else [("torch", found.torch), ("transformers", found.transformers)]
+    )
+    said = [f"{name} {version}" for name, version in versions if version]
+    said += [found.kernels] if found is not None and found.kernels else []
+    said += [f"weights in {model.dtype}"] if model.dtype else []
+    return [("software", "; ".join(said))] if said else []
+
+
 def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[tuple[str, str]]:
     valid = f"prefills to {row.valid_n_max:,} tokens behind contexts to {row.valid_c_max:,} tokens"
     slot = profile.kv_slot_bytes
@@ -132,6 +144,7 @@ def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[t
         ("kind", row.kind),
         ("source", row.source),
         ("hardware", row.hardware),
+        *_software(profile),
         ("valid range", valid),
         (
             "state",

@@ -9,8 +9,7 @@ import typer
 
 from reports.commands.options import Block, Format, Json, Quiet
 from reports.console import Progress, print_json, print_line, say
-from reports.prototype import GENERATOR, Setup
-from simulator.errors import UsageError
+from reports.prototype_setup import GENERATOR, Setup
 
 if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
@@ -22,7 +21,9 @@ def prototype(
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where it runs.")] = "cpu",
     dtype: Annotated[
         str | None,
-        typer.Option(metavar="float32|bfloat16", help="Default: float32 on a CPU, or bfloat16."),
+        typer.Option(
+            metavar="float32|bfloat16|float16", help="Default: float32 on a CPU, or bfloat16."
+        ),
     ] = None,
     trace: Annotated[
         Path | None, typer.Option(help="A trace file; without it: --generator.")
@@ -96,15 +97,8 @@ def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
 
     if out is not None:
         make_folder(out)
-    try:
-        with Progress(quiet=quiet, what="requests") as progress:
-            run, profile = measure(setup, progress)
-    except ModuleNotFoundError as error:
-        if error.name not in {"torch", "transformers"}:
-            raise
-        raise UsageError(
-            f"a prototype needs {error.name}: pip install 'milepost[calibration]'"
-        ) from None
+    with Progress(quiet=quiet, what="requests") as progress:
+        run, profile = measure(setup, progress)
     if out is not None:
         write_measured(out, run, profile)
     return run

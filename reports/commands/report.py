@@ -39,10 +39,10 @@ def report(
 
 def _sweep(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     """Write the page of a sweep; return where it is, and what makes its charts."""
-    from reports.artefacts import read_artefacts, write_page
     from reports.charts import build_charts
-    from reports.comparison import compare
     from reports.page.across import across_charts
+    from reports.results.comparison import compare
+    from reports.stored.artefacts import read_artefacts, write_page
 
     cells, manifest = read_artefacts(folder)
     write_page(folder, cells, manifest)

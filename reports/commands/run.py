@@ -30,8 +30,8 @@ from reports.console import Progress, print_json, print_line, say
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
-    from reports.cells import Cell
-    from reports.settings import Settings
+    from reports.study.cells import Cell
+    from reports.study.settings import Settings
     from simulator.result import Result
     from simulator.trace import Trace
 
@@ -125,8 +125,8 @@ def single_cell(settings: Settings) -> Cell:
     UsageError
         When the grid has several.
     """
-    from reports.cells import expand, pin_overrides
-    from reports.study_file import parse_study
+    from reports.study.cells import expand, pin_overrides
+    from reports.study.file import parse_study
 
     parse_study(pin_overrides(settings))  # also what `run` replaces must be sound
     single = settings.with_value("study.replications", 1, "milepost run")
@@ -151,8 +151,8 @@ class Replay:
     @classmethod
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
-        from reports.records_folder import refuse_foreign
-        from reports.traces import load_trace, rate_note, with_times
+        from reports.stored.records_folder import refuse_foreign
+        from reports.study.traces import load_trace, rate_note, with_times
 
         if out is not None:
             refuse_foreign(out)
@@ -165,7 +165,7 @@ class Replay:
 
     def simulate(self, *, check: bool, quiet: bool) -> Result:
         """Replay it."""
-        from reports.scenario import build_scenario
+        from reports.study.scenario import build_scenario
         from simulator.simulation import simulate
 
         scenario = build_scenario(self.cell.study, check=check)
@@ -175,8 +175,8 @@ class Replay:
 
     def settled(self, result: Result) -> Replay:
         """Return the same with the warm-up stated, where MSER-5 was to find it."""
-        from reports.study_file import AUTO
-        from reports.warmup import settled_at, share_of, with_share
+        from reports.running.warmup import settled_at, share_of, with_share
+        from reports.study.file import AUTO
 
         study = self.cell.study
         if study.study.warmup != AUTO:
@@ -195,8 +195,8 @@ class Replay:
 
     def bound(self, result: Result) -> int | None:
         """Return the most that any policy could have saved; None where that is not known."""
-        from reports.bound import all_served, bound_saved_tokens
-        from reports.scenario import build_scenario
+        from reports.results.bound import all_served, bound_saved_tokens
+        from reports.study.scenario import build_scenario
 
         if not all_served(result):
             return None
@@ -216,7 +216,7 @@ class Replay:
 
     def write(self, result: Result, summary: dict[str, Any], out: Path) -> None:
         """Write records, summary and resolved study."""
-        from reports.records_folder import write_records
+        from reports.stored.records_folder import write_records
 
         write_records(out, self.cell.study, self.trace, result, summary)
 
@@ -238,6 +238,6 @@ def _print_result(replay: Replay, summary: dict[str, Any], as_json: bool) -> Non
     if as_json:
         print_json(summary)
         return
-    from reports.summary import print_summary
+    from reports.results.summary import print_summary
 
     print_summary(summary, replay.cell.study)

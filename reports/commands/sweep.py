@@ -14,7 +14,7 @@ from reports.commands.options import DryRun, Json, Quiet, Seed, Sets, StudyFile,
 from reports.console import Progress, print_json, print_line, say
 
 if TYPE_CHECKING:
-    from reports.study import SweepReport
+    from reports.running.sweep import SweepReport
 
 CELLS_FAILED = 4
 UntilCi = Annotated[
@@ -58,13 +58,13 @@ def sweep(
     settings = settings_from(study, flags, sets)
     jobs = jobs or cores()
     if dry_run:
-        from reports.estimate import estimate
+        from reports.running.estimate import estimate
 
         _print_estimate(estimate(settings, jobs), json)
         return
     if out is None:
         raise typer.BadParameter("--out DIR is needed", param_hint="--out")
-    from reports.study import sweep as run_sweep
+    from reports.running.sweep import sweep as run_sweep
 
     command = command_line(study, flags, sets)
     try:
@@ -103,7 +103,7 @@ def command_line(study: Path, flags: dict[str, tuple[str, Any]], sets: Sequence[
 
 
 def _print_report(report: SweepReport, as_json: bool) -> None:
-    from reports.study import describe
+    from reports.running.sweep import describe
 
     for cell, outcome in report.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reports.cells import expand
 from reports.drift.distances import Distances, distances_over_time
 from reports.drift.evaluation import Course, best_plans, course, recovery_requests
 from reports.drift.laws import Float64, Int64, mean_depth
@@ -20,8 +19,9 @@ from reports.drift.traffic import (
     refuse_without_overlaps,
 )
 from reports.drift.windows import Windows, cut
-from reports.settings import Settings
-from reports.study_file import Study
+from reports.study.cells import expand
+from reports.study.file import Study
+from reports.study.settings import Settings
 from simulator.errors import UsageError, printable
 from simulator.protocols import Law
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from reports.drift.laws import Int64, empirical
 from reports.drift.windows import Windows
-from reports.study_file import Study
-from reports.traces import load_trace
-from reports.traffic import Traffic, traffic_of
+from reports.study.file import Study
+from reports.study.traces import load_trace
+from reports.study.traffic import Traffic, traffic_of
 from simulator.errors import DataError, printable
 from simulator.protocols import Law
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reports.comparison import compare
 from reports.page.across import across_section
 from reports.page.care import read_with_care
 from reports.page.document import render
 from reports.page.sections import Section, section
+from reports.results.comparison import compare
 
 if TYPE_CHECKING:
     import polars as pl

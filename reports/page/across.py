@@ -16,7 +16,7 @@ from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG
 from reports.page.panel import Panel, described
 from reports.palette import looks
-from reports.points import MOST_SERIES, World, subjects
+from reports.results.points import MOST_SERIES, World, subjects
 
 MOST_COLUMNS = 8
 MOST_ROWS = 500

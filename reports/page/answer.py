@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reports.charts.bars import explained
-from reports.points import Point, World
+from reports.results.points import Point, World
 from reports.statistics import Estimate
 from simulator.units import format_bytes, format_count, format_seconds
 

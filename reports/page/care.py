@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.comparison import differences
-from reports.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
-from reports.warmup import MOST_SHARE
+from reports.results.comparison import differences
+from reports.results.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
+from reports.statistics import MOST_WARMUP_SHARE
 from simulator.units import format_count
 
 _PROFILES = {
@@ -101,7 +101,7 @@ def _found_warmup(shares: Mapping[str, float]) -> Iterator[str]:
         f"Warm-up, by MSER-5: the first {told} are served but not counted: the largest cut of all "
         "policies and capacities, the same for all of them, so that differences stay paired."
     )
-    endless = [name for name, share in shares.items() if share >= MOST_SHARE]
+    endless = [name for name, share in shares.items() if share >= MOST_WARMUP_SHARE]
     if endless:
         yield (
             f"Warm-up: half of {' and '.join(endless)} was cut, the most that MSER-5 looks at. The "

@@ -17,7 +17,7 @@ from reports.page.panel import Range
 from reports.page.table import HEADINGS, Cell, table
 from reports.page.tables import short
 from reports.palette import FATES, GREY, looks
-from reports.points import World, subjects
+from reports.results.points import World, subjects
 
 MOST_ROWS = 1000  # of the tables of a page
 MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from reports.charts.bars import explained
 from reports.charts.theme import second_unit
 from reports.page.tables import short
-from reports.points import Point, World
+from reports.results.points import Point, World
 from reports.statistics import Estimate
 from simulator.units import format_bytes, format_count, format_seconds
 

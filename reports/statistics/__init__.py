@@ -23,11 +23,12 @@ from reports.statistics.resampling import (
     resampled_difference,
 )
 from reports.statistics.room import Room
-from reports.statistics.series import MIN_P99_REQUESTS, mser5, p99
+from reports.statistics.series import MIN_P99_REQUESTS, MOST_WARMUP_SHARE, mser5, p99
 
 __all__ = [
     "CONFIDENCE",
     "MIN_P99_REQUESTS",
+    "MOST_WARMUP_SHARE",
     "SIGNIFICANCE",
     "Estimate",
     "Joint",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 # With fewer independent values, 0.99**n > 0.025: the P99 may lie above the largest of them, so no
 # 95 % interval for it has an upper end.
 MIN_P99_REQUESTS = 368
+MOST_WARMUP_SHARE = 0.5  # MSER-5 looks no further: a cut of half says that it may not settle
 
 
 def p99(values: Sequence[float] | NDArray[np.float64]) -> float | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.artefacts import PLAIN_COLUMNS, read_artefacts
-from reports.evidence import Row, difference, estimate, finished
-from reports.settings import flatten
+from reports.results.evidence import Row, difference, estimate, finished
 from reports.statistics import Estimate, independent_difference
+from reports.stored.artefacts import PLAIN_COLUMNS, read_artefacts
+from reports.study.settings import flatten
 from reports.two_runs.measures import Measure
 from reports.two_runs.outcome import Compared
 from simulator.errors import DataError, UsageError, printable

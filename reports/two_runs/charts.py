@@ -10,7 +10,7 @@ from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG, second_unit
 from reports.page.panel import Panel
 from reports.palette import BLUE, GREY, VERMILLION
-from reports.points import MOST_SERIES
+from reports.results.points import MOST_SERIES
 from reports.two_runs.outcome import Compared, TwoRuns
 from reports.two_runs.shown import place_words
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.metrics import BLOCKS
+from reports.results.metrics import BLOCKS
 from reports.statistics import MIN_P99_REQUESTS, Quantile, Ratio
 from reports.two_runs.measures import Measure
 from reports.two_runs.run_folder import Columns

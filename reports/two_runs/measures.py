@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from reports.evidence import Metric
+from reports.results.evidence import Metric
 from simulator.errors import UsageError, did_you_mean, printable
 from simulator.units import format_seconds
 

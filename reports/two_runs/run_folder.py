@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.records_folder import SCHEMA_VERSION
-from reports.settings import flatten
+from reports.stored.records_folder import SCHEMA_VERSION
+from reports.study.settings import flatten
 from simulator.errors import DataError, UsageError, printable
 from simulator.records import LOSSES
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reports.console import print_line, print_table
-from reports.summary import LOSS_WORDS
+from reports.results.summary import LOSS_WORDS
 from reports.two_runs.condition import Condition
 from reports.two_runs.outcome import Compared, TwoRuns
 from simulator.units import format_bytes

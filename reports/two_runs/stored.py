@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.files import make_folder, write_json
-from reports.records_folder import refuse_foreign
 from reports.statistics import Estimate
+from reports.stored.records_folder import refuse_foreign
 from reports.two_runs.measures import MEASURES
 from reports.two_runs.outcome import Change, Compared, TwoRuns
 from reports.two_runs.shown import as_json

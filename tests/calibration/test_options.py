@@ -35,8 +35,37 @@ def test_bytes_that_are_left(options: str, checkpoint: int, token: int) -> None:
     assert profile.prefill == open_profile("qwen3.5-9b-h200").prefill
 
 
+@pytest.mark.parametrize(
+    ("dtype", "left"),
+    [
+        ("int8", 50_331_648 // 4 + 1_179_648 // 2),
+        ("fp8", 50_331_648 // 4 + 1_179_648 // 2),
+        ("bfloat16", 50_331_648 // 2 + 1_179_648),  # the inputs of the convolution stay
+    ],
+)
+def test_states_in_fewer_bits(dtype: str, left: int) -> None:
+    profile, own = open_profile(f"qwen3.5-9b-h200:state={dtype}"), open_profile("qwen3.5-9b-h200")
+    assert profile.state == own.state  # the model's own
+    assert (own.state.ssm_bytes, own.state.conv_bytes) == (50_331_648, 1_179_648)
+    assert profile.state_bytes == left
+    assert profile.kv_bytes_per_token == KV
+    assert profile.lossy == f"KV is exact; states are kept in {dtype}"
+    assert own.lossy is None
+
+
+def test_kv_and_states_are_compressed_together() -> None:
+    both = open_profile("qwen3.5-9b-h200:state=int8,kv_budget=2048")
+    states, kv = (open_profile(f"qwen3.5-9b-h200:{o}") for o in ("state=int8", "kv_budget=2048"))
+    assert both.state_bytes == states.state_bytes + kv.kv_slot_bytes
+    assert both.lossy == (
+        "KV keeps 2,048 tokens a layer, held with each checkpoint; states are kept in int8"
+    )
+
+
 def test_the_name_tells_it_and_opens_it_again() -> None:
     for name in (
+        "qwen3.5-9b-h200:kv=fp8,state=bfloat16",
+        "analytic:model=qwen3.5-27b,gpu=h200,state=int8",
         "qwen3.5-9b-h200:kv=0.5",
         "qwen3.5-9b-h200:kv=fp8,kv_budget=4096..512",
         "analytic:model=qwen3.5-27b,gpu=h200,kv_budget=1024",
@@ -83,6 +112,10 @@ def test_split_options() -> None:
         ("kv_budget=9999999999999", "found '9999999999999'"),
         ("kv_budget=1..2..3", "expected one number, or those of the first and the last"),
         ("kb=2", "unknown key 'kb'"),
+        ("state=int4", "state: expected one of int8, fp8, bfloat16, found 'int4'"),
+        ("state=0.5", "found '0.5'"),
+        ("state=", "expected key=value"),
+        ("sate=int8", "unknown key 'sate'; did you mean 'state'?"),
         ("kv=1,kv=1", "'kv' is told twice"),
     ],
 )
@@ -101,6 +134,35 @@ def test_eight_bits_of_unknown_bits_are_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(UsageError, match=re.escape("expected kv.dtype to be one of bfloat16")):
         open_profile(f"{path}:kv=fp8")
+
+
+def test_states_that_are_as_small_already_are_refused(tmp_path: Path) -> None:
+    data = json.loads(profile_to_json(open_profile("qwen3.5-2b-h200")))
+    path = tmp_path / "mine.json"
+
+    def refused(kinds: dict[str, str] | None, option: str, told: str) -> None:
+        data["state"]["dtypes"] = kinds
+        path.write_text(json.dumps({k: v for k, v in data.items() if v is not None}))
+        with pytest.raises(UsageError, match=re.escape(told)):
+            open_profile(f"{path}:{option}")
+
+    refused({"ssm": "bfloat16", "conv": "float16"}, "state=bfloat16", "in bfloat16 and float16 alr")
+    refused({"ssm": "int8", "conv": "int8"}, "state=fp8", "states are in int8 already")
+    refused({"ssm": "float64", "conv": "int8"}, "state=fp8", "expected state.dtypes.ssm to be one")
+    refused({"conv": "int8"}, "state=fp8", "found None")
+
+
+def test_a_file_with_compressed_states(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    profile = open_profile("qwen3.5-2b-h200:state=int8")
+    path.write_text(profile_to_json(profile), encoding="utf-8")
+    assert open_profile(str(path)) == profile
+    with pytest.raises(UsageError, match="its states are compressed already"):
+        open_profile(f"{path}:state=fp8")
+    data = json.loads(profile_to_json(profile))
+    del data["state"]["dtypes"]
+    with pytest.raises(DataError, match="field 'state_compression': expected state"):
+        parse_profile(data, "t")
 
 
 @pytest.mark.parametrize("name", ["profile.pt", "some/where.pkl"])

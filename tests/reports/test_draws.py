@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reports.cells import expand, refuse_unfit
-from reports.evidence import difference, estimate
 from reports.page.care import read_with_care
-from reports.scenario import build_scenario, profile_named
-from reports.settings import Settings, parse_override, read_settings, replace_profile_path
+from reports.results.evidence import difference, estimate
 from reports.statistics import drawn_interval, mean_interval
+from reports.study.cells import expand, refuse_unfit
+from reports.study.scenario import build_scenario, profile_named
+from reports.study.settings import Settings, parse_override, read_settings, replace_profile_path
 from simulator.errors import UsageError
 from simulator.profile import profile_to_json
 from tests.reports.profiles_with_draws import profile_with_draws

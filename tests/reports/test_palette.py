@@ -4,7 +4,7 @@ from itertools import combinations
 
 from policies.placement import PLACERS
 from reports.palette import COLOURS, DASHES, FATES, SHAPES, looks
-from reports.points import Series, subjects
+from reports.results.points import Series, subjects
 from simulator.records import LOSSES
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from html import unescape
 from pathlib import Path
 
@@ -17,8 +15,8 @@ from reports.charts.prototype import prototype_charts
 from reports.prototype_page import render_prototype_page
 from reports.prototype_summary import figures, summary_lines
 from tests.calibration.prototype.requests import run_of, served
+from tests.reports.browser import assert_sound, look_at
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
@@ -95,31 +93,7 @@ def test_one_pass_says_nothing_of_noise() -> None:
     assert "lie an unknown way apart" in page
 
 
-def test_it_draws_in_a_browser(run: PrototypeRun, tmp_path: Path) -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip("no chromium on the PATH")
-    (tmp_path / "page.html").write_text(render_prototype_page(run), encoding="utf-8")
-    ended = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=420,900",
-            "--virtual-time-budget=20000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            (tmp_path / "page.html").as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert re.findall(r'data-drawn="(\w+)"', ended.stdout) == ["yes"] * 3, ended.stderr[-2000:]
-    assert [line for line in ended.stderr.splitlines() if ":CONSOLE" in line] == []
+def test_it_draws_in_a_browser_in_the_dark(run: PrototypeRun, tmp_path: Path) -> None:
+    seen = look_at(render_prototype_page(run), tmp_path, dark=True)
+    assert_sound(seen, 3)
+    assert seen["paper"] == "rgb(20, 23, 27)"

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.journal import Outcome
+from reports.stored.journal import Outcome
 from simulator.errors import UsageError
 
 

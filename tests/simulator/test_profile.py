@@ -243,6 +243,8 @@ def test_missing_fields(field: str) -> None:
         ("kv_compression.share", [0], "expected a number from 1e-06 to 1"),
         ("kv_compression", {"budget_tokens": [64, 32]}, "tells of fewer than 2 attention layers"),
         ("kv_compression.budget_tokens", [0], "expected a number from 1"),
+        ("state_compression", {"dtype": "int4"}, "field 'state_compression.dtype'"),
+        ("state_compression", {"dtype": "int8"}, "expected state.dtypes.conv to be one of"),
         ("decode", "x" * 10_000, "expected an object, found 'xxx"),
     ],
 )

@@ -91,7 +91,7 @@ def _read(
 
 
 def _tell(out: Path, twin: Trace, original: Trace | None, *, as_json: bool) -> None:
-    from reports.twin import compare, print_points, warning
+    from reports.trace.twin import compare, print_points, warning
 
     tokens = int(twin.prompt_tokens.sum())
     points = None if original is None else compare(original, twin)

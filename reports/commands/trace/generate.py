@@ -12,7 +12,7 @@ import typer
 from reports.commands.options import Arrivals, Generator, Json, settings_from
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
-from reports.settings import parse_override
+from reports.study.settings import parse_override
 from simulator.errors import UsageError
 
 
@@ -40,8 +40,8 @@ def generate(
         return
     if out is None:
         raise UsageError("expected --out FILE, or --list to see the generators")
-    from reports.study_file import parse_study
-    from reports.traces import load_trace
+    from reports.study.file import parse_study
+    from reports.study.traces import load_trace
 
     refuse_suffix(out)
     flags: dict[str, tuple[str, Any]] = {

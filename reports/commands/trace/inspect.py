@@ -51,13 +51,13 @@ def inspect(
         raise DataError(str(file), "expected requests, found none")
     found = inspect_trace(trace)
     if page is not None:
-        from reports.trace_page import write_trace_page
+        from reports.trace.page import write_trace_page
 
         write_trace_page(page, found)
     if json:
         print_json(found.as_json())
     else:
-        from reports.trace_summary import print_inspection
+        from reports.trace.summary import print_inspection
 
         print_inspection(found)
     if page is not None:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from reports.across.ranking import ranking
-from reports.comparison import compare
+from reports.results.comparison import compare
 from tests.reports.across.workloads import several, with_foresight
 from tests.reports.sample_study import GIB, with_failures
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from reports.across.room import taken
-from reports.comparison import compare
+from reports.results.comparison import compare
 from tests.reports.across.workloads import several, with_foresight
 
 RATES = {"a": (0.2, 0.3, 0.6), "b": (0.1, 0.5, 0.3)}

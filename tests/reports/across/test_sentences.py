@@ -6,7 +6,7 @@ from pathlib import Path
 from reports.across import overview_of
 from reports.across.sentences import sentences
 from reports.across.stored import as_json, write_differences
-from reports.comparison import compare
+from reports.results.comparison import compare
 from tests.reports.across.workloads import several, with_foresight
 
 ALIKE = {"a": (0.2, 0.6, 0.4), "b": (0.1, 0.5, 0.3)}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reports import prototype_alone
 from tests.reports.cli.conftest import Milepost
 
 # transformers looks for some of these by itself, so they are hidden once it has.
@@ -65,7 +66,11 @@ def test_what_was_measured_beside_torch_alone_has_a_page_elsewhere(
         (("--generator", "dokuments"), "did you mean 'documents'?"),
         (("--capacity", "much"), "--capacity: expected a size"),
         (("--model", "qwen9"), "cannot build a model 'qwen9'"),
-        (("--dtype", "int3", *SMALL), "dtype: expected float32 or bfloat16, found 'int3'"),
+        (
+            ("--dtype", "int3", *SMALL),
+            "--dtype: expected float32, bfloat16 or float16, found 'int3'",
+        ),
+        (("--profile", "qwen3.5-9b-h200:state=int8", *SMALL), "is lossy (KV is exact; states are"),
         (("--placer", "dense", *SMALL), "holds a state everywhere for free"),
     ],
 )
@@ -76,6 +81,22 @@ def test_what_cannot_be_run_is_said_in_one_line(
     ended = milepost("prototype", *arguments)
     assert (ended.code, ended.err.count("error:")) == (2, 1)
     assert said in ended.err
+
+
+def test_without_torch_it_says_what_to_install(
+    milepost: Milepost,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("calibration.preflight._installed", lambda _: None)
+    told = "error: calibration needs torch, which is not installed: pip install"
+    ended = milepost("prototype")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert ended.err.startswith(told)
+    assert prototype_alone.main(["--out", str(tmp_path / "there")]) == 2
+    assert capsys.readouterr().err.startswith(told)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_no_run_is_refused(milepost: Milepost, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from reports.drift.findings import Finding, find
 from reports.drift.page import GROUPS, render_page
 from reports.drift.sentences import answers
 from reports.drift.study import CLAIRVOYANT, DriftStudy, run
-from reports.settings import read_settings
+from reports.study.settings import read_settings
 from tests.reports.browser import assert_sound, look_at
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

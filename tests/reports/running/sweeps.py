@@ -33,7 +33,9 @@ replications = 3
 CELLS = 24
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["reports.cli", "reports.study", "reports.page", "polars", "altair"])
+_forks.set_forkserver_preload(
+    ["reports.cli", "reports.running.sweep", "reports.page", "polars", "altair"]
+)
 
 
 @dataclass
@@ -122,12 +124,12 @@ def wait_for(sweep: Sweep, out: Path, cells: int) -> None:
 def _run(
     arguments: list[str], page: bool, limit_bytes: int | None, powers: bool, tell: Connection
 ) -> None:
-    import reports.artefacts
+    import reports.stored.artefacts
     from reports.cli import main
 
     os.setpgid(0, 0)
     if not page:
-        reports.artefacts.write_page = lambda *_: []
+        reports.stored.artefacts.write_page = lambda *_: []
     if limit_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
     if not powers:

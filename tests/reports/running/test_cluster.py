@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from reports.cli import main
-from reports.executors import run_tasks
-from reports.journal import Outcome
+from reports.running.executors import run_tasks
+from reports.stored.journal import Outcome
 from simulator.errors import UsageError
 from tests.reports.capacity.examples import toml
 from tests.reports.running.conftest import Whole
@@ -94,13 +94,13 @@ def test_a_failing_task_leaves_the_others_alone(cluster: Any) -> None:
 
 
 def test_other_versions_are_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.cluster.version", lambda: "0.0.7")
+    monkeypatch.setattr("reports.running.cluster.version", lambda: "0.0.7")
     with pytest.raises(UsageError, match=r"has milepost .*, expected 0\.0\.7 as here"):
         list(run_tasks(work, [Job("0")], 1, cluster.scheduler_address))
 
 
 def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.cluster.WAIT_SECONDS", 1)
+    monkeypatch.setattr("reports.running.cluster.WAIT_SECONDS", 1)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty,
         pytest.raises(UsageError, match="the scheduler has no workers"),

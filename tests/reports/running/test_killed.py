@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from reports.journal import Journal
+from reports.stored.journal import Journal
 from tests.reports.running.conftest import Whole
 from tests.reports.running.sweeps import CELLS, Sweep, entries, finish, results, start, wait_for
 

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reports.cells import expand
 from reports.cli import main
-from reports.comparison import compare
-from reports.precision import widest
-from reports.rounds import FIRST_REPLICATIONS, first_round, most_replications, next_round
-from reports.settings import parse_override, read_settings
+from reports.results.comparison import compare
+from reports.running.precision import widest
 from reports.statistics import mean_interval
-from reports.study_file import Study, parse_study
+from reports.study.cells import expand
+from reports.study.file import Study, parse_study
+from reports.study.rounds import FIRST_REPLICATIONS, first_round, most_replications, next_round
+from reports.study.settings import parse_override, read_settings
 from simulator.errors import UsageError
 from simulator.units import parse_share
 from tests.reports.running.sweeps import finish, start, wait_for

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -129,7 +128,7 @@ def _check(name: str, value: float) -> None:
     if limits is None:
         return
     kind: type | tuple[type, ...] = int if whole else (int, float)
-    sound = isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
+    sound = isinstance(value, kind) and not isinstance(value, bool)
     if not sound or not limits[0] <= value <= limits[1]:
         what = "an integer" if whole else "a number"
         expected = f"{what} from {limits[0]:,} to {limits[1]:,}"

@@ -1,0 +1,125 @@
+"""What a search would take: `capacity --dry-run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, log, log1p, log2
+from typing import Any
+
+from reports.capacity.candidates import (
+    Candidate,
+    candidates,
+    coarse_grid,
+    stated_capacities,
+    widened,
+)
+from reports.capacity.finding import Question, refuse_clockless
+from reports.capacity.search import SIDES
+from reports.capacity.variations import VARIATIONS, WORKLOADS_VARIED
+from reports.running.estimate import CELL_BYTES, REQUEST_BYTES, REQUESTS_PER_SECOND, START_SECONDS
+from reports.study.cells import refuse_unfit
+from reports.study.traces import TraceFacts, facts_of, load_trace
+
+PAGE_BYTES = 1_000_000
+Facts = Mapping[str, TraceFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What the search for one candidate takes, over its replications.
+
+    Parameters
+    ----------
+    replications, requests
+        Its cells at one capacity, and the requests of these together.
+    coarse
+        Capacities of the grid to begin with.
+    halvings
+        Most steps from there, for each end of the interval and the answer itself.
+    """
+
+    replications: int
+    requests: int
+    coarse: int
+    halvings: int
+
+    @property
+    def most(self) -> int:
+        """Most capacities that are tried."""
+        return self.coarse + len(SIDES) * self.halvings
+
+
+def estimate_capacity(question: Question, jobs: int) -> dict[str, Any]:
+    """Return the cells, requests, minutes and disk of a search; nothing is simulated.
+
+    How many cells it takes depends on what they show: at least the coarse grid, at most every
+    halving for both ends of every interval, and all variations of the dearest answer.
+
+    Raises
+    ------
+    UsageError, DataError
+        As the search itself would.
+    """
+    stated = stated_capacities(question.settings)
+    _, sought = candidates(question.settings)
+    refuse_clockless(question, sought)
+    facts = _facts(sought)
+    bills = [_bill(one, facts, stated, question.within, wide=False) for one in sought]
+    moved: list[Bill] = []
+    if question.sensitivity:
+        wide = [_bill(one, facts, stated, question.within, wide=bool(stated)) for one in sought]
+        moved = [max(wide, key=lambda bill: bill.requests * bill.most)] * len(VARIATIONS)
+    rounds = sum(1 + max(bill.halvings for bill in part) for part in (bills, moved) if part)
+    least = sum(bill.requests * bill.coarse for bill in bills)
+    most = sum(bill.requests * bill.most for bill in [*bills, *moved])
+    cells = sum(bill.replications * bill.most for bill in [*bills, *moved])
+    workloads = 1 + WORKLOADS_VARIED * question.sensitivity
+    stored = sum(fact.requests for fact in facts.values()) * REQUEST_BYTES * workloads
+    return {
+        "combinations": len(sought),
+        "replications": bills[0].replications,
+        "cells_at_least": sum(bill.replications * bill.coarse for bill in bills),
+        "cells_at_most": cells,
+        "requests_at_least": least,
+        "requests_at_most": most,
+        "jobs": jobs,
+        "minutes_at_least": _minutes(least, jobs, 1),
+        "minutes_at_most": _minutes(most, jobs, rounds),
+        "disk_bytes_at_most": stored + cells * CELL_BYTES + PAGE_BYTES,
+    }
+
+
+def _facts(sought: Sequence[Candidate]) -> dict[str, TraceFacts]:
+    """Return the facts of each workload."""
+    facts: dict[str, TraceFacts] = {}
+    for cell in (cell for candidate in sought for cell in candidate.cells):
+        if cell.trace not in facts:
+            facts[cell.trace] = facts_of(load_trace(cell.study, cell.seed), cell.study)
+        found = facts[cell.trace]
+        refuse_unfit(cell.study, found.name, has_arrivals=found.has_arrivals)
+    return facts
+
+
+def _bill(
+    candidate: Candidate, facts: Facts, stated: Sequence[int | None], within: float, *, wide: bool
+) -> Bill:
+    own = [facts[cell.trace] for cell in candidate.cells]
+    grid = coarse_grid(candidate, own, stated)
+    grid = widened(grid) if wide else grid
+    halvings = max((_halvings(low, high, within) for low, high in pairwise(grid)), default=0)
+    return Bill(len(own), sum(fact.requests for fact in own), len(grid), halvings)
+
+
+def _halvings(low: int, high: int, within: float) -> int:
+    """Return how often a step is halved by its ratio until it is small, or of one byte."""
+    bytes_apart = ceil(log2(max(high - low, 1)))
+    if not within or not low:
+        return bytes_apart
+    return min(bytes_apart, max(0, ceil(log2(max(log(high / low) / log1p(within), 1.0)))))
+
+
+def _minutes(requests: int, jobs: int, rounds: int) -> float:
+    """Return the minutes of so many requests, workers being started anew in every round."""
+    return round((START_SECONDS * rounds + requests / REQUESTS_PER_SECOND / jobs) / 60, 2)

@@ -1,0 +1,1 @@
+"""`milepost place`: checkpoints for a law of overlaps."""

@@ -1,0 +1,142 @@
+"""The staircase of a plan under the survival curve of the overlaps, and what each step adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from reports.charts.theme import HEIGHT, MUTED, WIDTH
+from reports.palette import GREY, ORANGE, VERMILLION
+
+if TYPE_CHECKING:
+    from reports.place.law_file import DepthLaw
+
+MOST_POINTS = 1_000
+MOST_STEPS = 1_000
+MOST_TICKS = 12
+
+
+def staircase(law: DepthLaw, positions: Sequence[int], length: int) -> alt.LayerChart:
+    """Draw the share of requests that overlap x tokens or more, and the plan's steps under it.
+
+    The area under the curve is the mean overlap, that under the steps what the plan saves.
+    """
+    survival = np.cumsum(law.weights[::-1])[::-1] / law.total
+    x = alt.X(
+        "depth:Q",
+        title="Tokens from the start of the prompt",
+        scale=alt.Scale(domain=[0, length], nice=False),
+        axis=alt.Axis(grid=False, tickCount=6, labelOverlap=True, format=",~f"),
+    )
+    share = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
+    y = alt.Y("share:Q", title="Requests that overlap this far", axis=share)
+    curve = alt.Chart(_curve(law, survival, length)).encode(x=x, y=y)
+    steps = alt.Chart(_steps(law, survival, positions)).encode(x=x, y=y)
+    tooltip = [
+        alt.Tooltip("depth:Q", title="position", format=",d"),
+        alt.Tooltip("share:Q", title="requests it serves or passes on", format=".1%"),
+        alt.Tooltip("gain:Q", title="tokens a request that its step saves", format=",.1f"),
+    ]
+    layers = [
+        curve.mark_area(interpolate="step-before", color=GREY, opacity=0.22),
+        curve.mark_line(interpolate="step-before", color=GREY, strokeWidth=1.5),
+        steps.mark_area(interpolate="step-before", color=VERMILLION, opacity=0.3),
+        steps.mark_line(interpolate="step-before", color=VERMILLION, strokeWidth=1.5),
+        steps.transform_filter("datum.gain !== null")
+        .mark_point(color=VERMILLION, filled=True, opacity=1, size=46)
+        .encode(tooltip=tooltip),
+    ]
+    return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
+
+
+def savings_curve(found: dict[str, Any]) -> alt.LayerChart:
+    """Draw tokens saved a request against the budget: the plan, the optimum, all there is."""
+    rows = [
+        {"budget": budget, "saved": saved, "best": best}
+        for budget, (saved, best) in enumerate(
+            zip(found["savings_by_budget"], found["optimum"]["savings_by_budget"], strict=True)
+        )
+    ]
+    step = -(-len(rows) // MOST_POINTS)
+    frame = pl.DataFrame(rows[::step] + rows[len(rows) - 1 :][: (len(rows) - 1) % step > 0])
+    apart = -(-(len(rows) - 1) // MOST_TICKS) or 1
+    ticks = list(range(0, len(rows), apart))  # whole numbers, however few
+    x = alt.X(
+        "budget:Q",
+        title="Checkpoints",
+        axis=alt.Axis(grid=False, values=ticks, format=",d", labelOverlap=True),
+    )
+    axis = alt.Axis(tickCount=5, domain=False, ticks=False, format=",~f")
+    title = "Saved tokens a request"
+    base = alt.Chart(frame).encode(x=x)
+    tooltip = [
+        alt.Tooltip("budget:Q", title="checkpoints", format=",d"),
+        alt.Tooltip("saved:Q", title="saved tokens a request", format=",.1f"),
+        alt.Tooltip("best:Q", title="at best", format=",.1f"),
+    ]
+    layers = [
+        base.mark_line(color=GREY, strokeDash=[6, 3], strokeWidth=2).encode(
+            y=alt.Y("best:Q", title=title, axis=axis)
+        ),
+        base.mark_line(
+            color=VERMILLION, strokeWidth=2, point={"color": VERMILLION, "size": 36}
+        ).encode(y=alt.Y("saved:Q", title=title, axis=axis), tooltip=tooltip),
+        *_ceiling(found["law"]["mean_overlap_tokens"]),
+        *_elbow(found["elbow"]),
+    ]
+    return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
+
+
+def _ceiling(overlap: float) -> list[alt.Chart]:
+    line = alt.Chart(pl.DataFrame({"ceiling": [overlap], "note": ["mean overlap: all there is"]}))
+    return [
+        line.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(y="ceiling:Q"),
+        line.mark_text(align="left", dy=-7, fontSize=11).encode(
+            x=alt.value(4), y="ceiling:Q", text="note:N"
+        ),
+    ]
+
+
+def _elbow(elbow: dict[str, Any] | None) -> list[alt.Chart]:
+    if elbow is None:
+        return []
+    row = {"budget": [elbow["budget"]], "elbow": [elbow["expected_saved_tokens"]]}
+    mark = alt.Chart(pl.DataFrame(row | {"note": ["elbow"]})).encode(x="budget:Q", y="elbow:Q")
+    return [
+        mark.mark_point(color=ORANGE, size=150, strokeWidth=2.5, opacity=1),
+        mark.mark_text(align="left", dx=12, dy=12, fontSize=11).encode(text="note:N"),
+    ]
+
+
+def _curve(law: DepthLaw, survival: Any, length: int) -> pl.DataFrame:
+    """Return the survival curve, at most MOST_POINTS of it, each step drawn to its right end."""
+    pixel = law.depths * MOST_POINTS // max(length, 1)
+    last = np.flatnonzero(np.diff(pixel, append=MOST_POINTS + 1))
+    depths, shares = law.depths[last].tolist(), survival[last].tolist()
+    first = float(survival[0]) if len(survival) else 0.0
+    deepest = depths[-1] if depths else 0
+    return pl.DataFrame(
+        {"depth": [0, *depths, deepest, length], "share": [first, *shares, 0.0, 0.0]},
+        schema={"depth": pl.Int64, "share": pl.Float64},
+    )
+
+
+def _steps(law: DepthLaw, survival: Any, positions: Sequence[int]) -> pl.DataFrame:
+    """Return the steps: a height and the area of each, whose right end is its checkpoint."""
+    chosen = np.asarray(positions[:MOST_STEPS], np.int64)
+    reached = np.append(survival, 0.0)[law.depths.searchsorted(chosen)]
+    areas = np.diff(chosen, prepend=0) * reached
+    first = [float(reached[0])] if len(chosen) else [0.0]
+    end = [int(chosen[-1])] if len(chosen) else [0]
+    return pl.DataFrame(
+        {
+            "depth": [0, *chosen.tolist(), *end],
+            "share": [*first, *reached.tolist(), 0.0],
+            "gain": [None, *areas.tolist(), None],
+        },
+        schema={"depth": pl.Int64, "share": pl.Float64, "gain": pl.Float64},
+    )

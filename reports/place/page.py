@@ -1,0 +1,137 @@
+"""The page of `milepost place`: the staircase under the survival curve, in one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.page.answer import Number
+from reports.page.document import bare, render
+from reports.page.panel import Panel
+from reports.palette import GREY, VERMILLION
+from reports.place.charts import MOST_STEPS, savings_curve, staircase
+from reports.place.summary import listed, theory, tokens
+from reports.version import version
+from simulator.files import write_text
+
+if TYPE_CHECKING:
+    from reports.place.law_file import DepthLaw
+
+MOST_ROWS = 500
+
+
+PANELS = (
+    Panel(
+        "staircase",
+        "Every checkpoint is a step under the curve",
+        "The curve says how many requests overlap at least this far; the area under it is the mean "
+        "overlap. A request resumes at the last step it reaches, so the area under the steps is "
+        "what the plan saves. The rest is computed again.",
+        (("requests that overlap this far", GREY), ("saved by the plan", VERMILLION)),
+    ),
+    Panel(
+        "savings",
+        "What another checkpoint buys",
+        "The optimum gains less with every checkpoint, so a price for one fixes their number: the "
+        "elbow is where the next would gain less than the average one.",
+        (("optimum", GREY), ("this placer", VERMILLION)),
+    ),
+)
+
+
+def write_place_page(path: Path, law: DepthLaw, found: dict[str, Any]) -> None:
+    """Write the page of an answer; whole, or not at all.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written.
+    """
+    write_text(path, render_place_page(law, found))
+
+
+def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
+    """Return the page of an answer as HTML; the same input gives the same bytes.
+
+    Parameters
+    ----------
+    law
+        The law that was asked about, cut at the prompt's length.
+    found
+        What `placement.answer` says of it.
+    """
+    charts = {
+        "staircase": staircase(law, found["positions"], found["law"]["length_tokens"]),
+        "savings": savings_curve(found),
+    }
+    return render(
+        "place.html",
+        {name: bare(chart) for name, chart in charts.items()},
+        brand="Milepost placement",
+        title=f"Where to checkpoint: {law.name}",
+        version=version(),
+        found=found,
+        numbers=_numbers(found),
+        panels=PANELS,
+        rows=_rows(law, found),
+        more_rows=max(0, len(found["positions"]) - MOST_ROWS),
+        theory=theory(found),
+        notes=_notes(found),
+        saved=tokens(found["expected_saved_tokens"]),
+        overlap=tokens(found["law"]["mean_overlap_tokens"]),
+        listed=listed(found["positions"]),
+    )
+
+
+def _numbers(found: dict[str, Any]) -> list[Number]:
+    """Return the four numbers."""
+    law, saved = found["law"], found["expected_saved_tokens"]
+    overlap, best = law["mean_overlap_tokens"], found["optimum"]["expected_saved_tokens"]
+    elbow = found["elbow"]
+    return [
+        Number(
+            "Saved of the overlap",
+            f"{saved / overlap:.1%}" if overlap else "n/a",
+            f"{tokens(saved)} of {tokens(overlap)} tokens a request",
+        ),
+        Number(
+            "Of the optimum",
+            f"{saved / best:.1%}" if best else "n/a",
+            f"{tokens(saved)} of {tokens(best)} tokens a request",
+        ),
+        Number(
+            "Checkpoints",
+            f"{len(found['positions']):,}",
+            f"budget {found['budget']:,}, {law['distinct_depths']:,} distinct depths",
+        ),
+        Number(
+            "Elbow",
+            "n/a" if elbow is None else f"{elbow['budget']:,}",
+            "" if elbow is None else f"at {tokens(elbow['price_tokens'])} tokens a request each",
+        ),
+    ]
+
+
+def _rows(law: DepthLaw, found: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return position, requests that reach it, and tokens that its step saves."""
+    rows: list[tuple[str, ...]] = []
+    before = 0
+    for number, position in enumerate(found["positions"][:MOST_ROWS], start=1):
+        reach = float(law.weights[law.depths >= position].sum()) / law.total
+        gain = (position - before) * reach
+        rows.append((str(number), f"{position:,}", f"{reach:.1%}", tokens(gain)))
+        before = position
+    return rows
+
+
+def _notes(found: dict[str, Any]) -> list[str]:
+    notes = list(found["notes"])
+    notes.append(
+        "Savings are expectations under this law, misses included, for a cache that holds every "
+        "checkpoint and all KV; eviction and queues are the business of `milepost run`."
+    )
+    if found["bounds"] is not None and found["bounds"]["vacuous"]:
+        notes.append("The sampling bound exceeds the prompt's length: it says nothing here.")
+    if len(found["positions"]) > MOST_STEPS:
+        notes.append(f"Only the first {MOST_STEPS:,} steps are drawn.")
+    return notes

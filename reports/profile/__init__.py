@@ -1,0 +1,1 @@
+"""A cost profile in words and on a page."""

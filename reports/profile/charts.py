@@ -1,0 +1,133 @@
+"""The charts of a cost profile: F with its floor and knee, contexts, residuals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from reports.charts.curves import Axis, band, curves, level
+from reports.charts.theme import HEIGHT, WIDTH
+from reports.palette import BLUE, GREEN, GREY, ORANGE, VERMILLION
+from reports.profile.summary import Landmarks, own_band, residuals
+from simulator.cost import CostModel
+
+if TYPE_CHECKING:
+    from simulator.profile import Profile
+
+MOST_POINTS = 4_000
+TOKENS = ",.3~s"
+CONTEXTS = 40
+SUFFIXES = (64, 512, 2048, 8192)
+SUFFIX_COLOURS = (GREY, BLUE, GREEN, VERMILLION)
+CONTEXT_STEPS = ((0, "no context"), (1, "up to 4,096"), (4097, "up to 32,768"), (32_769, "more"))
+CONTEXT_COLOURS = (GREY, BLUE, GREEN, VERMILLION)
+
+
+def profile_charts(profile: Profile) -> dict[str, alt.LayerChart]:
+    """Return the charts by name; that of the residuals only where points were measured."""
+    charts = {"own": _own(profile), "context": _context(profile)}
+    return charts | ({"residuals": _residuals(profile)} if profile.prefill.n else {})
+
+
+def suffix_colours(profile: Profile) -> dict[str, str]:
+    """Return the colour of every length that the chart of contexts has a line for."""
+    lengths = [n for n in SUFFIXES if n <= profile.valid_n_max] or [profile.valid_n_max]
+    return {f"{n:,} tokens": colour for n, colour in zip(lengths, SUFFIX_COLOURS, strict=False)}
+
+
+def context_colours() -> dict[str, str]:
+    """Return the colour of every range of contexts in the chart of residuals."""
+    return {name: colour for (_, name), colour in zip(CONTEXT_STEPS, CONTEXT_COLOURS, strict=True)}
+
+
+def _own(profile: Profile) -> alt.LayerChart:
+    """Draw F, its band, the floor and the knee."""
+    landmarks = Landmarks.of(profile)
+    n = list(profile.prefill.F.n)
+    seconds = [us * 1e-6 for us in profile.prefill.F.us]
+    ends = own_band(profile)
+    chart = curves(
+        {"F": (n, [value * 1e3 for value in seconds])},
+        {"F": BLUE},
+        Axis("Tokens prefilled without context", TOKENS, log=True),
+        Axis("Milliseconds", log=True),
+        below=[
+            *([band(n, *([value * 1e3 for value in end] for end in ends))] if ends else []),
+            *level(landmarks.floor_seconds * 1e3, "floor"),
+            *_graph_floor(profile),
+        ],
+    )
+    return alt.LayerChart(layer=[*chart.layer, *_knee(landmarks)], width=WIDTH, height=HEIGHT)
+
+
+def _graph_floor(profile: Profile) -> list[alt.Chart]:
+    """Return a dashed line at the least time of a pass without launches, where it was measured."""
+    us = profile.prefill.floor_graph_us
+    return [] if us is None else level(us * 1e-3, "floor as a graph")
+
+
+def _knee(landmarks: Landmarks) -> list[alt.Chart]:
+    """Return a dashed line at the knee, with its name."""
+    name = f"knee, {landmarks.knee_tokens:,.0f} tokens"
+    line = alt.Chart(pl.DataFrame({"knee": [landmarks.knee_tokens], "name": [name]}))
+    return [
+        line.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x="knee:Q"),
+        line.mark_text(align="left", dx=6, fontSize=11).encode(
+            x="knee:Q", y=alt.value(HEIGHT - 12), text="name:N"
+        ),
+    ]
+
+
+def _context(profile: Profile) -> alt.LayerChart:
+    """Draw the time of a few prefills over the context before them."""
+    costs, colours = CostModel(profile), suffix_colours(profile)
+    contexts = np.linspace(0, profile.valid_c_max, CONTEXTS).astype(int).tolist()
+    lines = {
+        name: (contexts, [costs.prefill_seconds(c, c + n) * 1e3 for c in contexts])
+        for name, n in ((name, int(name.split()[0].replace(",", ""))) for name in colours)
+    }
+    return curves(
+        lines, colours, Axis("Context before it, tokens", TOKENS), Axis("Milliseconds", log=True)
+    )
+
+
+def _residuals(profile: Profile) -> alt.LayerChart:
+    """Draw predicted over measured less one, of at most 4,000 points, evenly taken."""
+    c, n, error = residuals(profile)
+    every = slice(None, None, -(-len(n) // MOST_POINTS) or 1)
+    starts = [start for start, _ in CONTEXT_STEPS]
+    names = [CONTEXT_STEPS[at][1] for at in np.searchsorted(starts, c[every], side="right") - 1]
+    frame = pl.DataFrame({"c": c[every], "n": n[every], "error": error[every], "context": names})
+    colours = context_colours()
+    points = (
+        alt.Chart(frame)
+        .mark_point(filled=True, size=22, opacity=0.55)
+        .encode(
+            x=alt.X(
+                "n:Q",
+                title="Tokens prefilled",
+                scale=alt.Scale(type="log", nice=False, padding=8),
+                axis=alt.Axis(grid=False, tickCount=6, format=TOKENS, labelOverlap="greedy"),
+            ),
+            y=alt.Y(
+                "error:Q",
+                title="Predicted / measured - 1",
+                axis=alt.Axis(format="+.0%", tickCount=6, domain=False, ticks=False),
+            ),
+            color=alt.Color(
+                "context:N",
+                scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+                legend=alt.Legend(title="Context, tokens"),
+            ),
+            tooltip=[
+                alt.Tooltip("n:Q", title="tokens", format=",d"),
+                alt.Tooltip("c:Q", title="context", format=",d"),
+                alt.Tooltip("error:Q", title="error", format="+.1%"),
+            ],
+        )
+    )
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(y="zero:Q")
+    return alt.LayerChart(layer=[zero, points], width=WIDTH, height=HEIGHT)

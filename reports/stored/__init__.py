@@ -1,0 +1,1 @@
+"""What a study leaves on disk: journal, tables, manifest, page."""

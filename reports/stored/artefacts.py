@@ -1,0 +1,164 @@
+"""What a sweep leaves: tables, `manifest.json`, `study.resolved.toml`, `report.html`.
+
+All are made from the journal alone, in the order of the cells, and hold no wall-clock time: a
+resumed sweep ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.files import write_json, write_parquet
+from reports.results.columns import column
+from reports.stored.journal import Outcome
+from reports.stored.manifest import SCHEMA_VERSION, make_manifest
+from reports.study.cells import Cell
+from reports.study.file import Study
+from reports.study.settings import to_toml
+from reports.study.traces import TraceFacts
+from reports.study.workload_grid import source_name
+from simulator.errors import DataError, UsageError, printable
+from simulator.files import write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ANSWERS = 6  # that a sweep prints
+MANIFEST_FIELDS = (
+    "title",
+    "command",
+    "milepost_version",
+    "study",
+    "grid",
+    "baseline",
+    "replications",
+    "seed",
+    "warmup_share",
+    "trace",
+    "profile",
+    "failed",
+    "versions",
+)
+PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
+    "policy.placer": "placer",
+    "policy.eviction": "eviction",
+    "policy.admission": "admission",
+    "model.profile": "profile",
+    "server.kind": "server",
+    "cache.capacity": "capacity_bytes",
+}
+
+
+def write_artefacts(
+    folder: Path,
+    study: Study,
+    outcomes: Sequence[tuple[Cell, Outcome]],
+    facts: Mapping[str, TraceFacts],
+    baseline: str,
+    command: str,
+    reached: bool | None = None,
+) -> list[str]:
+    """Write the results of a sweep, the page last; return what they conclude, in sentences.
+
+    `reached` tells whether the intervals became as narrow as `study.until_ci` asks.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    cells = cells_table(outcomes)
+    manifest = make_manifest(study, outcomes, facts, baseline, command)
+    if reached is not None:
+        manifest["until_ci"] = {"share": study.study.until_ci, "reached": reached}
+    write_parquet(folder / "cells.parquet", cells)
+    write_json(folder / "manifest.json", manifest)
+    write_text(folder / "study.resolved.toml", to_toml(study.absolute()))
+    return write_page(folder, cells, manifest)
+
+
+def write_page(folder: Path, cells: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Write `differences.json` and `report.html`; return what the former concludes."""
+    from reports.across.stored import write_differences
+    from reports.page import render_page
+    from reports.page.answer import answer_text
+    from reports.results.comparison import compare
+
+    worlds = compare(cells, manifest)
+    told = write_differences(folder, worlds, [answer_text(w) for w in worlds[:MOST_ANSWERS]])
+    write_text(folder / "report.html", render_page(cells, manifest))
+    return told
+
+
+def read_artefacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return the cells and the manifest that a sweep left in `folder`.
+
+    Raises
+    ------
+    UsageError
+        When the folder holds no finished sweep.
+    DataError
+        When a file is damaged or was written by a newer version.
+    """
+    import polars as pl
+
+    paths = folder / "cells.parquet", folder / "manifest.json"
+    for path in paths:
+        if not path.is_file():
+            raise UsageError(
+                f"{printable(str(folder))}: no finished sweep here ({path.name} is missing)"
+            )
+    try:
+        manifest = json.loads(paths[1].read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(str(paths[1]), "damaged: expected a manifest in JSON") from error
+    _check_manifest(manifest, str(paths[1]))
+    try:
+        return pl.read_parquet(paths[0]), manifest
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(str(paths[0]), "damaged: expected Parquet") from error
+
+
+def _check_manifest(manifest: Any, source: str) -> None:
+    """Refuse what is no manifest of this version."""
+    if not isinstance(manifest, dict):
+        raise DataError(source, "damaged: expected a manifest in JSON")
+    found = manifest.get("schema_version")
+    if found != SCHEMA_VERSION:
+        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(found))}"
+        raise DataError(source, problem, field="schema_version")
+    for name in MANIFEST_FIELDS:
+        if name not in manifest:
+            raise DataError(source, "missing", field=name)
+
+
+def cells_table(outcomes: Sequence[tuple[Cell, Outcome]]) -> pl.DataFrame:
+    """Return one row a cell: identity, scenario, status, metrics, blocks."""
+    import polars as pl
+
+    rows = [_row(cell, outcome) for cell, outcome in outcomes]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pl.DataFrame([column(name, [row.get(name) for row in rows]) for name in names])
+
+
+def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+    study = cell.study
+    row = {
+        "cell": cell.identity,
+        "replication": cell.replication,
+        "seed": cell.seed,
+        "placer": study.policy.placer,
+        "eviction": study.policy.eviction,
+        "admission": study.policy.admission,
+        "profile": study.model.profile,
+        "server": study.server.kind,
+        "capacity_bytes": study.cache.capacity,
+        "workload": source_name(study.workload.trace, study.workload.generator),
+    }
+    if cell.draw is not None:
+        row["draw"] = cell.draw
+    row |= {key: v for key, v in cell.choice.items() if key not in PLAIN_COLUMNS}
+    return {**row, "error": outcome.error, **(outcome.metrics or {})}

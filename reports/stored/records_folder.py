@@ -1,0 +1,106 @@
+"""What `run --out DIR` writes: `records.parquet`, `study.resolved.toml`, `summary.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reports.files import (
+    make_folder,
+    remove_leftovers,
+    write_json,
+    write_parquet,
+)
+from reports.study.file import Study
+from reports.study.settings import to_toml
+from reports.version import version, versions
+from simulator.errors import UsageError, printable
+from simulator.files import unwritable, write_text
+
+if TYPE_CHECKING:
+    from simulator.result import Result
+    from simulator.trace import Trace
+
+SCHEMA_VERSION = 1
+FILES = ("records.parquet", "study.resolved.toml", "summary.json")
+
+
+def refuse_foreign(
+    folder: Path, files: Sequence[str] = FILES, what: str = "the folder of a run"
+) -> None:
+    """Refuse an output folder that holds anything but `files`, which an earlier run wrote.
+
+    Raises
+    ------
+    UsageError
+        When it does, or cannot be read.
+    """
+    try:
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    foreign = sorted(name for name in names if name not in files and not name.startswith("."))
+    if foreign:
+        raise UsageError(
+            f"{printable(str(folder))}: not empty and not {what} (it holds "
+            f"'{printable(foreign[0])}'); give another --out"
+        )
+
+
+def write_records(
+    folder: Path, study: Study, trace: Trace, result: Result, summary: dict[str, Any]
+) -> None:
+    """Write the records, the resolved study and the summary, each whole or not at all.
+
+    Beside the columns of the result, `session` and `document` tell which requests depend on each
+    other. The summary comes last and holds no wall-clock time: the same run gives the same bytes.
+    """
+    import polars as pl
+
+    make_folder(folder)
+    remove_leftovers(folder)
+    request = result.columns["request"]
+    told = {"session": trace.session[request], "document": documents(trace)[request]}
+    records = pl.DataFrame(result.columns | told)
+    write_parquet(
+        folder / "records.parquet", records.with_columns(pl.col("ttft_seconds").fill_nan(None))
+    )
+    write_text(folder / "study.resolved.toml", to_toml(study.absolute()))
+    figures = {key: value for key, value in summary.items() if key != "wall_seconds"}
+    head = {"schema_version": SCHEMA_VERSION, "provenance": provenance(study, trace)}
+    write_json(folder / "summary.json", head | figures)
+
+
+def documents(trace: Trace) -> NDArray[np.int32]:
+    """Return a number a request, int32: those with one number begin with the same tokens."""
+    parent = trace.tree.parent
+    top = np.where(parent > 0, parent, np.arange(len(parent), dtype=np.int32))
+    while (top[top] != top).any():
+        top = top[top]
+    return top[trace.leaf]
+
+
+def provenance(study: Study, trace: Trace) -> dict[str, Any]:
+    """Return what a run was made of and with; `prompts_sha256` is that of the prefix tree."""
+    from reports.study.scenario import profile_named
+    from reports.study.traces import file_sha256
+    from simulator.profile import profile_to_json
+
+    source = study.workload.trace
+    prompts = hashlib.sha256()
+    for column in (trace.tree.parent, trace.tree.stop, trace.leaf):
+        prompts.update(np.ascontiguousarray(column).data)
+    profile = json.dumps(profile_to_json(profile_named(study.model.profile)), sort_keys=True)
+    return {
+        "milepost": version(),
+        "versions": versions(),
+        "trace_sha256": None if source is None else file_sha256(source),
+        "prompts_sha256": prompts.hexdigest(),
+        "profile_sha256": hashlib.sha256(profile.encode()).hexdigest(),
+    }

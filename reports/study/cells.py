@@ -1,0 +1,274 @@
+"""The cells of a study: the grid times the replications."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from reports.study.file import Study, parse_study
+from reports.study.rounds import first_round, most_replications
+from reports.study.scenario import PolicyError, canonical_policies, profile_named
+from reports.study.settings import Settings
+from reports.study.traces import refuse_rate, trace_key
+from reports.study.workload_grid import (
+    WORKLOADS,
+    named_workloads,
+    with_workload,
+    without_replaced,
+)
+from reports.version import version
+from simulator.errors import UsageError, printable
+
+MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One simulation of a study.
+
+    Parameters
+    ----------
+    identity
+        Hash of everything that its result depends on.
+    study
+        The study with the grid's values put in, policies in canonical spelling.
+    choice
+        Dotted key -> value, for the keys of the grid.
+    replication, seed
+        Counted from 0; the seed of its workload, the same for every policy.
+    trace
+        The key of its workload.
+    """
+
+    identity: str
+    study: Study
+    choice: dict[str, Any]
+    replication: int
+    seed: int
+    trace: str
+
+    @property
+    def draw(self) -> int | None:
+        """The draw of the profile's coefficients that it takes; None for the fitted ones."""
+        return self.replication if self.study.model.draws else None
+
+
+def pin_overrides(settings: Settings) -> Settings:
+    """Let a flag that sets a key of the grid replace that key's list.
+
+    Raises
+    ------
+    UsageError
+        When one source both sets a key and varies it.
+    """
+    settings = without_replaced(settings)
+    values = dict(settings.values)
+    for key in settings.values:
+        varied = f"grid.{key}"
+        if varied not in values:
+            continue
+        if settings.origin(key) == settings.origin(varied):
+            raise UsageError(f"{settings.origin(key)}: '{key}' is both set and varied by the grid")
+        del values[varied if settings.origin(key).startswith("--") else key]
+    return Settings(values, settings.origins)
+
+
+def expand(settings: Settings, replications: int | None = None) -> tuple[Study, list[Cell]]:
+    """Return the study and its cells: in the grid's order, replications innermost.
+
+    There are `replications`, by default those of the first round, which is all unless the study
+    goes on until its intervals are narrow.
+
+    Raises
+    ------
+    UsageError
+        For anything wrong with the study, a cell that occurs twice, or a baseline that is not
+        among the placers.
+    """
+    settings = pin_overrides(settings)
+    study = parse_study(settings)
+    _refuse_too_many(study)
+    _refuse_one_draw(study)
+    cells = [
+        cell_of(variant, choice, replication, seed)
+        for choice, variant in _variants(settings, study)
+        for replication, seed in enumerate(replication_seeds(study, replications))
+    ]
+    _refuse_twins(cells)
+    _refuse_repetition(cells)
+    return study, cells
+
+
+def replication_seeds(study: Study, replications: int | None = None) -> list[int]:
+    """Return the seed of each replication: the study's own first, then seeds drawn from it.
+
+    There are `replications`, by default those of the first round.
+    """
+    import numpy as np
+
+    seed = study.study.seed
+    drawn = (
+        int(np.random.SeedSequence(seed, spawn_key=(r,)).generate_state(1, np.uint64)[0] >> 1)
+        for r in range(1, replications or first_round(study))
+    )
+    return [seed, *drawn]
+
+
+def baseline_placer(study: Study, cells: list[Cell]) -> str:
+    """Return the canonical placer that the others are compared with.
+
+    Raises
+    ------
+    UsageError
+        When the stated one is not among the placers of the cells.
+    """
+    from policies.registry import canonical
+
+    placers = list(dict.fromkeys(cell.study.policy.placer for cell in cells))
+    if study.study.baseline is None:
+        return "last" if "last" in placers else placers[0]
+    baseline = canonical("placer", study.study.baseline)
+    if baseline not in placers:
+        raise UsageError(
+            f"study.baseline = '{printable(baseline)}' is not among the placers: "
+            f"{', '.join(placers)}"
+        )
+    return baseline
+
+
+def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
+    """Yield every combination of the grid with the study in which it is put."""
+    workloads = named_workloads(settings, study.grid.get(WORKLOADS, ()))
+    varied = study.grid | ({WORKLOADS: list(workloads)} if workloads else {})
+    for values in itertools.product(*varied.values()):
+        choice = dict(zip(varied, values, strict=True))
+        variant = Settings(
+            {k: v for k, v in settings.values.items() if not k.startswith("grid.")},
+            dict(settings.origins),
+        )
+        for key, value in choice.items():
+            if key == WORKLOADS:
+                variant = with_workload(variant, workloads[value])
+                continue
+            variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
+        yield choice, _canonical(variant)
+
+
+def _canonical(settings: Settings) -> Study:
+    """Return the study with every policy in its one spelling; an error names file or flag."""
+    study = parse_study(settings)
+    try:
+        return canonical_policies(study)
+    except PolicyError as error:
+        raise UsageError(f"{settings.origin(f'policy.{error.kind}')}: {error}") from error
+
+
+def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
+    """Return the cell of a study without a grid, policies in their one spelling."""
+    cell = Cell("", study, choice, replication, seed, trace_key(study, seed))
+    identity = _hash([_scenario(study, cell.draw), cell.trace, seed])
+    return replace(cell, identity=identity)
+
+
+def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
+    """Return what a result depends on, besides the workload and the seed."""
+    keep = {"arrivals", "cache", "server", "policy", "model"}
+    scenario = study.model_dump(include=keep)
+    del scenario["model"]["draws"]  # what was drawn stands in the profile
+    scenario["model"]["profile"] = _profile_json(study.model.profile, draw)
+    scenario["warmup"] = study.study.warmup
+    scenario["milepost"] = version()
+    return scenario
+
+
+@lru_cache(maxsize=128)
+def _profile_json(name: str, draw: int | None) -> str:
+    """Return the text of a profile; a study asks for the same few again and again."""
+    from simulator.profile import profile_to_json
+
+    return profile_to_json(profile_named(name, draw))
+
+
+def _refuse_too_many(study: Study) -> None:
+    count = most_replications(study)
+    for values in study.grid.values():
+        count *= len(values)
+    if count > MOST_CELLS:
+        raise UsageError(f"the study has {count:,} cells; at most {MOST_CELLS:,} are run")
+
+
+def _refuse_twins(cells: list[Cell]) -> None:
+    seen: dict[tuple[str, int], Cell] = {}
+    for cell in cells:
+        twin = seen.setdefault((cell.identity, cell.replication), cell)
+        if twin is not cell:
+            raise UsageError(
+                f"the grid holds the same cell twice: {_shown(twin.choice)} and "
+                f"{_shown(cell.choice)}"
+            )
+
+
+def _refuse_one_draw(study: Study) -> None:
+    """Refuse draws that make no interval, or one that replications do not make narrow."""
+    if study.model.draws and study.study.until_ci is not None:
+        raise UsageError(
+            "study.until_ci: with model.draws the intervals tell what is not known of the costs, "
+            "which more replications do not make narrow"
+        )
+    if study.model.draws and study.study.replications < 2:
+        raise UsageError(
+            "model.draws: each replication has a draw of its own, so study.replications: "
+            "expected 2 or more"
+        )
+
+
+def _refuse_repetition(cells: list[Cell]) -> None:
+    """Refuse replications in which nothing is drawn."""
+    for cell in cells:
+        study = cell.study
+        replay = study.workload.trace is not None and study.server.kind == "instant"
+        if cell.replication and replay and cell.draw is None:
+            why = "with the instant server nothing in a replay depends on the seed"
+            raise _repetition(study, why)
+
+
+def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
+    """Refuse a study that asks of its trace what it does not have.
+
+    Raises
+    ------
+    UsageError
+        When replications or a rate are asked of a trace file that has times of its own.
+    """
+    refuse_rate(study, name, has_arrivals=has_arrivals)
+    if study.model.draws:
+        return
+    if first_round(study) > 1 and study.workload.trace is not None and has_arrivals:
+        why = "the trace has arrival times of its own, so nothing depends on the seed"
+        raise _repetition(study, why)
+
+
+def _repetition(study: Study, why: str) -> UsageError:
+    if study.study.until_ci is not None:
+        return UsageError(
+            f"study.until_ci: {why}; more replications tell nothing: leave it out (intervals then "
+            "come from resampling blocks of requests)"
+        )
+    return UsageError(
+        f"study.replications: {why}; one seed repeated is no evidence: set it to 1 "
+        "(intervals then come from resampling blocks of requests)"
+    )
+
+
+def _shown(choice: dict[str, Any]) -> str:
+    return printable(", ".join(f"{key} = {value!r}" for key, value in choice.items()))
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

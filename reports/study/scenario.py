@@ -1,0 +1,85 @@
+"""From a study to what the simulator takes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from reports.study.file import Study
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.profile import Profile
+    from simulator.simulation import Scenario
+
+
+class PolicyError(UsageError):
+    """A policy string of which no policy can be made, and of which kind it is."""
+
+    def __init__(self, kind: str, problem: str) -> None:
+        super().__init__(problem)
+        self.kind = kind
+
+
+def build_scenario(study: Study, *, check: bool = False, draw: int | None = None) -> Scenario:
+    """Return a fresh scenario: policies remember, so each simulation has its own.
+
+    With `draw`, the cost coefficients are that draw of the profile's.
+
+    Raises
+    ------
+    UsageError, DataError
+        For an unknown policy or profile, or parameters out of range.
+    """
+    from policies.registry import create
+    from simulator.simulation import Scenario
+
+    return Scenario(
+        profile=profile_named(study.model.profile, draw),
+        placer=create("placer", study.policy.placer),
+        eviction=create("eviction", study.policy.eviction),
+        admission=create("admission", study.policy.admission),
+        capacity_bytes=study.cache.capacity,
+        server=study.server.kind,
+        alignment=study.model.alignment,
+        evicts=study.cache.evicts,
+        queue_limit=study.server.queue_limit,
+        horizon_seconds=study.server.horizon,
+        check_every_request=check,
+    )
+
+
+@lru_cache(maxsize=128)
+def profile_named(name: str, draw: int | None = None) -> Profile:
+    """Return a cost profile by name or path, or a draw of its coefficients.
+
+    A study asks for the same few again and again.
+
+    Raises
+    ------
+    UsageError, DataError
+        When there is none of this name, it does not validate, or it has no such draw.
+    """
+    from calibration.catalogue import open_profile
+    from simulator.profile import drawn
+
+    return open_profile(name) if draw is None else drawn(profile_named(name), draw)
+
+
+def canonical_policies(study: Study) -> Study:
+    """Return the study with every policy in its one spelling.
+
+    Raises
+    ------
+    PolicyError
+        For a policy that cannot be made.
+    """
+    from policies.registry import canonical
+
+    spelled = {}
+    for kind, spec in study.policy.model_dump().items():
+        try:
+            spelled[kind] = canonical(kind, spec)
+        except UsageError as error:
+            raise PolicyError(kind, str(error)) from error
+    return study.model_copy(update={"policy": study.policy.model_copy(update=spelled)})

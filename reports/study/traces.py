@@ -1,0 +1,231 @@
+"""The workload of a study: imported or generated once, then opened by path in each worker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from reports.files import make_folder, write_json
+from reports.study.file import DEFAULT_RATE, Study, Workload
+from reports.study.traffic import keeps_times, process_of, traffic_of
+from simulator.errors import DataError, UsageError, printable
+from simulator.trace import Trace
+
+STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFacts:
+    """What reports tell of a trace.
+
+    Parameters
+    ----------
+    requests, prompt_tokens, granularity, notes
+        As in the trace.
+    has_arrivals
+        Whether the source tells times.
+    sha256
+        Of the source file; None for the built-in workload.
+    tree_tokens
+        Distinct prompt tokens: the KV that an unbounded cache ends with.
+    """
+
+    name: str
+    requests: int
+    prompt_tokens: int
+    granularity: int
+    notes: list[str]
+    has_arrivals: bool
+    sha256: str | None
+    tree_tokens: int
+
+
+def load_trace(study: Study, seed: int) -> Trace:
+    """Import the trace file of a study, or generate its traffic.
+
+    Raises
+    ------
+    UsageError, DataError
+        When the file cannot be read, or a setting is out of range.
+    """
+    workload = study.workload
+    if workload.trace is None:
+        return traffic_of(study).trace(seed)
+    from workloads.opening import open_trace
+
+    return open_trace(Path(workload.trace), format=workload.format, **workload.read_options())
+
+
+def with_times(trace: Trace, study: Study, seed: int) -> Trace:
+    """Give arrivals to a trace that tells no times, or stretch those that it has.
+
+    Raises
+    ------
+    UsageError
+        When arrivals are stated for a trace that has times of its own, or are out of range.
+    """
+    has_arrivals = trace.arrival_seconds is not None
+    refuse_rate(study, trace.name, has_arrivals=has_arrivals)
+    if study.workload.trace is None or (has_arrivals and study.arrivals.process is None):
+        return trace
+    process = process_of(study, DEFAULT_RATE)
+    if trace.arrival_seconds is not None and keeps_times(process):
+        return trace.with_arrivals(process.stretched(trace.arrival_seconds))
+    return trace.with_arrivals(process.times(len(trace), seed))
+
+
+def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
+    """Raise UsageError when arrivals are stated for a trace file that has times of its own.
+
+    The process 'trace' without a path is those times, which a rate may stretch.
+    """
+    if not has_arrivals or study.workload.trace is None:
+        return
+    rate, process = study.arrivals.rate, study.arrivals.process
+    if process is not None and keeps_times(process_of(study, DEFAULT_RATE)):
+        return
+    if rate is not None or process is not None:
+        stated = f"process = {printable(process)}" if process else f"rate = {rate:g}"
+        raise UsageError(
+            f"arrivals.{stated} contradicts the trace '{printable(name)}', which has arrival times "
+            "of its own (process = 'trace' with a rate stretches them)"
+        )
+
+
+def rate_note(study: Study, *, has_arrivals: bool) -> list[str]:
+    """Return the note that arrival times were drawn or stretched, if they were, and how."""
+    process, rate = study.arrivals.process, study.arrivals.rate
+    if study.workload.trace is None or (has_arrivals and process is None):
+        return []
+    why = (
+        "the trace's own times are stretched" if has_arrivals else "the trace has no arrival times"
+    )
+    law = "Poisson arrivals" if process is None else f"arrivals by {printable(process)}"
+    at = "" if rate is None else f" at {rate:g} requests/s"
+    if process is None and rate is None:
+        at = f" at {DEFAULT_RATE:g} requests/s, the default"
+    return [f"{why}: {law}{at}"]
+
+
+def trace_key(study: Study, seed: int) -> str:
+    """Return the name under which the workload is stored: what it is made of, hashed.
+
+    Raises
+    ------
+    UsageError, DataError
+        When a knob of the built-in workload is out of range, or the trace file cannot be read.
+    """
+    if study.workload.trace is None:
+        workload = traffic_of(study).identity(seed)
+    else:
+        workload = study.workload.model_dump() | _contents(study.workload)
+    if arrivals_file := process_of(study, DEFAULT_RATE).file:
+        workload["arrivals file"] = file_sha256(arrivals_file)
+    text = json.dumps([STORE_VERSION, workload], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _contents(workload: Workload) -> dict[str, str]:
+    """Return the sha256 of the files that a trace is read with, the trace's own among them."""
+    from workloads.opening import format_of
+
+    assert workload.trace is not None
+    if workload.format is None and Path(workload.trace).is_dir():
+        format_of(Path(workload.trace))  # before all that lies in some foreign folder is read
+    contents = {"trace": file_sha256(workload.trace)}
+    if workload.tokenizer is not None and Path(workload.tokenizer).is_file():
+        contents["tokenizer file"] = file_sha256(workload.tokenizer)
+    return contents
+
+
+def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts]:
+    """Store the workload as Parquet in `folder`, unless it is there; return where, and facts."""
+    path = folder / f"{trace_key(study, seed)}.parquet"
+    sidecar = path.with_suffix(".json")
+    stored = _read_facts(sidecar) if path.is_file() else None
+    if stored is not None:
+        return path, stored
+    from workloads.store import save
+
+    trace = load_trace(study, seed)
+    facts = facts_of(trace, study)
+    make_folder(folder)
+    save(trace, path)
+    write_json(sidecar, asdict(facts))
+    return path, facts
+
+
+def facts_of(trace: Trace, study: Study) -> TraceFacts:
+    """Collect what reports tell of a trace."""
+    source = study.workload.trace
+    return TraceFacts(
+        name=trace.name,
+        requests=len(trace),
+        prompt_tokens=int(trace.prompt_tokens.sum()),
+        granularity=trace.granularity,
+        notes=list(trace.notes),
+        has_arrivals=trace.arrival_seconds is not None,
+        sha256=None if source is None else file_sha256(source),
+        tree_tokens=int((trace.tree.stop - trace.tree.start).sum()),
+    )
+
+
+@lru_cache(maxsize=64)
+def ideal_saved_tokens(path: Path, first: int) -> int:
+    """Return what an unbounded cache with a state everywhere saves from request `first` on."""
+    from workloads.inspection import overlaps
+
+    trace = open_stored(path)
+    return int(overlaps(trace).clip(max=trace.prompt_tokens - 1)[first:].sum())
+
+
+def counted_from(requests: int, warmup_share: float) -> int:
+    """Return the first request that counts, the warm-up being a share of the requests."""
+    return int(warmup_share * requests)
+
+
+@lru_cache(maxsize=64)
+def file_sha256(path: str) -> str:
+    """Return the sha256 of a trace file; of a folder, that of the names and sha256 of its files.
+
+    Raises
+    ------
+    DataError
+        When it is missing, cannot be read or is no regular file.
+    """
+    from workloads.reading.files import open_file
+
+    folder = Path(path)
+    if folder.is_dir():
+        told = [(str(file.relative_to(folder)), file_sha256(str(file))) for file in _files(folder)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    with open_file(folder) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files below a folder, sorted."""
+    from workloads.reading.files import reason
+
+    try:
+        return sorted(file for file in folder.rglob("*") if file.is_file())
+    except OSError as error:
+        raise DataError(str(folder), f"cannot be read: {reason(error)}") from None
+
+
+@lru_cache(maxsize=2)
+def open_stored(path: Path) -> Trace:
+    """Open a stored workload; the last ones stay open in each worker."""
+    from workloads.opening import open_trace
+
+    return open_trace(path)
+
+
+def _read_facts(sidecar: Path) -> TraceFacts | None:
+    try:
+        return TraceFacts(**json.loads(sidecar.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None

@@ -1,0 +1,93 @@
+"""Several workloads in one study: `[[grid.workload]]`, each with settings of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reports.study.settings import Settings, flatten
+from simulator.errors import UsageError, printable
+
+WORKLOADS = "workload"  # the key of the grid whose values are whole workloads
+_SOURCES = ("trace", "generator", "builtin")
+
+
+def named_workloads(settings: Settings, entries: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the workloads of the grid by a name that tells them apart.
+
+    It is the trace's file name or the generator; where two share that, what else they are told.
+
+    Raises
+    ------
+    UsageError
+        For one that is no table with something in it, or that occurs twice.
+    """
+    place = f"{settings.origin(f'grid.{WORKLOADS}')}: [[grid.workload]]"
+    for entry in entries:
+        if not isinstance(entry, dict) or not entry:
+            found = printable(repr(entry), limit=80)
+            raise UsageError(f"{place}: expected a table, as in trace = 'a.jsonl', found {found}")
+    names = _names(entries)
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{place}: the same workload twice: {printable(name)}")
+    return dict(zip(names, entries, strict=True))
+
+
+def with_workload(settings: Settings, entry: Mapping[str, Any]) -> Settings:
+    """Return the settings with a workload of the grid laid over those that all share."""
+    origin = f"{settings.origin(f'grid.{WORKLOADS}')}: [[grid.workload]]"
+    for name, value in flatten(entry):
+        settings = settings.with_value(f"workload.{name}", value, origin)
+    return settings
+
+
+def without_replaced(settings: Settings) -> Settings:
+    """Return the settings without the workloads of the grid where a flag names another."""
+    flags = [f"workload.{source}" for source in _SOURCES]
+    if not any(settings.origins.get(flag, "").startswith("--") for flag in flags):
+        return settings
+    values = {key: v for key, v in settings.values.items() if key != f"grid.{WORKLOADS}"}
+    return Settings(values, settings.origins)
+
+
+def source_name(trace: Any, generator: Any) -> str:
+    """Return the file name of a trace, the name of a generator, or "built-in"."""
+    if trace is not None:
+        return Path(str(trace)).name
+    return "built-in" if generator is None else str(generator)
+
+
+def absolute_traces(key: str, values: Sequence[Any]) -> list[Any]:
+    """Return what the grid varies under a key, paths of traces as they hold from any folder."""
+    if key == f"{WORKLOADS}.trace":
+        return [str(Path(value).resolve()) for value in values]
+    if key != WORKLOADS:
+        return list(values)
+    return [
+        entry | {"trace": str(Path(entry["trace"]).resolve())} if "trace" in entry else entry
+        for entry in values
+    ]
+
+
+def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    short = [source_name(entry.get("trace"), _generator(entry)) for entry in entries]
+    return [
+        name if short.count(name) == 1 else f"{name} ({_rest(entry)})"
+        for name, entry in zip(short, entries, strict=True)
+    ]
+
+
+def _generator(entry: Mapping[str, Any]) -> Any:
+    """Return the generator of a workload, a mixture as one string."""
+    generator = entry.get("generator")
+    if not isinstance(generator, dict):
+        return generator
+    return " + ".join(f"{share} {name}" for name, share in generator.items())
+
+
+def _rest(entry: Mapping[str, Any]) -> str:
+    """Return the settings that may tell two workloads of one name apart."""
+    shown = {key: v for key, v in flatten(entry) if key not in ("generator", "builtin")}
+    return ", ".join(f"{key} {value}" for key, value in shown.items()) or "as it is"

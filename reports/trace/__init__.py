@@ -1,0 +1,1 @@
+"""A trace in words and on a page, and its twin."""

@@ -1,0 +1,153 @@
+"""The page of `milepost trace inspect`: what a trace holds, in one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reports.page.answer import Number
+from reports.page.document import render
+from reports.page.panel import Panel, described
+from reports.palette import BLUE, GREY, VERMILLION
+from reports.trace.captions import CAPTIONS, percent, tokens
+from reports.trace.charts import COORDINATES, LENGTHS, trace_charts, working_set_colours
+from reports.version import version
+from simulator.files import write_text
+from simulator.units import format_count, format_seconds
+
+if TYPE_CHECKING:
+    from workloads.inspection import Inspection
+
+GROUPS = {
+    "Overlaps": ("survival", "concentration"),
+    "What a cache could save": ("lru", "timeline"),
+    "Reuse": ("reuse", "working_set", "popularity"),
+    "Traffic": ("lengths", "turns", "rate", "dispersion"),
+}
+
+
+def write_trace_page(path: Path, found: Inspection) -> None:
+    """Write the page of a trace; whole, or not at all.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be written.
+    """
+    write_text(path, render_trace_page(found))
+
+
+def render_trace_page(found: Inspection) -> str:
+    """Return the page of a trace as HTML; the same input gives the same bytes."""
+    charts = trace_charts(found)
+    swatches = _swatches(found)
+    panels = {
+        name: Panel(name, title, caption(found), tuple(swatches.get(name, {}).items()))
+        for name, (title, caption) in CAPTIONS.items()
+        if name in charts
+    }
+    groups = [
+        (title, [panels[name] for name in names if name in panels])
+        for title, names in GROUPS.items()
+    ]
+    return render(
+        "trace.html",
+        described(charts, panels.values()),
+        brand="Milepost trace",
+        title=f"What {found.name or 'the trace'} holds",
+        version=version(),
+        found=found,
+        best=percent(found.ideal_token_hit_rate),
+        fraction=_of(found.ideal_saved_tokens, found.prompt_tokens),
+        at_ends=percent(found.end_only_token_hit_rate),
+        numbers=_numbers(found),
+        groups=[(title, shown) for title, shown in groups if shown],
+        headings=HEADINGS,
+        rows=_rows(found),
+        notes=_notes(found),
+    )
+
+
+def _swatches(found: Inspection) -> Mapping[str, Mapping[str, str]]:
+    lengths = LENGTHS if found.output_tokens else {"prompts": LENGTHS["prompts"]}
+    zipf = {} if found.popularity.zipf is None else {"Zipf's law": VERMILLION}
+    return {
+        "concentration": {f"from the {name}": colour for name, colour in COORDINATES.items()},
+        "lengths": lengths,
+        "working_set": working_set_colours(found),
+        "popularity": {"this trace": BLUE, **zipf},
+        "dispersion": {"this trace": BLUE, "Poisson, 95 %": GREY},
+    }
+
+
+def _numbers(found: Inspection) -> list[Number]:
+    law = found.coordinates.all
+    span = "no times"
+    if found.span_seconds is not None and found.arrivals is not None:
+        span = f"in {format_seconds(found.span_seconds)}, "
+        span += f"{found.arrivals.requests_per_second:.3g} a second"
+    sharpest = "n/a" if law is None else law.sharpest
+    held = "no prompt overlaps"
+    if law is not None:
+        share = getattr(law, law.sharpest).share_in_best_window
+        held = f"{percent(share)} of overlaps end in {law.window_tokens} tokens"
+    needed = found.lru.tokens_for_share["90%"]
+    return [
+        Number("Requests", format_count(found.requests), span),
+        Number(
+            "Prompt, mean",
+            tokens(found.prompt_length.mean),
+            f"output {tokens(found.output_length.mean)}"
+            if found.output_tokens
+            else "output unknown",
+        ),
+        Number("Sharpest coordinate", sharpest, held),
+        Number("KV for 90 % of it", tokens(needed), "in an LRU cache, states not counted"),
+    ]
+
+
+HEADINGS = (
+    "Label",
+    "Requests",
+    "That overlap",
+    "Sharpest",
+    "In one window, from the start",
+    "From the end",
+    "From the branch",
+)
+
+
+def _rows(found: Inspection) -> list[tuple[str, ...]]:
+    """Return a row for each label, where there are several."""
+    rows: list[tuple[str, ...]] = []
+    for label, law in found.coordinates.by_label.items():
+        requests = format_count(found.labels[label])
+        if law is None:
+            rows.append((label, requests, "0", "n/a", "n/a", "n/a", "n/a"))
+            continue
+        shares = (percent(each.share_in_best_window) for each in (law.start, law.end, law.branch))
+        rows.append((label, requests, format_count(law.hits), law.sharpest, *shares))
+    return rows if len(rows) > 1 else []
+
+
+def _notes(found: Inspection) -> list[str]:
+    notes = [str(note).rstrip(".") + "." for note in found.notes]
+    if found.granularity > 1:
+        notes.append(
+            f"The trace tells overlaps to whole blocks of {format_count(found.granularity)} tokens."
+        )
+    if found.arrivals is not None and found.arrivals.tick_is_artefact:
+        notes.append(
+            "Most arrivals share their time with others: a queue simulated on these times is "
+            "longer than it was. --jitter SEED spreads them within their tick."
+        )
+    notes.append(
+        "Savings are those of an unbounded cache, each request served before the next arrives; "
+        "what a cache of a given size saves is the business of `milepost run`."
+    )
+    return notes
+
+
+def _of(part: float, whole: float) -> str:
+    return f"{format_count(part)} of {format_count(whole)}"

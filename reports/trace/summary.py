@@ -1,0 +1,136 @@
+"""What `milepost trace inspect` prints: figures with units, numerators and denominators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from reports.console import print_table
+from reports.results.summary import share
+from simulator.units import format_count, format_seconds
+
+if TYPE_CHECKING:
+    from workloads.inspection import Inspection
+    from workloads.inspection.coordinates import Coordinates
+    from workloads.inspection.law import Quantiles
+
+MOST_LABELS = 20
+
+
+def print_inspection(found: Inspection) -> None:
+    """Print the figures of a trace."""
+    print_table(("", ""), [*_totals(found), *_reuse(found), *_traffic(found)])
+    print()
+    print_table(("tokens", "mean", "p50", "p90", "p99", "most"), list(_laws(found)))
+    print()
+    window = "" if found.coordinates.all is None else f" of {found.coordinates.all.window_tokens}"
+    head = ("overlaps", "counted from", f"in one window{window}", "entropy", "one checkpoint saves")
+    print_table(head, list(_coordinates(found)))
+
+
+def _totals(found: Inspection) -> Iterator[tuple[str, str]]:
+    yield "trace", f"{found.name}: {found.requests:,} requests"
+    yield "prompt tokens", format_count(found.prompt_tokens)
+    outputs = format_count(found.output_tokens) if found.output_tokens else "unknown"
+    yield "output tokens", outputs
+    yield "granularity", f"{found.granularity:,} tokens"
+    yield "ideal saved tokens", share(found.ideal_saved_tokens, found.prompt_tokens)
+    yield "by ends of prompts alone", share(found.end_only_saved_tokens, found.prompt_tokens)
+    law = found.popularity
+    again = f"{100 * law.used_again_share:.1f} % of them in several prompts"
+    yield "distinct tokens", f"{law.distinct_tokens:,}, {again}, {found.nodes:,} nodes"
+    if law.zipf is not None:
+        error = f"cumulative shares within {100 * law.zipf.largest_error:.1f} points"
+        yield "Zipf exponent", f"{law.zipf.exponent:.2f} ({error})"
+    for note in found.notes:
+        yield "note", note
+
+
+def _reuse(found: Inspection) -> Iterator[tuple[str, str]]:
+    needed = found.lru.tokens_for_share
+    if found.ideal_saved_tokens:
+        told = ", ".join(f"{tokens:,} for {part}" for part, tokens in needed.items())
+        yield "LRU needs, of the ideal", f"{told.replace('%', ' %')} (tokens of KV)"
+    law = found.reuse
+    if law.seconds is not None:
+        yield (
+            "used again after",
+            f"p50 {format_seconds(law.seconds.p50)}, p90 {format_seconds(law.seconds.p90)}",
+        )
+    elif law.requests is not None:
+        yield (
+            "used again after",
+            f"p50 {law.requests.p50:,.0f}, p90 {law.requests.p90:,.0f} requests",
+        )
+    for each in found.working_sets.sets:
+        if each.window is not None:
+            name = f"working set, {each.window:,.0f} {found.working_sets.unit}"
+            yield name, f"mean {each.mean_tokens:,.0f}, peak {each.peak_tokens:,} tokens"
+
+
+def _traffic(found: Inspection) -> Iterator[tuple[str, str]]:
+    arrivals, talk = found.arrivals, found.conversations
+    if found.span_seconds is None:
+        yield "arrivals", "no times"
+    elif arrivals is not None:
+        rate = f"{arrivals.requests_per_second:.3g} requests/s"
+        yield (
+            "arrivals",
+            f"{rate} for {format_seconds(found.span_seconds)}, cv of gaps {arrivals.gap_cv:.2f}",
+        )
+        if arrivals.tick_seconds is not None and arrivals.jittered_gap_cv is not None:
+            clock = (
+                f"{arrivals.distinct_times:,} different times, {arrivals.tick_seconds:g} s apart"
+            )
+            yield (
+                "clock",
+                f"{clock}; spread within ticks, cv of gaps {arrivals.jittered_gap_cv:.2f}",
+            )
+        for each in arrivals.dispersion:
+            poisson = f"Poisson {each.poisson_low:.2f} to {each.poisson_high:.2f}"
+            name = f"dispersion, {each.window_seconds:g} s"
+            yield name, f"{each.index:,.2f} ({poisson}, {each.windows:,} windows)"
+    if talk is not None:
+        yield (
+            "sessions",
+            f"{talk.sessions:,}, {talk.turns.mean:.3g} turns each (most {talk.turns.max:,})",
+        )
+        if talk.continuing_share is not None:
+            later = talk.requests - talk.sessions
+            yield "turns that go on", share(round(talk.continuing_share * later), later)
+
+
+def _laws(found: Inspection) -> Iterator[tuple[str, ...]]:
+    rows = {
+        "prompt length": found.prompt_length,
+        "output length": found.output_length,
+        "overlap": found.overlap,
+        "used in between": found.reuse.tokens,
+        "growth a turn": None if found.conversations is None else found.conversations.growth_tokens,
+    }
+    for name, law in rows.items():
+        if law is not None:
+            yield (name, *_figures(law))
+
+
+def _figures(law: Quantiles) -> tuple[str, ...]:
+    return tuple(f"{value:,.0f}" for value in (law.mean, law.p50, law.p90, law.p99, law.max))
+
+
+def _coordinates(found: Inspection) -> Iterator[tuple[str, ...]]:
+    laws: dict[str, Coordinates | None] = {"all": found.coordinates.all}
+    if len(found.coordinates.by_label) > 1:
+        laws |= dict(list(found.coordinates.by_label.items())[:MOST_LABELS])
+    for label, law in laws.items():
+        if law is None:
+            yield label, "no overlap", "", "", ""
+            continue
+        for name in ("start", "end", "branch"):
+            each = getattr(law, name)
+            yield (
+                label,
+                f"{name}, sharpest" if name == law.sharpest else name,
+                f"{100 * each.share_in_best_window:.1f} % of {law.hits:,}",
+                f"{each.entropy_bits:.2f} bits",
+                f"{100 * each.one_checkpoint_share:.1f} % at {each.one_checkpoint_tokens:,}",
+            )

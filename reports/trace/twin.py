@@ -1,0 +1,133 @@
+"""How close the hit curves of a twin come to those of the original."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reports.console import print_table
+from reports.study.file import Cache, Policy, Server, Study
+from reports.study.scenario import build_scenario
+from simulator.simulation import simulate
+from simulator.units import format_bytes
+
+if TYPE_CHECKING:
+    from simulator.trace import Trace
+
+PLACERS = ("dense", "last")
+CLOSE_POINTS = 3.0  # beyond which a twin is said not to stand for the original
+SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # of what an unbounded cache saves
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Saved tokens of both traces under `lru`, with one placer at one capacity (None: no limit)."""
+
+    placer: str
+    capacity_bytes: int | None
+    original_saved_tokens: int
+    original_prompt_tokens: int
+    twin_saved_tokens: int
+    twin_prompt_tokens: int
+
+    @property
+    def difference_points(self) -> float:
+        """The twin's token hit rate less the original's, in points."""
+        twin = self.twin_saved_tokens / self.twin_prompt_tokens
+        return 100 * (twin - self.original_saved_tokens / self.original_prompt_tokens)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self) | {"difference_points": round(self.difference_points, 3)}
+
+
+def compare(original: Trace, twin: Trace) -> list[Point]:
+    """Replay both, each request served before the next arrives, and return their hit curves."""
+    capacities: list[int | None] = [*telling_capacities(original), None]
+    return [
+        Point(
+            placer, capacity, *_saved(original, placer, capacity), *_saved(twin, placer, capacity)
+        )
+        for placer in PLACERS
+        for capacity in capacities
+    ]
+
+
+def telling_capacities(trace: Trace) -> list[int]:
+    """Return capacities at which a cache saves a part of what it can, ascending, in bytes.
+
+    They are quantiles of the LRU stack distances at which tokens are used again, times the KV
+    bytes of a token, rounded to three digits.
+    """
+    from workloads.inspection.uses import uses
+
+    found = uses(trace)
+    tokens = found.tokens[found.again]
+    if not len(tokens):
+        return []
+    distance = found.above[found.again] + tokens
+    order = np.argsort(distance, kind="stable")
+    steps = np.cumsum(tokens[order])
+    at = np.searchsorted(steps, np.array(SHARES) * steps[-1])
+    scenario = build_scenario(_study("dense", None))
+    needed = distance[order][at] * scenario.profile.kv_bytes_per_token
+    return sorted({int(float(f"{bytes_:.3g}")) for bytes_ in needed.tolist()})
+
+
+def _saved(trace: Trace, placer: str, capacity_bytes: int | None) -> tuple[int, int]:
+    """Return saved tokens and prompt tokens."""
+    summary = simulate(trace, build_scenario(_study(placer, capacity_bytes))).summary()
+    return summary["saved_tokens"], summary["prompt_tokens"]
+
+
+def _study(placer: str, capacity_bytes: int | None) -> Study:
+    return Study(
+        policy=Policy(placer=placer),
+        cache=Cache(capacity=capacity_bytes),
+        server=Server(kind="instant"),
+    )
+
+
+def warning(points: list[Point]) -> str | None:
+    """Return a line that says where the twin is too far from the original, or None."""
+    worst = max(points, key=lambda point: abs(point.difference_points))
+    if abs(worst.difference_points) <= CLOSE_POINTS:
+        return None
+    where = f"{worst.placer}, {_capacity(worst)}"
+    return (
+        f"warning: the twin is up to {abs(worst.difference_points):.1f} points from the original"
+        f" ({where}): do not rely on it there"
+    )
+
+
+def print_points(points: list[Point]) -> None:
+    """Print token hit rates of both, and their difference."""
+    first = points[0]
+    head = (
+        "placer",
+        "capacity",
+        f"saved of {first.original_prompt_tokens:,}",
+        f"the twin, of {first.twin_prompt_tokens:,}",
+        "difference",
+    )
+    print_table(head, [_row(point) for point in points])
+
+
+def _row(point: Point) -> tuple[str, ...]:
+    return (
+        point.placer,
+        _capacity(point),
+        _saved_share(point.original_saved_tokens, point.original_prompt_tokens),
+        _saved_share(point.twin_saved_tokens, point.twin_prompt_tokens),
+        f"{point.difference_points:+.1f} points",
+    )
+
+
+def _capacity(point: Point) -> str:
+    return "unbounded" if point.capacity_bytes is None else format_bytes(point.capacity_bytes)
+
+
+def _saved_share(saved_tokens: int, prompt_tokens: int) -> str:
+    return f"{100 * saved_tokens / prompt_tokens:.1f} % ({saved_tokens:,})"

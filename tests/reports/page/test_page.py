@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import polars as pl
+import pytest
+
+from reports.page import render_page
+from reports.page.document import content_security_policy, data_block, with_code
+from reports.page.table import table
+from reports.results.comparison import compare
+from tests.reports.sample_study import GIB, sample, with_failures
+
+HOSTILE = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u2028'\""
+
+
+def markup_of(page: str) -> str:
+    """Return the page without its style and the libraries."""
+    return re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.DOTALL)
+
+
+def text_of(page: str) -> str:
+    """Return what a reader sees, on one line."""
+    body = re.sub(r"<script .*?</script>", "", markup_of(page), flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", body)).split())
+
+
+def answer_of(page: str) -> str:
+    match = re.search(r'<p class="answer">.*?</p>', page, flags=re.DOTALL)
+    assert match
+    return text_of(match.group())
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render_page(*sample())
+
+
+def test_the_page_is_small_deterministic_and_needs_no_network(page: str) -> None:
+    assert page == render_page(*sample())
+    assert len(page.encode()) < 2_000_000
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page)
+    assert "@import" not in page
+    assert not re.search(r"url\(\s*[\"']?http", page)
+
+
+def test_the_policy_names_each_script_and_style_by_its_hash(page: str) -> None:
+    match = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert match
+    policy = unescape(match.group(1))
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    style = re.findall(r"<style>(.*?)</style>", page, flags=re.DOTALL)
+    assert (len(scripts), len(style)) == (2, 1)
+    assert policy == content_security_policy(scripts, style[0])
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<[^>]+\s(style|on\w+)=", re.sub(r"<script.*", "", page, flags=re.DOTALL))
+
+
+def test_the_answer_says_how_much_of_what_and_how_sure(page: str) -> None:
+    cells, _ = sample()
+    own = cells.filter((pl.col("placer") == "branch") & (pl.col("capacity_bytes") == 4 * GIB))
+    saved, prompts = own["saved_tokens"].sum(), own["prompt_tokens"].sum()
+    assert re.fullmatch(
+        rf"At 4 GiB, branch saves {100 * saved / prompts:.1f} % of prompt tokens "
+        rf"\({saved:,} of {prompts:,}\), \d+\.\d points \[\d+\.\d, \d+\.\d\] more than "
+        r"block:size=1024; its mean TTFT is [\d.]+ ms \[[\d.]+ ms, [\d.]+ ms\] lower\.",
+        answer_of(page),
+    )
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    cells, manifest = sample(["last"], [8 * GIB], baseline="last")
+    twin = cells.with_columns(pl.lit("branch").alias("placer"))
+    told = answer_of(render_page(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
+    assert "tied with branch" in told
+
+
+def test_a_baseline_that_wins_is_compared_with_the_next() -> None:
+    told = answer_of(render_page(*sample(["last", "branch"], [8 * GIB], baseline="branch")))
+    assert re.search(r"; it is the baseline, [\d.]+ points \[[\d., ]+\] more than last", told)
+
+
+def test_the_rest_of_the_page_is_there(page: str) -> None:
+    told = text_of(page)
+    for heading in ("Savings and latency", "Read with care", "All cells", "Run it again"):
+        assert heading in told
+    assert "milepost sweep studies/demo.toml --out results/demo" in told
+    assert markup_of(page).count("<tr>") == 1 + 9 * 5
+    assert page.count('class="chart"') == 11
+
+
+def test_the_care_box_follows_from_the_facts() -> None:
+    cells, manifest = sample(["last", "dense"], [8 * GIB], replications=1)
+    cells = cells.with_columns(
+        pl.lit(12).alias("extrapolated_requests"), pl.lit(3).alias("requests_rejected")
+    )
+    manifest["trace"] |= {"notes": ["4 bad lines were skipped"], "deterministic": True}
+    told = text_of(render_page(cells, manifest | {"warmup_share": 0}))
+    for fact in (
+        "resampling blocks of time",
+        "No warm-up was cut",
+        "6 rejected and 0 unfinished requests",
+        "whole blocks of 16 tokens",
+        "4 bad lines were skipped.",
+        "24 of 12,800 request times are extrapolated",
+        "composed from timings of single operators",
+        "dense holds a state at every position for free: an upper bound only.",
+        "Decode is not simulated",
+    ):
+        assert fact in told
+
+
+def test_hostile_names_are_shown_as_text() -> None:
+    cells, manifest = sample(["last", HOSTILE, "x" * 500], [None], replications=1)
+    page = render_page(
+        cells.with_columns(pl.lit(HOSTILE).alias("workload")),
+        manifest | {"title": HOSTILE, "command": HOSTILE, "trace": {"notes": [HOSTILE]}},
+    )
+    assert "<img" not in markup_of(page)
+    assert page.count("</script>") == 3
+    assert "{{ 7 * 7 }}" in text_of(page)
+
+
+def test_of_more_rows_than_fit_those_at_the_focus_stay() -> None:
+    (world,) = compare(*sample(["last", "branch"], [GIB, 2 * GIB, 4 * GIB], replications=1))
+    assert world.focus == "2 GiB"
+    rows, more = table(world, 4)
+    shown = [(row[0].text, row[1].text) for row in rows]
+    assert shown == [("last", "1 GiB"), ("last", "2 GiB"), ("last", "4 GiB"), ("branch", "2 GiB")]
+    assert more == 2
+
+
+def test_backticks_make_code_of_what_stays_text() -> None:
+    shown = with_code("`milepost run` of `<img>` & `")
+    assert shown == "<code>milepost run</code> of <code>&lt;img&gt;</code> &amp; `"
+
+
+def test_data_cannot_leave_its_element() -> None:
+    block = data_block({"name": HOSTILE, "other": "<!-- & -->"})
+    assert not set(block) & set("<>&\u2028")
+    assert json.loads(block)["name"] == HOSTILE
+    with pytest.raises(ValueError, match="JSON"):
+        data_block(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"placers": ["branch"], "capacities": [8 * GIB], "replications": 1}, "At 8 GiB, branch"),
+        ({"placers": ["branch", "last"], "capacities": [None]}, "At unbounded capacity, branch"),
+        ({"requests": 0}, "No answer: no request was counted"),
+        ({"placers": ["none"], "requests": 1}, "none saves 0.0 % of prompt tokens"),
+    ],
+    ids=["one cell", "unbounded only", "no requests", "one request, nothing saved"],
+)
+def test_small_studies_have_pages(arguments: dict[str, Any], expected: str) -> None:
+    assert expected in answer_of(render_page(*sample(**arguments)))
+
+
+def test_failed_cells_are_counted_and_all_failed_is_said() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB, None])
+    manifest["failed"] = [{"cell": "a", "error": "MemoryError: too big"}]
+    some = render_page(with_failures(cells, pl.col("placer") == "last", "boom"), manifest)
+    assert "6 of 12 cells failed" in text_of(some)
+    assert "MemoryError: too big" in text_of(some)
+    assert "the baseline has no result" in answer_of(
+        render_page(
+            with_failures(cells, pl.col("placer") == "last", "boom"),
+            manifest | {"baseline": "last"},
+        )
+    )
+    every = render_page(with_failures(cells, pl.lit(value=True), "boom"), manifest)
+    assert answer_of(every) == "No answer: every cell failed."
+
+
+def test_a_study_without_cells_says_so() -> None:
+    cells, manifest = sample(["last"])
+    assert "the study has no cells" in answer_of(render_page(cells.clear(), manifest))

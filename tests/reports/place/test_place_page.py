@@ -1,0 +1,82 @@
+"""The page of `milepost place`."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reports.charts.lint import checked
+from reports.place.charts import savings_curve, staircase
+from reports.place.law_file import DepthLaw, law_of
+from reports.place.page import render_place_page
+from reports.place.placement import Question, answer
+from tests.reports.browser import assert_sound, look_at
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def asked(law: DepthLaw, length: int, budget: int) -> dict[str, Any]:
+    return answer(Question(law, length, budget))
+
+
+@pytest.fixture(scope="module")
+def law() -> DepthLaw:
+    rng = np.random.default_rng(1)
+    depths = np.sort(rng.choice(100_000, 2_000, replace=False)) + 1
+    return law_of(HOSTILE, depths, rng.integers(1, 5, 2_000), 100.0)
+
+
+def rows(spec: dict[str, Any], field: str) -> list[dict[str, Any]]:
+    """Return the data set with `field`."""
+    return next(table for table in spec["datasets"].values() if field in table[0])
+
+
+def test_the_areas_are_the_overlap_and_the_saving() -> None:
+    law = law_of("law", np.array([4, 7, 10]), np.array([6.0, 3.0, 1.0]))
+    found = asked(law, 12, 2)
+    spec = checked(staircase(law, found["positions"], 12))
+    steps = rows(spec, "gain")
+    curve = next(t for t in spec["datasets"].values() if t is not steps)
+
+    def area(points: list[dict[str, Any]]) -> float:
+        return sum((b["depth"] - a["depth"]) * b["share"] for a, b in pairwise(points))
+
+    assert area(steps) == pytest.approx(found["expected_saved_tokens"])
+    assert area(curve) == pytest.approx(found["law"]["mean_overlap_tokens"])
+    assert sum(row["gain"] or 0 for row in steps) == pytest.approx(found["expected_saved_tokens"])
+
+
+@pytest.mark.parametrize("budget", [0, 3, 1_501])
+def test_large_laws_stay_small_on_the_page(law: DepthLaw, budget: int) -> None:
+    found = asked(law, 100_000, budget)
+    for chart in (staircase(law, found["positions"], 100_000), savings_curve(found)):
+        spec = checked(chart)
+        assert max(len(table) for table in spec["datasets"].values()) <= 1_010
+    curve = rows(checked(savings_curve(found)), "saved")
+    assert curve[-1]["budget"] == budget
+
+
+def test_a_law_without_hits_has_a_page() -> None:
+    law = law_of("misses", np.array([0]), np.array([3.0]))
+    page = render_place_page(law, asked(law, 1, 2))
+    assert "n/a" in page
+
+
+def test_the_page_is_closed_to_the_world_and_the_same_again(law: DepthLaw) -> None:
+    found = asked(law, 100_000, 5)
+    page = render_place_page(law, found)
+    assert page == render_place_page(law, found)
+    assert HOSTILE not in page
+    assert "default-src 'none'" in unescape(page)
+    assert not re.search(r'(src|href)="https?:', page)
+
+
+def test_it_draws_in_a_browser(law: DepthLaw, tmp_path: Path) -> None:
+    seen = look_at(render_place_page(law, asked(law, 100_000, 5)), tmp_path)
+    assert_sound(seen, 2)

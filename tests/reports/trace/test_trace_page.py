@@ -1,0 +1,105 @@
+"""The page of `milepost trace inspect`."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reports.charts.lint import checked
+from reports.trace.captions import CAPTIONS, tokens
+from reports.trace.charts import trace_charts
+from reports.trace.page import GROUPS, render_trace_page
+from simulator.trace import Trace
+from tests.reports.browser import assert_sound, look_at
+from workloads.inspection import Inspection, inspect
+from workloads.opening import open_trace
+from workloads.synthetic import SyntheticSpec, generate
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    made = generate(SyntheticSpec(seed=1, requests=400))
+    return replace(made, name=HOSTILE, labels=tuple(f"{HOSTILE}{label}" for label in made.labels))
+
+
+@pytest.fixture(scope="module")
+def found(trace: Trace) -> Inspection:
+    return inspect(trace)
+
+
+@pytest.fixture(scope="module")
+def page(found: Inspection) -> str:
+    return render_trace_page(found)
+
+
+def test_every_chart_has_a_place_and_a_sentence(found: Inspection) -> None:
+    charts = trace_charts(found)
+    placed = [name for names in GROUPS.values() for name in names]
+    assert sorted(placed) == sorted(CAPTIONS)
+    assert charts.keys() == CAPTIONS.keys()
+    for name, chart in charts.items():
+        spec = checked(chart)
+        assert max(len(table) for table in spec["datasets"].values()) <= 1_000
+        assert CAPTIONS[name][1](found).endswith((".", "start."))
+
+
+def test_the_page_is_closed_to_the_world_and_the_same_again(found: Inspection, page: str) -> None:
+    assert page == render_trace_page(found)
+    assert HOSTILE not in page
+    assert "default-src 'none'" in unescape(page)
+    assert not re.search(r'(src|href)="https?:', page)
+
+
+def test_each_chart_is_labelled_for_those_who_cannot_see_it(page: str) -> None:
+    for named in re.findall(r'<figure class="panel" aria-labelledby="([\w-]+)"', page):
+        assert page.count(f'id="{named}"') == 1
+    assert page.count("<figcaption>") == page.count('"description":') == len(CAPTIONS)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"input_length": 1, "hash_ids": [0]}],
+        [{"timestamp": 7, "input_length": 16, "hash_ids": [0]}] * 2,
+        [{"timestamp": at, "input_length": 16, "hash_ids": [at]} for at in range(30)],
+        [{"timestamp": at, "input_length": 16, "hash_ids": []} for at in range(3)],
+        [{"input_length": 32, "hash_ids": [0, at], "session_id": at % 2} for at in range(5)],
+    ],
+    ids=["one", "one time", "nothing shared", "no ids", "no times"],
+)
+def test_the_poorest_traces_have_a_page(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = inspect(open_trace(path, format="mooncake", block=16))
+    page = render_trace_page(found)
+    assert page.count('class="chart"') == len(trace_charts(found))
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_sentences_tell_the_figures_of_the_trace(shared: Path) -> None:
+    found = inspect(open_trace(shared / "data/mooncake/conversation_trace.jsonl.gz"))
+    page = unescape(render_trace_page(found))
+    assert "<strong>37.4 % of the prompt tokens</strong> (54,098,293 of 144,793,823)" in page
+    assert "there are only 1,180 different times, in ticks of 3.00 s" in page
+    assert "12,030 of 12,031 requests begin like an earlier one" in page
+    assert "An LRU cache that keeps 15.6 M tokens of KV saves 90 %" in page
+
+
+def test_tokens_have_three_digits() -> None:
+    told = [tokens(count) for count in (0, 999, 1000, 12_345, 999_960, 2.5e9)]
+    assert told == [
+        "0 tokens", "999 tokens", "1 k tokens", "12.3 k tokens", "1 M tokens", "2.5 G tokens",
+    ]  # fmt: skip
+
+
+def test_it_draws_in_a_browser(page: str, tmp_path: Path) -> None:
+    seen = look_at(page, tmp_path)
+    assert_sound(seen, len(CAPTIONS))
