@@ -13,7 +13,7 @@ from reports.study.settings import Settings, flatten, read_settings
 if TYPE_CHECKING:
     import polars as pl
 
-    from reports.study.file import Study as StudyFile
+    from reports.study.sections import Study as StudyFile
 
 _REPEAT = "milepost sweep study.resolved.toml --out DIR"
 _ORIGIN = "settings"

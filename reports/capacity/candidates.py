@@ -9,8 +9,8 @@ from typing import Any
 from policies.registry import KINDS
 from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
 from reports.study.cells import Cell, cell_of, expand
-from reports.study.file import Study
 from reports.study.scenario import profile_named
+from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.study.traces import TraceFacts
 from simulator.errors import UsageError, printable

@@ -25,8 +25,9 @@ from reports.capacity.target import Target
 from reports.capacity.variations import variations
 from reports.capacity.workshop import Progress, Workshop
 from reports.stored.journal import Journal
-from reports.study.file import Study, parse_study
+from reports.study.file import parse_study
 from reports.study.scenario import profile_named
+from reports.study.sections import Study
 from reports.study.settings import Settings, to_toml
 from reports.study.traces import TraceFacts, rate_note
 from reports.version import version

@@ -14,8 +14,8 @@ from typing import Any
 from reports.capacity.candidates import Candidate, changed
 from reports.capacity.workshop import Workshop
 from reports.study.cells import Cell
-from reports.study.file import DEFAULT_RATE, Arrivals
 from reports.study.scenario import profile_named
+from reports.study.sections import DEFAULT_RATE, Arrivals
 from reports.study.traces import open_stored
 from reports.study.traffic import GENERATED_RATE, keeps_times, process_of, traffic_of
 from simulator.errors import UsageError

@@ -176,7 +176,7 @@ class Replay:
     def settled(self, result: Result) -> Replay:
         """Return the same with the warm-up stated, where MSER-5 was to find it."""
         from reports.running.warmup import settled_at, share_of, with_share
-        from reports.study.file import AUTO
+        from reports.study.sections import AUTO
 
         study = self.cell.study
         if study.study.warmup != AUTO:

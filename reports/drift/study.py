@@ -20,7 +20,7 @@ from reports.drift.traffic import (
 )
 from reports.drift.windows import Windows, cut
 from reports.study.cells import expand
-from reports.study.file import Study
+from reports.study.sections import Study
 from reports.study.settings import Settings
 from simulator.errors import UsageError, printable
 from simulator.protocols import Law

@@ -10,7 +10,7 @@ import numpy as np
 
 from reports.drift.laws import Int64, empirical
 from reports.drift.windows import Windows
-from reports.study.file import Study
+from reports.study.sections import Study
 from reports.study.traces import load_trace
 from reports.study.traffic import Traffic, traffic_of
 from simulator.errors import DataError, printable

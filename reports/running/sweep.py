@@ -16,8 +16,8 @@ from reports.stored.artefacts import cells_table, write_artefacts
 from reports.stored.journal import Journal, Outcome
 from reports.stored.manifest import make_manifest
 from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit
-from reports.study.file import Study
 from reports.study.rounds import first_round, most_replications, next_round
+from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.study.traces import (
     TraceFacts,

@@ -17,7 +17,7 @@ import numpy as np
 from reports.statistics import MOST_WARMUP_SHARE, mser5
 from reports.stored.journal import Outcome
 from reports.study.cells import Cell, cell_of
-from reports.study.file import AUTO, Study
+from reports.study.sections import AUTO, Study
 from reports.study.traces import trace_key
 from simulator.records import FINISHED
 

@@ -16,7 +16,7 @@ from reports.results.columns import column
 from reports.stored.journal import Outcome
 from reports.stored.manifest import SCHEMA_VERSION, make_manifest
 from reports.study.cells import Cell
-from reports.study.file import Study
+from reports.study.sections import Study
 from reports.study.settings import to_toml
 from reports.study.traces import TraceFacts
 from reports.study.workload_grid import source_name

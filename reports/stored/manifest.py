@@ -8,8 +8,8 @@ from typing import Any
 
 from reports.stored.journal import Outcome
 from reports.study.cells import Cell
-from reports.study.file import AUTO, Study
 from reports.study.scenario import profile_named
+from reports.study.sections import AUTO, Study
 from reports.study.traces import TraceFacts, rate_note
 from reports.study.workload_grid import WORKLOADS, source_name
 from reports.version import version, versions

@@ -17,7 +17,7 @@ from reports.files import (
     write_json,
     write_parquet,
 )
-from reports.study.file import Study
+from reports.study.sections import Study
 from reports.study.settings import to_toml
 from reports.version import version, versions
 from simulator.errors import UsageError, printable

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from reports.study.file import Study, parse_study
+from reports.study.file import parse_study
 from reports.study.rounds import first_round, most_replications
 from reports.study.scenario import PolicyError, canonical_policies, profile_named
+from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.study.traces import refuse_rate, trace_key
 from reports.study.workload_grid import (

@@ -1,13 +1,12 @@
-"""The study file: its sections, each number bounded and finite."""
+"""The study file: what is unknown or contradictory in it becomes one line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from reports.study.generated import (
     MEMBER,
@@ -19,190 +18,15 @@ from reports.study.generated import (
     refuse_two_workloads,
     shown,
 )
-from reports.study.settings import Settings, replace_path, replace_profile_path
-from reports.study.workload_grid import WORKLOADS, absolute_traces
-from simulator.errors import MilepostError, UsageError, did_you_mean, printable
-from simulator.units import parse_capacity, parse_seconds, parse_share
-
-GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
-DEFAULT_RATE = 1.0
-AUTO = "auto"  # warm-up by MSER-5
-_READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
-_NOT_IN_GRID = (
-    "workload.builtin",
-    "workload.block",
-    "workload.format",
-    "model.draws",
+from reports.study.sections import (
+    GRID_SECTIONS,
+    NOT_IN_GRID,
+    READ_OPTIONS,
+    Study,
 )
-
-
-def parse_warmup(value: str) -> str:
-    """Return "auto"; any other text is no warm-up."""
-    if value != AUTO:
-        raise UsageError(f"expected a share to 0.9 or '{AUTO}', found {shown(value)}")
-    return value
-
-
-def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
-    """Return a validator that parses, and whose errors pydantic gives a place."""
-
-    def read(value: Any) -> Any:
-        if value is None or not isinstance(value, kinds):
-            return value
-        try:
-            return parse(value)
-        except MilepostError as error:
-            raise ValueError(str(error)) from error
-
-    return BeforeValidator(read)
-
-
-Seconds = Annotated[float, _reading(parse_seconds, (str,)), Field(gt=0, le=1e9)]
-Capacity = Annotated[int | None, _reading(parse_capacity, (object,))]
-Share = Annotated[float, _reading(parse_share, (str,)), Field(gt=0, lt=1)]
-Warmup = Annotated[
-    Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"], _reading(parse_warmup, (str,))
-]
-Spec = Annotated[str, Field(min_length=1, max_length=500)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class Workload(_Section):
-    """Where the requests come from: a trace file, a generator, or the built-in workload."""
-
-    trace: Annotated[str, Field(min_length=1)] | None = None
-    builtin: bool | None = None
-    block: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
-    format: str | None = None
-    on_bad_line: Literal["fail", "skip"] = "fail"
-    time_unit: Literal["s", "ms", "us", "ns"] | None = None
-    rows: Literal["cumulative", "incremental"] | None = None
-    tokenizer: Spec | None = None
-    jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
-    session_rate: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
-    generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
-    knobs: dict[str, Any] = {}
-
-    def read_options(self) -> dict[str, Any]:
-        """Return what `workloads.opening.open_trace` is to be told of the file."""
-        names = {"on_bad_line", *_READ_OPTIONS}
-        return self.model_dump(include=names, exclude_none=True)
-
-
-class Arrivals(_Section):
-    """When requests come, of generated workloads and of traces without times."""
-
-    rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    process: Spec | None = None
-
-
-class Model(_Section):
-    """The cost profile, and the alignment of checkpoints where it differs from the profile's.
-
-    With `draws` each replication has another draw of the profile's fitted coefficients.
-    """
-
-    profile: Spec = "qwen3.5-9b-h200"
-    alignment: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
-    draws: bool = False
-
-
-class Cache(_Section):
-    """The byte budget of KV and checkpoints, None being unbounded; what evicted KV gives up."""
-
-    capacity: Capacity = None
-    evicts: Literal["tail", "run"] = "tail"
-
-
-class Server(_Section):
-    """How requests are served."""
-
-    kind: Literal["queue", "instant"] = "queue"
-    queue_limit: Annotated[int, Field(ge=0, le=10**9)] | None = None
-    horizon: Seconds | None = None
-
-
-class Policy(_Section):
-    """One policy string of each kind."""
-
-    placer: Spec = "adaptive"
-    eviction: Spec = "lru"
-    admission: Spec = "always"
-
-
-class Evidence(_Section):
-    """The `[study]` section: seed, replications, baseline, warm-up share.
-
-    The warm-up is "auto" where MSER-5 is to find it. With `until_ci` replications are added, up
-    to `max_replications`, until the intervals are within this share of what they are about.
-    """
-
-    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
-    replications: Annotated[int, Field(ge=1, le=1000)] = 1
-    until_ci: Share | None = None
-    max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None
-    baseline: Spec | None = None
-    warmup: Warmup = 0.0
-
-    @property
-    def warmup_share(self) -> float:
-        """The share of the requests that does not count.
-
-        Raises UsageError where it is "auto", which only sweeps and runs can find out.
-        """
-        if self.warmup == "auto":
-            raise UsageError(
-                "study.warmup = 'auto' is for `milepost sweep` and `run`; state a share here"
-            )
-        return self.warmup
-
-
-class Study(_Section):
-    """A whole study file, resolved."""
-
-    title: Annotated[str, Field(max_length=200)] = ""
-    workload: Workload = Workload()
-    arrivals: Arrivals = Arrivals()
-    model: Model = Model()
-    cache: Cache = Cache()
-    server: Server = Server()
-    policy: Policy = Policy()
-    study: Evidence = Evidence()
-    grid: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = {}
-
-    def resolved(self) -> dict[str, Any]:
-        """Return every setting as plain values that a study file may hold.
-
-        What the grid varies stands there only, as the file could not be run again otherwise.
-        """
-        tables = self.model_dump(exclude_none=True)
-        tables["workload"] |= tables["workload"].pop("knobs")
-        tables["cache"]["capacity"] = (
-            "unbounded" if self.cache.capacity is None else self.cache.capacity
-        )
-        for key in self.grid:
-            section, _, name = key.partition(".")
-            tables[section].pop(name, None)
-        return {name: table for name, table in tables.items() if table != {}}
-
-    def absolute(self) -> dict[str, Any]:
-        """Return the same with paths that hold from any folder."""
-        tables = self.resolved()
-        if self.workload.trace is not None:
-            tables["workload"]["trace"] = str(Path(self.workload.trace).resolve())
-        if self.arrivals.process is not None and "process" in tables["arrivals"]:
-            process = replace_path(self.arrivals.process, lambda path: str(Path(path).resolve()))
-            tables["arrivals"]["process"] = process
-        if "grid" in tables:
-            tables["grid"] = {key: absolute_traces(key, v) for key, v in self.grid.items()}
-        if "profile" in tables.get("model", {}):
-            profile = replace_profile_path(self.model.profile, lambda path: Path(path).resolve())
-            tables["model"]["profile"] = profile
-        return tables
+from reports.study.settings import Settings
+from reports.study.workload_grid import WORKLOADS
+from simulator.errors import UsageError, did_you_mean, printable
 
 
 def parse_study(settings: Settings) -> Study:
@@ -255,7 +79,7 @@ def grid_keys(generator: Mapping[str, Any]) -> list[str]:
     """Return the dotted keys that a grid may vary."""
     known = known_keys(generator)
     inside = (key for key in known if key.partition(".")[0] in GRID_SECTIONS)
-    return [WORKLOADS, *(key for key in inside if key not in _NOT_IN_GRID)]
+    return [WORKLOADS, *(key for key in inside if key not in NOT_IN_GRID)]
 
 
 def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping[str, Any]) -> None:
@@ -305,7 +129,7 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
     if workload.builtin is False and not trace:
         raise UsageError(f"{settings.origin('workload.builtin')}: no workload.trace is given")
     refuse_two_workloads(settings, workload.model_dump(exclude_none=True))
-    for name in ("format", *_READ_OPTIONS):
+    for name in ("format", *READ_OPTIONS):
         if not trace and getattr(workload, name) is not None:
             raise UsageError(
                 f"{settings.origin(f'workload.{name}')}: 'workload.{name}' is about a trace file, "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from reports.study.file import Study
+from reports.study.sections import Study
 
 FIRST_REPLICATIONS = 10
 MOST_REPLICATIONS = 100

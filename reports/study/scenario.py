@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from reports.study.file import Study
+from reports.study.sections import Study
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reports.files import make_folder, write_json
-from reports.study.file import DEFAULT_RATE, Study, Workload
+from reports.study.sections import DEFAULT_RATE, Study, Workload
 from reports.study.traffic import keeps_times, process_of, traffic_of
 from simulator.errors import DataError, UsageError, printable
 from simulator.trace import Trace

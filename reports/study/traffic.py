@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from reports.study.file import Study
 from reports.study.generated import generator_fields
+from reports.study.sections import Study
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reports.console import print_table
-from reports.study.file import Cache, Policy, Server, Study
 from reports.study.scenario import build_scenario
+from reports.study.sections import Cache, Policy, Server, Study
 from simulator.simulation import simulate
 from simulator.units import format_bytes
 

@@ -124,6 +124,16 @@ def test_out_of_memory_shrinks_the_range_and_is_said(tmp_path: Path) -> None:
     assert any("out of memory: 30 points were not measured" in text for text in warnings(profile))
 
 
+def test_a_long_prefill_without_memory_says_nothing_of_contexts(tmp_path: Path) -> None:
+    def times(item: Item) -> float | None:
+        return (
+            None if item.c == 0 and item.n == 8192 and item.kind == "prefill" else seconds_of(item)
+        )
+
+    profile = profile_of(measured(tmp_path, times))
+    assert (profile.valid_n_max, profile.valid_c_max) == (4096, 131_072)
+
+
 def test_missed_targets_are_warnings(tmp_path: Path) -> None:
     def times(item: Item) -> float:
         return seconds_of(item) * (1.3 if item.kind == "held-out" else 1.0)

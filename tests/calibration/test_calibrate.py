@@ -52,6 +52,7 @@ def test_the_toy_model_gives_a_profile_that_the_simulator_takes(
     out = tmp_path / "toy.json"
     assert load_profile(out) == profile
     assert (profile.kind, profile.model.scale, profile.model.weights) == ("toy", "whole", "random")
+    assert profile.model.dtype == "float32"
     assert (profile.valid_n_max, profile.valid_c_max) == (128, 256)
     assert profile.state_bytes == 3 * (4 * 32 * 32 + (2 * 2 + 4) * 32 * 3) * 4
     assert profile.kv_bytes_per_token == 2 * 2 * 64 * 4
@@ -90,6 +91,21 @@ def test_the_toy_model_gives_a_profile_that_the_simulator_takes(
 
 
 @pytest.mark.usefixtures("tiny")
+def test_a_model_is_measured_in_the_precision_that_is_asked_for(tmp_path: Path) -> None:
+    dtype = "bfloat16"
+    profile = calibrate(options(tmp_path, dtype=dtype))
+    assert (profile.model.dtype, profile.kv.dtype) == (dtype, dtype)
+    assert profile.state.dtypes == {"ssm": "float32", "conv": dtype}
+    assert profile.kv_bytes_per_token == 2 * 2 * 64 * 2
+    assert profile.exactness is not None
+    assert profile.exactness.fp32_max_abs is not None
+    assert profile.exactness.fp32_max_abs <= 1e-5  # the gate is in fp32 all the same
+    assert profile.exactness.bf16_argmax_agreement is not None
+    with pytest.raises(UsageError, match=f"dtype was '{dtype}', now 'float32'; --fresh"):
+        calibrate(options(tmp_path))
+
+
+@pytest.mark.usefixtures("tiny")
 def test_a_folder_with_weights_is_measured_as_it_is(tmp_path: Path) -> None:
     from tests.calibration.tiny import tiny_model
 
@@ -120,6 +136,19 @@ def test_a_model_that_fails_the_gate_gets_no_profile(
             in (told[0])
         )
     assert not out.exists()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_kernels_that_hide_a_wrong_state_get_no_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from calibration import exactness
+
+    hidden = exactness.Finding(continued=0.01, restored=0.01, kv_left=0.05, no_replay=0.1)
+    monkeypatch.setattr(exactness, "examine_kernels", lambda _: hidden)
+    with pytest.raises(DataError, match=r"with the kernels that are bound: .* off by 1.0e-02"):
+        calibrate(options(tmp_path))
+    assert not (tmp_path / "toy.json").exists()
 
 
 @pytest.mark.usefixtures("tiny")
@@ -180,14 +209,15 @@ def test_a_model_that_is_too_big_is_measured_as_a_layer_group(
 
 @pytest.mark.usefixtures("tiny")
 def test_a_profile_tells_what_it_must_be_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    from calibration import preflight
+    from calibration import kernels
     from calibration.provenance import model_warnings
     from calibration.subject import find_subject
 
-    monkeypatch.setattr(preflight, "_installed", lambda _: None)
+    monkeypatch.setattr(kernels, "installed", lambda _: None)
     group = model_warnings(find_subject("qwen3.5-397b-a17b", group=True), "cuda")
     assert [text.split(",")[0] for text in group] == [
         "the recurrence ran on the torch fallback",
+        "the convolution ran in torch",
         "one layer group was timed and counted 15 times; embeddings and output head are left out",
         "random weights",
     ]
@@ -211,6 +241,7 @@ def test_a_pickle_is_refused(tmp_path: Path, name: str) -> None:
         (["--model", "toy-qwen3.5", "--budget", "0 s"], 2, "--budget: expected more than no time"),
         (["--model", "toy-qwen3.5", "--device", "gpu"], 2, "device: expected cpu, cuda or cuda:0"),
         (["--model", "toy-qwen3.5", "--seed", "-1"], 2, "--seed: expected 0 to 2**63 - 1"),
+        (["--model", "toy-qwen3.5", "--dtype", "fp8"], 2, "--dtype: expected float32, bfloat16 or"),
         (["--model", ".", "--group"], 2, "is a folder, whose weights are whole"),
         (["--model", "."], 3, "config.json: cannot be read"),
     ],

@@ -21,17 +21,24 @@ ESTIMATE = Estimate(TOY, "cpu", 0)
 class FakeBench:
     """Takes the expected time of every item, and fails where it is told to."""
 
-    def __init__(self, *, kill_after: int = -1, fails: dict[str, RuntimeError] | None = None):
+    def __init__(
+        self,
+        *,
+        kill_after: int = -1,
+        fails: dict[str, RuntimeError] | None = None,
+        slower: float = 1.0,
+    ) -> None:
         self.calls: list[str] = []
         self.released = 0
         self.clock = 0.0
         self._kill_after = kill_after
         self._fails = fails or {}
+        self._slower = slower
 
     def seconds(self, item: Item) -> float:
         if len(self.calls) == self._kill_after:
             raise KeyboardInterrupt
-        self.clock += ESTIMATE.once_seconds(item)
+        self.clock += self._slower * ESTIMATE.once_seconds(item)
         if item.name in self._fails:
             raise self._fails[item.name]
         self.calls.append(item.name)
@@ -118,6 +125,17 @@ def test_other_errors_are_not_swallowed(tmp_path: Path) -> None:
     assert not out_of_memory(RuntimeError("shapes differ"))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "CUDA error: out of memory\nCUDA kernel errors might be reported elsewhere",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+    ],
+)
+def test_memory_that_a_library_lacks_is_memory_too(said: str) -> None:
+    assert out_of_memory(RuntimeError(said))
+
+
 def test_a_budget_too_short_keeps_three_repetitions_of_the_essential(tmp_path: Path) -> None:
     bench = FakeBench()
     journal = Journal(tmp_path / "journal", {})
@@ -132,6 +150,29 @@ def test_a_budget_too_short_keeps_three_repetitions_of_the_essential(tmp_path: P
         "'prefill': 3 repetitions instead of 4, for want of time",
         "no time for 1 of 1 points of 'cuts'",
     ]
+
+
+@pytest.mark.parametrize(("slower", "repetitions"), [(1.0, 3), (0.5, 6), (0.1, 12), (4.0, 3)])
+def test_a_machine_that_is_faster_than_thought_repeats_the_essential_more_often(
+    tmp_path: Path, slower: float, repetitions: int
+) -> None:
+    budget = 1.6 * 3 * ESTIMATE.block_seconds(blocks(1)[0])  # of three repetitions, as thought
+
+    def run(bench: FakeBench) -> Journal:
+        journal = Journal(tmp_path / "journal", {})
+        try:
+            measure_all(
+                blocks(12), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
+            )
+        finally:
+            journal.close()
+        return journal
+
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeBench(slower=slower, kill_after=10))
+    journal = run(FakeBench(slower=slower))  # which knows from the journal how fast it is
+    assert {len(journal.seconds[item.name]) for item in ITEMS} == {repetitions}
+    assert slower > 1 or journal.spent_seconds <= budget
 
 
 def test_what_earlier_runs_spent_counts_towards_the_budget(tmp_path: Path) -> None:

@@ -35,19 +35,22 @@ def test_what_is_missing_or_too_old_is_one_line(
     assert "\n" not in str(caught.value)
 
 
+def test_a_library_that_cannot_be_imported_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch)
+
+    def refuse(name: str) -> None:
+        raise OSError("libcudart.so.13: cannot open\nshared object file")
+
+    monkeypatch.setattr(preflight, "import_module", refuse)
+    with pytest.raises(UsageError, match=r"torch .* is installed and cannot be imported") as caught:
+        preflight.check_libraries()
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("version", ["5.17.0", "5.24.0", "5.100", "6.0.dev0"])
 def test_new_enough_versions_pass(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     pretend(monkeypatch, transformers=version)
     preflight.check_libraries()
-
-
-def test_kernels_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch)
-    assert preflight.kernels() == "torch fallback (no fla-core, no causal-conv1d)"
-    assert not preflight.has_fast_kernels()
-    pretend(monkeypatch, **{"fla-core": "0.4.1", "causal-conv1d": "1.5"})
-    assert preflight.kernels() == "fla-core 0.4.1, causal-conv1d 1.5"
-    assert preflight.has_fast_kernels()
 
 
 def test_the_cpu_is_described() -> None:
@@ -80,7 +83,7 @@ def test_driver_and_clocks_are_read_only(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(preflight.shutil, "which", lambda _: "/usr/bin/nvidia-smi")
     monkeypatch.setattr(subprocess, "run", run)
-    driver, clocks = preflight._nvidia(0)
+    driver, clocks = preflight._nvidia("0")
     assert driver == "570.1"
     assert clocks == {
         "clocks.sm": "345 MHz",
@@ -93,11 +96,27 @@ def test_driver_and_clocks_are_read_only(monkeypatch: pytest.MonkeyPatch) -> Non
     )
 
 
+def test_nvidia_smi_is_asked_by_a_name_that_no_mask_of_devices_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch = pytest.importorskip("torch")
+    found = SimpleNamespace(uuid="12ab-34")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: found)
+    assert preflight._known_as(0) == "GPU-12ab-34"
+    asked: list[str] = []
+    monkeypatch.setattr(preflight, "_nvidia", lambda name: (asked.append(name), {"sm": "1 MHz"}))
+    assert preflight.clocks("cuda:0") == {"sm": "1 MHz"}
+    assert asked == ["GPU-12ab-34"]
+    assert preflight.clocks("cpu") is None
+    del found.uuid
+    assert preflight._known_as(1) == "1"
+
+
 def test_no_nvidia_smi_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(preflight.shutil, "which", lambda _: None)
-    assert preflight._nvidia(0) == (None, None)
+    assert preflight._nvidia("0") == (None, None)
     monkeypatch.setattr(preflight.shutil, "which", lambda _: str(tmp_path / "absent"))
-    assert preflight._nvidia(0) == (None, None)
+    assert preflight._nvidia("0") == (None, None)
 
 
 def test_ceilings_are_positive() -> None:

@@ -14,8 +14,9 @@ from reports.results.comparison import compare
 from reports.running.precision import widest
 from reports.statistics import mean_interval
 from reports.study.cells import expand
-from reports.study.file import Study, parse_study
+from reports.study.file import parse_study
 from reports.study.rounds import FIRST_REPLICATIONS, first_round, most_replications, next_round
+from reports.study.sections import Study
 from reports.study.settings import parse_override, read_settings
 from simulator.errors import UsageError
 from simulator.units import parse_share

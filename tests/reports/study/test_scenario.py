@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports.study.cells import baseline_placer, expand, pin_overrides, replication_seeds
-from reports.study.file import Study, generator_fields, parse_study
+from reports.study.file import generator_fields, parse_study
 from reports.study.scenario import build_scenario
+from reports.study.sections import Study
 from reports.study.settings import parse_override, read_settings, to_toml
 from simulator.errors import DataError, MilepostError, UsageError
 
