@@ -41,7 +41,7 @@ def test_saved_tokens_of_a_real_trace(
 
 def test_the_demo_is_a_study(milepost: Milepost) -> None:
     plan = milepost("sweep", ROOT / "studies" / "demo.toml", "--dry-run", "--json").json
-    assert (plan["scenarios"], plan["replications"]) == (36, 3)
+    assert (plan["scenarios"], plan["replications"]) == (36, 5)
     assert plan["baseline"] == "block:size=1024"
 
 
