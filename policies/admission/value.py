@@ -25,8 +25,8 @@ class Value(BaseAdmission):
     half_life
         Requests after which a use counts half. On the Mooncake conversation trace (placer
         `branch`, 32 to 256 GiB, a tenth of warm-up) 30 changes the token hit rate of `lru`,
-        `pgdsf` and `value` by between -1.2 and +0.5 points; 100 adds up to 1.9 at 64 GiB and
-        costs up to 1.7 at 128 and 256 GiB.
+        `pgdsf` and `value` by between -0.1 and +0.4 points; 100 adds up to 2.4 to that of `lru`
+        at 64 GiB and costs it 1.6 at 256 GiB.
 
     Source: the price per byte of the `value` eviction; recency and frequency in one number are
     those of D. Lee et al., "LRFU: a spectrum of policies that subsumes the least recently used
