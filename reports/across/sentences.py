@@ -93,7 +93,7 @@ def _claims(overview: Overview) -> Iterator[str]:
     if overview.comparisons:
         yield (
             f"{overview.claimed} of {overview.comparisons} differences stand Holm's correction "
-            "for having made all of them; the others are ties."
+            "for having made all of them; the others may be chance."
         )
 
 

@@ -13,6 +13,7 @@ from reports.capacity.sentences import labelled
 from reports.capacity.target import METRICS, Metric
 from reports.charts.curves import Axis, Curve, curves, level
 from reports.charts.theme import CONFIG, WIDTH, byte_unit, second_unit
+from reports.page.document import typeset
 from reports.palette import BLUE, COLOURS, GREY, VERMILLION, looks
 from simulator.units import format_bytes
 
@@ -133,7 +134,7 @@ def _bar(index: int, item: Mapping[str, Any], size: float) -> dict[str, Any]:
         "row": index,
         "name": item["name"],
         "told": format_bytes(capacity),
-        "text": f"{item['name']}: {format_bytes(capacity)}",
+        "text": f"{typeset(item['name'])}: {format_bytes(capacity)}",
         "value": capacity / size,
         "low": low / size,
         "high": high / size,

@@ -120,11 +120,14 @@ def _followed(world: World, most: int) -> dict[str, Any]:
     theirs = world.baseline_of(best)
     others = [p for p in world.at(world.focus) if p is not best and p is not theirs]
     points = [best, *([theirs] if theirs else []), *others][: max(most, 2)]
-    held = most_held(points)
-    charts = {"losses_over_time": losses_over_time(points), "occupancy": occupancy(points, held)}
+    held, warmed = most_held(points), world.warmed
+    charts = {
+        "losses_over_time": losses_over_time(points, warmed=warmed),
+        "occupancy": occupancy(points, held, warmed=warmed),
+    }
     if theirs:
-        charts["losses_over_time_baseline"] = losses_over_time([theirs])
-        charts["occupancy_baseline"] = occupancy([theirs], held)
+        charts["losses_over_time_baseline"] = losses_over_time([theirs], warmed=warmed)
+        charts["occupancy_baseline"] = occupancy([theirs], held, warmed=warmed)
     return {name: charts[name] for name in TITLES if name in charts}
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from reports.statistics import Estimate
 
 STEP = 40
+MOST_DIFFERENCES = 12
+MOST_MARKED = 2
 DWARFED = 30  # times the usual difference: on a linear axis the others would look alike
 
 
@@ -57,8 +59,11 @@ FATES_IN_ORDER = tuple(
 def differences(
     world: World, metric: Literal["token_hit_rate", "ttft_seconds"]
 ) -> alt.LayerChart | None:
-    """Draw paired differences from the baseline at the focus, with intervals; grey where tied."""
-    found = _found(world, metric)
+    """Draw paired differences from the baseline at the focus, with intervals; grey where tied.
+
+    Of many, those that lead.
+    """
+    found = leading(differences_at_focus(world, metric))
     if not found:
         return None
     unit, size, title = _unit(metric, [estimate.value for _, estimate in found])
@@ -139,7 +144,29 @@ def explained(estimate: Estimate, size: float, unit: str) -> str:
     return (value + interval).replace("-", "\N{MINUS SIGN}")
 
 
-def _found(world: World, metric: str) -> list[tuple[Point, Estimate]]:
+def verdict_word(estimate: Estimate) -> str:
+    """Return " tied" where the interval covers zero, " unsure" where Holm's correction says so.
+
+    " equal" where nothing differs, and nothing for what is sure or has no interval.
+    """
+    if estimate.verdict == "equal":
+        return " equal"
+    if estimate.unsure:
+        return " unsure"
+    return " tied" if estimate.tied else ""
+
+
+def leading(found: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estimate]]:
+    """Return the first so many, few of which are bounds or look ahead: no one can run those."""
+    if len(found) <= MOST_DIFFERENCES:
+        return list(found)
+    marked = [pair for pair in found if pair[0].series.marks][:MOST_MARKED]
+    fair = [pair for pair in found if not pair[0].series.marks]
+    kept = {p.series.name for p, _ in [*marked, *fair[: MOST_DIFFERENCES - len(marked)]]}
+    return [pair for pair in found if pair[0].series.name in kept]
+
+
+def differences_at_focus(world: World, metric: str) -> list[tuple[Point, Estimate]]:
     """Return the points that have a difference, the best first."""
     name = "ttft_difference" if metric == "ttft_seconds" else "token_hit_rate_difference"
     points = [(point, getattr(point, name)) for point in world.at(world.focus)]
@@ -169,7 +196,7 @@ def _difference_row(
         "low": low / size,
         "high": high / size,
         "tied": estimate.tied,
-        "text": explained(estimate, size, unit) + (" tied" if estimate.tied else ""),
+        "text": explained(estimate, size, unit) + verdict_word(estimate),
     }
 
 

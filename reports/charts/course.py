@@ -9,8 +9,8 @@ import altair as alt
 import polars as pl
 
 from reports.charts.bars import FATES_IN_ORDER, Fate
-from reports.charts.over_time import Clock, blocks_of, follow, params, rounded
-from reports.charts.theme import HEIGHT, WIDTH, pick, series_encodings
+from reports.charts.over_time import Clock, blocks_of, follow, over_time, params, rounded
+from reports.charts.theme import pick, series_encodings
 from reports.palette import FATES, GREY
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
     found = [(p, row) for p in world.at(world.focus) if (row := blocks_of(p, _RATE))]
     if not found:
         return None
-    clock = Clock.of(found[0][1])
+    clock = Clock.of(found[0][1], warmed=world.warmed)
     rows = [
         {"series": point.series.name, "label": point.series.label, "time": time}
         | rounded({"rate": saved / prompts})
@@ -55,21 +55,19 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
     targets = follow(base.mark_point(size=64, filled=True, clip=True)).encode(
         opacity=alt.value(0), tooltip=tooltip, **pick(look, "color")
     )
-    return alt.LayerChart(
-        layer=[line, targets], width=WIDTH, height=HEIGHT * 3 // 4, params=params(names)
-    )
+    return over_time([*clock.shade(), line, targets], params(names))
 
 
-def losses_over_time(points: Sequence[Point]) -> alt.Chart | None:
+def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.LayerChart | None:
     """Draw what became of the prompt tokens of each block; None where that was not stored.
 
-    The first of `points` is drawn until a page lights up another.
+    The first of `points` is drawn until a page lights up another. A warm-up that was cut is shaded.
     """
     columns = ["block_prompt_tokens", *map(_column, FATES_IN_ORDER)]
     found = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
     if points[0].series.name not in found:
         return None
-    clock = Clock.of(found[points[0].series.name])
+    clock = Clock.of(found[points[0].series.name], warmed=warmed)
     rows = [
         {"series": name, "time": time} | rounded(_shares(row, block))
         for name, row in found.items()
@@ -84,27 +82,20 @@ def losses_over_time(points: Sequence[Point]) -> alt.Chart | None:
         .transform_fold([*names], as_=["fate", "share"])
         .transform_calculate(rank="indexof(fates, datum.fate)")
     )
-    drawn: alt.Chart = (
-        chart.mark_area(interpolate="step-after", clip=True)
-        .encode(
-            x=clock.axis(),
-            y=alt.Y("share:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
-            color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
-            order="rank:Q",
-            tooltip=[
-                alt.Tooltip("series:N", title="policy"),
-                alt.Tooltip("fate:N", title="tokens"),
-                alt.Tooltip("time:Q", title=clock.title, format=".3~g"),
-                alt.Tooltip("share:Q", title="share", format=".1%"),
-            ],
-        )
-        .properties(
-            width=WIDTH,
-            height=HEIGHT * 3 // 4,
-            params=[*params([*found]), alt.VariableParameter(name="fates", value=names)],
-        )
+    areas = chart.mark_area(interpolate="step-after", clip=True).encode(
+        x=clock.axis(),
+        y=alt.Y("share:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
+        color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
+        order="rank:Q",
+        tooltip=[
+            alt.Tooltip("series:N", title="policy"),
+            alt.Tooltip("fate:N", title="tokens"),
+            alt.Tooltip("time:Q", title=clock.title, format=".3~g"),
+            alt.Tooltip("share:Q", title="share", format=".1%"),
+        ],
     )
-    return drawn
+    order = alt.VariableParameter(name="fates", value=names)
+    return over_time([areas, *clock.shade()], [*params([*found]), order])
 
 
 def _column(fate: Fate) -> str:

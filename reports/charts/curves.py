@@ -50,6 +50,7 @@ def curves(
 ) -> alt.LayerChart:
     """Draw a line for each of `series` (name -> x and y), over the charts of `below`.
 
+    Texts among those stand above the lines, which would cross them out.
     Points without a finite place on a logarithmic axis, at 0 or less, are left out.
     """
     rows = [
@@ -76,7 +77,9 @@ def curves(
     shape: Any = {"interpolate": "step-after" if steps else "linear", "clip": x.over_time}
     line = base.mark_line(strokeWidth=2, **shape)
     targets = base.mark_point(size=80, opacity=0, filled=True, clip=x.over_time)
-    layers = [*below, line, targets.encode(tooltip=tooltip)]
+    texts = [chart for chart in below if chart.mark.type == "text"]
+    under = [chart for chart in below if chart.mark.type != "text"]
+    layers = [*under, line, *texts, targets.encode(tooltip=tooltip)]
     chart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
     if x.over_time:
         chart.params = [span()]
@@ -115,6 +118,7 @@ def _channels(x: Axis, y: Axis, heights: Sequence[float]) -> tuple[alt.X, alt.Y]
 
 def _log_ticks(values: Sequence[float]) -> list[float]:
     """Return powers of ten, and between few of them also 2 and 5: a logarithmic grid is dense."""
-    low, high = floor(log10(min(values, default=1.0))), ceil(log10(max(values, default=1.0)))
-    steps = (1, 2, 5) if high - low < 3 else (1,)
+    least, most = log10(min(values, default=1.0)), log10(max(values, default=1.0))
+    low, high = floor(least), ceil(most)
+    steps = (1, 2, 5) if most - least < 2.5 else (1,)
     return [step * 10.0**power for power in range(low, high + 1) for step in steps]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair as alt
 import polars as pl
 
+from reports.charts.bars import STEP, differences_at_focus, leading
 from reports.charts.theme import (
     HEIGHT,
     WIDTH,
@@ -30,7 +31,8 @@ Height = Literal["token_hit_rate", "ttft_seconds"]
 def pareto(world: World, height: Height) -> alt.LayerChart | None:
     """Draw token hit rate or mean TTFT against realised bytes; None where no cell has both.
 
-    Realised bytes are the mean over time of what the cache held, not its capacity.
+    Realised bytes are the mean over time of what the cache held, not its capacity. It is as tall
+    as the differences, which stand beside it.
     """
     rows = [row for point in _in_order(world) if (row := _row(world, point, height))]
     if not rows:
@@ -46,7 +48,9 @@ def pareto(world: World, height: Height) -> alt.LayerChart | None:
         scale=scale(frame["realised"].to_list(), 8),
         axis=alt.Axis(grid=False, tickCount=6, labelOverlap=True),
     )
-    return _lines(frame.drop("width", "height"), world, x, y)
+    chart = _lines(frame.drop("width", "height"), world, x, y)
+    chart.height = max(HEIGHT, STEP * len(leading(differences_at_focus(world, height))))
+    return chart
 
 
 def capacity_curve(world: World) -> alt.LayerChart | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from reports.charts.over_time import Clock, blocks_of, follow, params, rounded
-from reports.charts.theme import HEIGHT, WIDTH, byte_unit
+from reports.charts.over_time import Clock, blocks_of, follow, over_time, params, rounded
+from reports.charts.theme import byte_unit
 
 if TYPE_CHECKING:
     from reports.results.points import Point
@@ -18,7 +18,9 @@ KINDS = {"KV": "#7b8fa6", "checkpoints": "#c9803c"}
 COLUMNS = {"KV": "block_kv_bytes", "checkpoints": "block_checkpoint_bytes"}
 
 
-def occupancy(points: Sequence[Point], most_bytes: float) -> alt.Chart | None:
+def occupancy(
+    points: Sequence[Point], most_bytes: float, *, warmed: bool = False
+) -> alt.LayerChart | None:
     """Draw KV and checkpoint bytes of the first replication; None where none were stored.
 
     Parameters
@@ -27,11 +29,13 @@ def occupancy(points: Sequence[Point], most_bytes: float) -> alt.Chart | None:
         The first is drawn until a page lights up another.
     most_bytes
         The top of the axis: two charts compare only where it is the same.
+    warmed
+        Whether a warm-up was cut, which is shaded.
     """
     held = {p.series.name: row for p in points if (row := blocks_of(p, [*COLUMNS.values()]))}
     if points[0].series.name not in held:
         return None
-    clock = Clock.of(held[points[0].series.name])
+    clock = Clock.of(held[points[0].series.name], warmed=warmed)
     unit, size = byte_unit([most_bytes])
     rows = [
         {"series": name, "time": time}
@@ -48,17 +52,13 @@ def occupancy(points: Sequence[Point], most_bytes: float) -> alt.Chart | None:
     ]
     top = alt.Scale(domain=[0, most_bytes / size or 1.0])
     chart = follow(alt.Chart(pl.DataFrame(rows))).transform_fold([*KINDS], as_=["kind", "held"])
-    drawn: alt.Chart = (
-        chart.mark_area(opacity=0.85, interpolate="step-after", clip=True)
-        .encode(
-            x=clock.axis(),
-            y=alt.Y("held:Q", title=f"Bytes held ({unit})", axis=alt.Axis(tickCount=5), scale=top),
-            color=alt.Color("kind:N", scale=colours, legend=alt.Legend(title=None)),
-            tooltip=tooltip,
-        )
-        .properties(width=WIDTH, height=HEIGHT * 3 // 4, params=params([*held]))
+    areas = chart.mark_area(opacity=0.85, interpolate="step-after", clip=True).encode(
+        x=clock.axis(),
+        y=alt.Y("held:Q", title=f"Bytes held ({unit})", axis=alt.Axis(tickCount=5), scale=top),
+        color=alt.Color("kind:N", scale=colours, legend=alt.Legend(title=None)),
+        tooltip=tooltip,
     )
-    return drawn
+    return over_time([areas, *clock.shade()], params([*held]))
 
 
 def most_held(points: Sequence[Point]) -> float:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import polars as pl
 
-from reports.charts.theme import LIT, clock_unit, lit
+from reports.charts.theme import HEIGHT, LIT, WIDTH, clock_unit, lit
+from reports.palette import GREY
 
 if TYPE_CHECKING:
     from reports.results.evidence import Row
@@ -22,20 +24,25 @@ _ARRIVALS = "block_arrival_seconds"
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The horizontal axis of blocks: arrival times in a unit, or their numbers without any."""
+    """The horizontal axis of blocks: arrival times in a unit, or their numbers without any.
+
+    `warmup` is how long the requests before the first block took, which are not counted.
+    """
 
     title: str
     unit: str
     unit_seconds: float | None
+    warmup: float = 0.0
 
     @classmethod
-    def of(cls, row: Row) -> Clock:
-        """Return the axis that suits the blocks of a cell."""
+    def of(cls, row: Row, *, warmed: bool) -> Clock:
+        """Return the axis that suits the blocks of a cell, before which a warm-up may be cut."""
         span = float(row[_ARRIVALS][-1]) - float(row[_ARRIVALS][0])
         if span <= 0:
             return cls("Block of consecutive requests", "blocks", None)
         unit, size = clock_unit(span)
-        return cls(f"Simulated time ({unit})", unit, size)
+        warmup = float(row[_ARRIVALS][0]) / size if warmed else 0.0
+        return cls(f"Simulated time ({unit})", unit, size, warmup)
 
     def times(self, row: Row) -> list[float]:
         """Return the place of each block: where its first request arrives."""
@@ -43,12 +50,24 @@ class Clock:
             return [float(block) for block in range(len(row[_ARRIVALS]))]
         return [float(arrival) / self.unit_seconds for arrival in row[_ARRIVALS]]
 
-    def axis(self) -> alt.X:
-        """Return the horizontal channel for the field `time`."""
+    def axis(self, field: str = "time") -> alt.X:
+        """Return the horizontal channel for a field."""
         tight = alt.Scale(nice=False, zero=False, domainRaw=alt.ExprRef(SPAN))
-        return alt.X(
-            "time:Q", title=self.title, scale=tight, axis=alt.Axis(grid=False, tickCount=6)
-        )
+        ticks = alt.Axis(grid=False, tickCount=6)
+        return alt.X(f"{field}:Q", title=self.title, scale=tight, axis=ticks)
+
+    def shade(self) -> list[alt.Chart]:
+        """Return a grey band over the warm-up, with its name; nothing where none was cut."""
+        if not self.warmup:
+            return []
+        ends = {"start": [0.0], "end": [self.warmup], "middle": [self.warmup / 2]}
+        base = alt.Chart(pl.DataFrame(ends | {"name": ["warm-up"]}))
+        band = base.mark_rect(color=GREY, opacity=0.2, clip=True)
+        text = base.mark_text(angle=270, fontSize=11, clip=True)
+        return [
+            band.encode(x=self.axis("start"), x2="end:Q"),
+            text.encode(x=self.axis("middle"), y=alt.value({"expr": "height / 2"}), text="name:N"),
+        ]
 
 
 def blocks_of(point: Point, columns: Sequence[str]) -> Row | None:
@@ -84,6 +103,15 @@ def follow(chart: alt.Chart) -> alt.Chart:
     """Return the chart with the rows of the series that is followed."""
     filtered: alt.Chart = chart.transform_filter(f"datum.series == {FOLLOWED}")
     return filtered
+
+
+def over_time(
+    layers: Sequence[alt.Chart], params: Sequence[alt.VariableParameter]
+) -> alt.LayerChart:
+    """Return the layers as one chart, lower than others since there are several."""
+    return alt.LayerChart(
+        layer=list(layers), width=WIDTH, height=HEIGHT * 3 // 4, params=list(params)
+    )
 
 
 def rounded(values: Mapping[str, float]) -> dict[str, Any]:

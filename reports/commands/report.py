@@ -21,7 +21,7 @@ def report(
     images: Images = None,
     json: Json = False,
 ) -> None:
-    """Write a page again from what `sweep`, `capacity` or `compare` left; nothing is simulated."""
+    """Write the page of `sweep`, `capacity`, `compare` or `drift` again; nothing is simulated."""
     page, charts = _kind(folder)(folder)
     written = [page]
     if images is not None:
@@ -54,7 +54,12 @@ def _sweep(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
 
 def _kind(folder: Path) -> Callable[[Path], tuple[Path, Callable[[], dict[str, Any]]]]:
     """Return what writes the page of a folder."""
-    kinds = {"capacity.json": _capacity, "compare.json": _compare}
+    kinds = {
+        "capacity.json": _capacity,
+        "compare.json": _compare,
+        "drift.json": _drift,
+        "series.json": _drift,
+    }
     return next((kinds[name] for name in kinds if (folder / name).is_file()), _sweep)
 
 
@@ -76,3 +81,16 @@ def _capacity(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     found = read_capacity(folder)
     write_capacity(folder, found)
     return folder / PAGE, lambda: capacity_charts(found)
+
+
+def _drift(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
+    """Do the same for a drift study."""
+    from reports.drift.findings import find_all
+    from reports.drift.images import titled_charts
+    from reports.drift.sentences import answers
+    from reports.drift.stored import PAGE, read_series, write_page
+
+    found = read_series(folder)
+    findings = find_all(found)
+    write_page(folder, found, findings, answers(found, findings))
+    return folder / PAGE, lambda: titled_charts(found, findings)

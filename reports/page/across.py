@@ -15,6 +15,7 @@ from reports.across.sentences import MEASURES, place_words, rank_words, sentence
 from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG
 from reports.page.panel import Panel, described
+from reports.page.sections import Key, keys_of
 from reports.palette import looks
 from reports.results.points import MOST_SERIES, World, subjects
 
@@ -41,6 +42,7 @@ class Across:
     sentences: list[str]
     panels: list[Panel]
     tables: list[Table]
+    keys: list[Key]
     specifications: dict[str, Any]
 
 
@@ -52,13 +54,19 @@ def across_section(worlds: Sequence[World]) -> Across | None:
     if len(worlds) < 2 and not overview.taken:
         return None
     drawn = _drawn(overview, worlds)
-    panels = [panel for panel in _panels(overview) if panel.id in drawn]
+    panels = [panel for panel in _panels(overview, worlds) if panel.id in drawn]
     tables = [*_rank_table(overview, worlds), *_room_table(overview, worlds)]
     several = len(worlds) > 1
     title = "All workloads together" if several else "Against foresight"
     heading = "Ranks, and how near to foresight" if several else "How near to foresight"
     return Across(
-        title, heading, sentences(overview, worlds), panels, tables, described(drawn, panels)
+        title,
+        heading,
+        sentences(overview, worlds),
+        panels,
+        tables,
+        keys_of(worlds[0]) if several else [],
+        described(drawn, panels),
     )
 
 
@@ -67,7 +75,7 @@ def across_charts(worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
     if across_section(worlds) is None:
         return {}
     overview = overview_of(worlds)
-    titles = {panel.id: panel.title for panel in _panels(overview)}
+    titles = {panel.id: panel.title for panel in _panels(overview, worlds)}
     charts = _drawn(overview, worlds)
     for name, chart in charts.items():
         chart.title = titles[name]
@@ -79,7 +87,7 @@ def _drawn(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.LayerCh
     return {**_rank_charts(overview, worlds), **_room_chart(overview, worlds)}
 
 
-def _panels(overview: Overview) -> list[Panel]:
+def _panels(overview: Overview, worlds: Sequence[World]) -> list[Panel]:
     ranks = [
         Panel(
             _rank_id(ranking),
@@ -91,11 +99,14 @@ def _panels(overview: Overview) -> list[Panel]:
         )
         for ranking in overview.rankings
     ]
+    shares = _shares(overview, worlds)
+    left_out = len(shares) - len(_drawn_shares(shares, worlds))
     room = Panel(
         "across-room",
         "How near to foresight",
         "0 %: the baseline. 100 %: the best policy that looks ahead, at the same capacity. Token "
-        "hit rate, paired; bars: 95 % intervals. Below zero: worse than the baseline.",
+        "hit rate, paired; bars: 95 % intervals. Below zero: worse than the baseline."
+        + (f" {left_out} more are in the table." if left_out else ""),
     )
     return [*ranks, room]
 
@@ -131,14 +142,27 @@ def _rank_charts(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.L
 
 def _room_chart(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
     """Draw the shares of the room at the focus of each world."""
-    focus = {(world.name, world.focus): world for world in worlds}
-    shown = [t for t in overview.taken if t.share and (t.world, t.capacity) in focus]
-    shown.sort(key=lambda t: (t.world, -(t.share.value if t.share else 0.0)))
     colours = _colours(worlds)
-    rows = [_room_row(each, colours, told=len(worlds) > 1) for each in shown[:MOST_SERIES]]
+    shown = _drawn_shares(_shares(overview, worlds), worlds)
+    rows = [_room_row(each, colours, told=len(worlds) > 1) for each in shown]
     if not rows:
         return {}
     return {"across-room": intervals(rows, "Share of the room (%)", zero=0.0)}
+
+
+def _shares(overview: Overview, worlds: Sequence[World]) -> list[Taken]:
+    """Return what is known of the room at the focus of each world, the best of each first."""
+    focus = {(world.name, world.focus) for world in worlds}
+    known = [t for t in overview.taken if t.share and (t.world, t.capacity) in focus]
+    return sorted(known, key=lambda t: (t.world, -(t.share.value if t.share else 0.0)))
+
+
+def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[World]) -> list[Taken]:
+    """Return those that a chart has room for; of policies that are alike, the first."""
+    alike = {(w.name, name) for w in worlds for names in w.alike.values() for name in names}
+    if len(shares) > MOST_SERIES:
+        shares = [each for each in shares if (each.world, each.policy) not in alike]
+    return [*shares[:MOST_SERIES]]
 
 
 def _room_row(taken: Taken, colours: dict[str, str], *, told: bool) -> IntervalRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.charts.bars import explained
@@ -29,11 +30,11 @@ class Number:
     note: str
 
 
-def answer(world: World) -> tuple[list[Part], str]:
-    """Return the sentence, and which policies are tied with the best (empty where none is)."""
+def answer(world: World) -> tuple[list[Part], list[str]]:
+    """Return the sentence, and others on which policies are like the best or tied with it."""
     best = world.best
     if best is None:
-        return [Part(_no_answer(world))], ""
+        return [Part(_no_answer(world))], []
     sentence = [
         *_where(world),
         Part(best.series.name, "policy"),
@@ -43,7 +44,7 @@ def answer(world: World) -> tuple[list[Part], str]:
         *_compared(world, best),
         Part("."),
     ]
-    return sentence, _tied(world, best)
+    return sentence, list(_like(world, best))
 
 
 def answer_text(world: World) -> str:
@@ -87,11 +88,14 @@ def _compared(world: World, best: Point) -> list[Part]:
         return _runner_up(world, best)
     if rate is None:
         return [Part("; the baseline has no result to compare with")]
-    parts = [Part(", "), *_difference(rate, theirs.series.name)]
+    parts = [Part(", "), *_difference(rate, theirs.series.name, world.comparisons)]
     if ttft is not None:
         faster = "lower" if ttft.value < 0 else "higher"
         tie = ", which is a tie" if ttft.tied else ""
-        parts.append(Part(f"; its mean TTFT is {_size(ttft)} {faster}{tie}"))
+        unsure = ", which may be chance too" if rate.unsure else _chance(world.comparisons)
+        parts.append(
+            Part(f"; its mean TTFT is {_size(ttft)} {faster}{unsure if ttft.unsure else tie}")
+        )
     return parts
 
 
@@ -105,18 +109,26 @@ def _runner_up(world: World, best: Point) -> list[Part]:
     gap = world.gap(follower)
     if gap is None:
         return []
-    return [Part("; it is the baseline, "), *_difference(gap, follower.series.name)]
+    return [
+        Part("; it is the baseline, "),
+        *_difference(gap, follower.series.name, world.comparisons),
+    ]
 
 
-def _difference(rate: Estimate, other: str) -> list[Part]:
+def _difference(rate: Estimate, other: str, comparisons: int) -> list[Part]:
     """Return "12.3 points [11.0, 13.4] more than OTHER"."""
-    if rate.tied:
+    if rate.tied and not rate.unsure:
         told = f" ({explained(rate, 0.01, 'points')})"
         return [Part("tied with "), Part(other, "policy"), Part(told)]
     more = "more" if rate.value >= 0 else "fewer"
     told = explained(_positive(rate), 0.01, "points").lstrip("+")
-    unsure = "" if rate.low is not None else " (no interval)"
-    return [Part(told, "figure"), Part(f"{unsure} {more} than "), Part(other, "policy")]
+    alone = "" if rate.low is not None else " (no interval)"
+    parts = [Part(told, "figure"), Part(f"{alone} {more} than "), Part(other, "policy")]
+    return [*parts, Part(_chance(comparisons))] if rate.unsure else parts
+
+
+def _chance(comparisons: int) -> str:
+    return f", which may be chance among {comparisons:,} comparisons"
 
 
 def _positive(estimate: Estimate) -> Estimate:
@@ -137,12 +149,33 @@ def _signed_seconds(value: float) -> str:
     return ("\N{MINUS SIGN}" if value < 0 else "") + format_seconds(abs(value))
 
 
-def _tied(world: World, best: Point) -> str:
+def _like(world: World, best: Point) -> Iterator[str]:
+    """Say which have the result of the best, are tied with it, or differ by what may be chance.
+
+    What no one can run, a bound or what looks ahead, is no rival where it differs.
+    """
     rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
-    gaps = {rival.series.label: world.gap(rival) for rival in rivals}
-    names = [name for name, gap in gaps.items() if gap and gap.tied]
-    more = len(names) - MOST_TIED
-    return ", ".join(names[:MOST_TIED]) + (f" and {more} more" if more > 0 else "")
+    found = [(rival, gap) for rival in rivals if (gap := world.gap(rival))]
+    equal = [rival for rival, gap in found if gap.verdict == "equal"]
+    tied = [rival for rival, gap in found if gap.verdict == "tied" and not gap.unsure]
+    unsure = [rival for rival, gap in found if gap.unsure and not rival.series.marks]
+    if equal:
+        yield f"With the same result: {_listed(equal)}."
+    if tied:
+        yield f"Tied with it, as far as these data tell: {_listed(tied)}."
+    if unsure:
+        yield (
+            f"Behind it by what may be chance among {world.comparisons:,} comparisons: "
+            f"{_listed(unsure)}."
+        )
+
+
+def _listed(points: Sequence[Point]) -> str:
+    """Return the names of the best few, and how many more there are."""
+    ranked = sorted(points, key=lambda p: -p.token_hit_rate.value if p.token_hit_rate else 0.0)
+    more = len(ranked) - MOST_TIED
+    names = ", ".join(point.series.label for point in ranked[:MOST_TIED])
+    return names + (f" and {more} more" if more > 0 else "")
 
 
 def _no_answer(world: World) -> str:

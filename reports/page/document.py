@@ -30,6 +30,15 @@ _ESCAPES = {
     "\u2029": "\\u2029",
 }
 
+_TYPESET = (
+    (re.compile(r"(?<![^\s(\[])-(?=\d)"), "\N{MINUS SIGN}"),
+    (re.compile(r"(?<=\d)%"), "\N{NO-BREAK SPACE}%"),
+    (re.compile(r"(?<=\d )us\b"), "\N{MICRO SIGN}s"),
+    (re.compile(r"(?<![^\s(])x (?=\d)"), "\N{MULTIPLICATION SIGN} "),
+    (re.compile(r"(?<!\S)<=(?!\S)"), "\N{LESS-THAN OR EQUAL TO}"),
+    (re.compile(r"(?<!\S)>=(?!\S)"), "\N{GREATER-THAN OR EQUAL TO}"),
+)
+
 
 def render(template: str, specifications: Mapping[str, Any], **values: Any) -> str:
     """Return a page as HTML; the same input gives the same bytes.
@@ -58,6 +67,7 @@ def render(template: str, specifications: Mapping[str, Any], **values: Any) -> s
         lstrip_blocks=True,
     )
     environment.filters["code"] = with_code
+    environment.filters["typeset"] = typeset
     return environment.get_template(template).render(
         policy=content_security_policy(scripts, style),
         scripts=scripts,
@@ -123,6 +133,13 @@ def data_block(value: Any) -> Markup:
 def with_code(text: str) -> Markup:
     """Return a sentence as HTML, with what stands between backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def typeset(text: str) -> str:
+    """Return figures with the signs of print where a terminal has ASCII: "≤ 20 µs", "3.5 %"."""
+    for pattern, written in _TYPESET:
+        text = pattern.sub(written, text)
+    return text
 
 
 def content_security_policy(scripts: Sequence[str], style: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from reports.charts import world_charts
-from reports.charts.bars import FATES_IN_ORDER
+from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading
 from reports.charts.occupancy import KINDS
 from reports.charts.over_time import Clock, blocks_of
 from reports.page.answer import Number, Part, answer, four_numbers
@@ -43,6 +43,7 @@ class Key:
     dash: str
     shape: str
     marks: tuple[str, ...]
+    alike: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Section:
     name: str
     focus: str
     answer: list[Part]
-    tied: str
+    like: list[str]
     numbers: list[Number]
     keys: list[Key]
     more_keys: int
@@ -80,16 +81,16 @@ _SVG_SHAPES = {
 
 def section(number: int, world: World, worlds: int) -> Section:
     """Return what the template shows of a world, which shares the page with all `worlds`."""
-    text, tied = answer(world)
+    text, like = answer(world)
     rows, more_rows = table(world, MOST_ROWS // worlds)
     return Section(
         f"world-{number + 1}",
         world.name,
         world.focus,
         text,
-        tied,
+        like,
         four_numbers(world),
-        _keys(world.shown),
+        keys_of(world),
         len(world.series) - len(world.shown.series),
         [(fate.name, FATES.get(fate.key, GREY)) for fate in FATES_IN_ORDER],
         [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
@@ -107,16 +108,25 @@ def _range(world: World) -> Range | None:
     row = blocks_of(world.best, []) if world.best else None
     if row is None:
         return None
-    clock = Clock.of(row)
+    clock = Clock.of(row, warmed=world.warmed)
     times = clock.times(row)
-    return Range(short(times[0]), short(times[-1]), clock.unit)
+    return Range(0 if clock.warmup else short(times[0]), short(times[-1]), clock.unit)
 
 
-def _keys(world: World) -> list[Key]:
-    styles = looks(subjects(world.series))
+def keys_of(world: World) -> list[Key]:
+    """Return the legend; a policy that stands for others with the same results names them."""
+    shown = {series.name: series for series in world.shown.series}
+    styles = looks(subjects(world.shown.series))
     return [
-        Key(s.name, k.colour, " ".join(map(str, k.dash)), _SVG_SHAPES[k.shape], s.marks)
-        for s, k in zip(world.series, styles, strict=True)
+        Key(
+            s.name,
+            k.colour,
+            " ".join(map(str, k.dash)),
+            _SVG_SHAPES[k.shape],
+            s.marks,
+            tuple(name for name in world.alike.get(s.name, ()) if name not in shown),
+        )
+        for s, k in zip(shown.values(), styles, strict=True)
     ]
 
 
@@ -129,17 +139,26 @@ def _panels(number: int, world: World, followed: int) -> dict[str, Panel]:
     return panels
 
 
+def _left_out(world: World, metric: str) -> str:
+    """Say how many differences only the table has, if any."""
+    drawn = leading(differences_at_focus(world.shown, metric))
+    left_out = len(differences_at_focus(world, metric)) - len(drawn)
+    return f" {left_out} more are in the table." if left_out > 0 else ""
+
+
 def _titles(world: World) -> dict[str, tuple[str, str]]:
     """Return title and caption of each chart."""
     best = world.best.series.name if world.best else ""
     theirs = world.baseline.get(best, best)
     followed = Markup('<span data-follows="{0}">{0}</span>').format(best)
     paired = (
-        f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals; "
-        "“tied” where one covers zero or the difference does not stand Holm's correction."
+        f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals. "
+        "“Tied”: it covers zero. “Unsure”: it does not, but of so many comparisons some do by "
+        "chance (Holm)."
     )
-    held = "At the end of each block of consecutive requests that count, first replication."
-    split = "Each step is a block of consecutive requests that count, first replication."
+    warmup = " Grey: the warm-up, served but not counted." if world.warmed else ""
+    held = f"At the end of each block of consecutive requests, first replication.{warmup}"
+    split = f"Each step is a block of consecutive requests, first replication.{warmup}"
     lost, bytes_held = Markup("Prompt tokens under {} at {}"), Markup("Bytes held by {} at {}")
     return {
         "pareto_savings": (
@@ -151,8 +170,14 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
             "Latency for the memory used",
             "Mean time to first token against the bytes really held. Down and left is better.",
         ),
-        "difference_hit_rate": ("Difference in token hit rate", paired),
-        "difference_ttft": ("Difference in mean time to first token", paired),
+        "difference_hit_rate": (
+            "Difference in token hit rate",
+            paired + _left_out(world, "token_hit_rate"),
+        ),
+        "difference_ttft": (
+            "Difference in mean time to first token",
+            paired + _left_out(world, "ttft_seconds"),
+        ),
         "capacity_curve": (
             "What capacity buys",
             "Token hit rate at each capacity. More memory can lower it: most policies promise "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.charts.bars import explained
+from reports.charts.bars import explained, verdict_word
 from reports.charts.theme import second_unit
 from reports.page.tables import short
 from reports.results.points import Point, World
@@ -88,8 +88,8 @@ def _difference(estimate: Estimate | None, size: float, unit: str) -> Cell:
     if estimate is None:
         return Cell("\N{EN DASH}")
     value, _, interval = explained(estimate, size, unit).partition(" [")
-    tied = " tied" if estimate.tied else ""
-    return Cell(value, f"[{interval}{tied}" if interval else "", _key(estimate.value))
+    told = f"[{interval}{verdict_word(estimate)}" if interval else ""
+    return Cell(value, told, _key(estimate.value))
 
 
 def _of_the_best(point: Point) -> Cell:

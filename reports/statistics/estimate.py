@@ -57,6 +57,13 @@ class Estimate:
         return corrected or self.low <= 0 <= self.high
 
     @property
+    def unsure(self) -> bool:
+        """Whether it is tied for the number of comparisons alone: the interval leaves zero out."""
+        if self.low is None or self.high is None:
+            return False
+        return self.tied and not self.low <= 0 <= self.high
+
+    @property
     def opposite(self) -> Estimate:
         """The difference the other way round."""
         if self.low is None or self.high is None:

@@ -90,7 +90,7 @@ def _timeline(found: Inspection) -> alt.LayerChart | None:
     shown = [at for at, tokens in enumerate(line.prompt_tokens) if tokens]
     if len(shown) < 2:
         return None
-    across, x = _clock([line.start[at] for at in shown], line.unit)
+    across, x = _clock(found, [line.start[at] for at in shown])
     rates = [line.saved_tokens[at] / line.prompt_tokens[at] for at in shown]
     mean = level(found.ideal_token_hit_rate, "whole trace")
     y = Axis("Token hit rate, unbounded cache", ".0%", domain=(0.0, 1.0))
@@ -113,7 +113,7 @@ def _working_sets(found: Inspection) -> alt.LayerChart | None:
     sets = found.working_sets
     if len(sets.moments) < 2:
         return None
-    across, x = _clock(sets.moments, sets.unit)
+    across, x = _clock(found, sets.moments)
     series = {window_name(each.window, sets.unit): (across, each.tokens) for each in sets.sets}
     y = Axis("Distinct tokens used", TOKENS)
     return curves(series, working_set_colours(found), x, y)
@@ -155,7 +155,7 @@ def _rate(found: Inspection) -> alt.LayerChart | None:
     line = found.timeline
     if found.arrivals is None or len(line.start) < 2:
         return None
-    across, x = _clock(line.start, line.unit)
+    across, x = _clock(found, line.start)
     rates = [requests / line.window for requests in line.requests]
     mean = level(found.arrivals.requests_per_second, "mean")
     y = Axis("Requests a second", domain=(0.0, max(rates) * 1.05))
@@ -189,9 +189,18 @@ def _shares(law: Quantiles) -> Curve:
     return law.percentiles, [percent / 100 for percent in range(101)]
 
 
-def _clock(times: Sequence[float], unit: str) -> tuple[list[float], Axis]:
-    """Return times in the unit that suits them, and their axis."""
-    if unit == "requests":
-        return list(times), Axis("Requests from the beginning", TOKENS)
-    name, seconds = clock_unit(times[-1])
-    return [time / seconds for time in times], Axis(f"Time from the first arrival ({name})", ",~f")
+def time_unit(found: Inspection) -> tuple[str, float]:
+    """Return name and size of the unit of time, the same in all charts."""
+    if found.working_sets.unit == "requests":
+        return "requests", 1.0
+    return clock_unit(found.working_sets.moments[-1])
+
+
+def _clock(found: Inspection, times: Sequence[float]) -> tuple[list[float], Axis]:
+    """Return times in the unit that suits the trace, and their axis."""
+    name, size = time_unit(found)
+    title = f"Time from the first arrival ({name})"
+    axis = Axis(title, ",~f", over_time=True)
+    if name == "requests":
+        axis = Axis("Requests from the beginning", TOKENS, over_time=True)
+    return [time / size for time in times], axis

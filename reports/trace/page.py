@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from reports.page.answer import Number
 from reports.page.document import render
-from reports.page.panel import Panel, described
+from reports.page.panel import Panel, Range, described
+from reports.page.tables import short
 from reports.palette import BLUE, GREY, VERMILLION
 from reports.trace.captions import CAPTIONS, percent, tokens
-from reports.trace.charts import COORDINATES, LENGTHS, trace_charts, working_set_colours
+from reports.trace.charts import (
+    COORDINATES,
+    LENGTHS,
+    time_unit,
+    trace_charts,
+    working_set_colours,
+)
 from reports.version import version
 from simulator.files import write_text
 from simulator.units import format_count, format_seconds
@@ -21,9 +28,9 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Overlaps": ("survival", "concentration"),
-    "What a cache could save": ("lru", "timeline"),
-    "Reuse": ("reuse", "working_set", "popularity"),
-    "Traffic": ("lengths", "turns", "rate", "dispersion"),
+    "What a cache could save": ("lru", "reuse", "popularity"),
+    "Traffic": ("lengths", "turns", "dispersion"),
+    "Over time": ("timeline", "working_set", "rate"),
 }
 
 
@@ -63,10 +70,19 @@ def render_trace_page(found: Inspection) -> str:
         at_ends=percent(found.end_only_token_hit_rate),
         numbers=_numbers(found),
         groups=[(title, shown) for title, shown in groups if shown],
+        range=_range(found),
         headings=HEADINGS,
         rows=_rows(found),
         notes=_notes(found),
     )
+
+
+def _range(found: Inspection) -> Range | None:
+    """Return the whole time of the trace; None where it is too short for charts over time."""
+    if len(found.working_sets.moments) < 2:
+        return None
+    name, size = time_unit(found)
+    return Range(0, short(found.working_sets.moments[-1] / size), name)
 
 
 def _swatches(found: Inspection) -> Mapping[str, Mapping[str, str]]:

@@ -8,6 +8,7 @@ import altair as alt
 
 from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG, second_unit
+from reports.page.document import typeset
 from reports.page.panel import Panel
 from reports.palette import BLUE, GREY, VERMILLION
 from reports.results.points import MOST_SERIES
@@ -110,6 +111,6 @@ def _row(compared: Compared, unit: str, size: float, kind: str) -> IntervalRow:
     name = WORDS[compared.measure.name] if kind == "run" else place_words(compared.place)
     value, low, high = (end / size for end in _ends(compared))
     verdict = compared.verdict
-    sure = " (no interval)" if verdict == "unknown" else f" {verdict}"
-    text = compared.measure.shown_difference(compared.change) + sure
+    sure = " (no interval)" if verdict == "unknown" else f", {verdict}"
+    text = typeset(compared.measure.shown_difference(compared.change)) + sure
     return IntervalRow(name, name, value, low, high, text, _COLOURS.get(verdict, GREY))

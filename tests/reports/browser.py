@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -33,15 +34,15 @@ FLAGS = (
     "--dump-dom",
 )
 
-# A page around the page: it waits for the charts, looks at them, and acts as a reader would.
+# A page around the pages: it waits for the charts, looks at them, and acts as a reader would.
 PROBE = """<!doctype html><body>
-<iframe src="page.html" style="width:WIDTHpx;height:900px;color-scheme:SCHEME"></iframe>
+FRAMES
 <pre id="seen"></pre><script>
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const named = (element) => element.textContent.trim() || element.getAttribute("aria-label")
   || element.labels?.length;
-const look = async () => {
-  const frame = document.querySelector("iframe");
+const acts = [ACTIONS];
+const look = async (frame, act) => {
   const all = () => [...frame.contentDocument.querySelectorAll(".chart")];
   while (!all().length || !all().every((chart) => chart.dataset.drawn)) { await wait(100); }
   const page = frame.contentDocument, charts = all();
@@ -55,15 +56,43 @@ const look = async () => {
       .map((svg) => svg.getBoundingClientRect().right)),
     nameless: [...page.querySelectorAll("button, input, select, summary, a")]
       .filter((element) => !named(element)).map((element) => element.outerHTML),
+    images: page.querySelectorAll("img").length,
     ink: frame.contentWindow.getComputedStyle(page.body).color,
     paper: frame.contentWindow.getComputedStyle(page.body).backgroundColor,
   };
-  const act = async (page, view) => { ACTIONS };
-  Object.assign(seen, await act(page, frame.contentWindow));
+  return Object.assign(seen, await act(page, frame.contentWindow));
+};
+const lookAtAll = async () => {
+  const seen = [];
+  for (const [number, frame] of [...document.querySelectorAll("iframe")].entries()) {
+    seen.push(await look(frame, acts[number]));
+  }
   document.getElementById("seen").textContent = JSON.stringify(seen);
 };
-look().catch((error) => { console.error(error.stack); });
+lookAtAll().catch((error) => { console.error(error.stack); });
 </script></body>"""
+FRAME = '<iframe src="{number}.html" style="width:{width}px;height:900px;color-scheme:{scheme}">'
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A page and what is done with it.
+
+    Parameters
+    ----------
+    page
+        HTML.
+    actions
+        JavaScript that acts on `page` (the document) and `view` (its window), may `await wait(ms)`
+        and returns an object of further values.
+    width
+        Of the frame, in CSS pixels.
+    """
+
+    page: str
+    actions: str = ""
+    width: int = 420
+    dark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +110,31 @@ class Seen:
 def look_at(
     page: str, folder: Path, *, actions: str = "", width: int = 420, dark: bool = False
 ) -> Seen:
-    """Return what a browser makes of a page in a frame; skip the test where there is none.
+    """Return what a browser makes of one page, as `Visit` has it."""
+    (seen,) = look_at_all([Visit(page, actions, width, dark)], folder)
+    return seen
+
+
+def look_at_all(visits: Sequence[Visit], folder: Path) -> list[Seen]:
+    """Return what one browser makes of each page in a frame; skip the test where there is none.
 
     Parameters
     ----------
-    page
-        HTML.
+    visits
+        One after another; all of them share the lines of the console.
     folder
         Where it may write.
-    actions
-        JavaScript that acts on `page` (the document) and `view` (its window), may `await wait(ms)`
-        and returns an object of further values.
-    width
-        Of the frame, in CSS pixels.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("no chromium on the PATH")
-    probe = PROBE.replace("WIDTH", str(width)).replace("ACTIONS", actions)
-    probe = probe.replace("SCHEME", "dark" if dark else "light")
-    (folder / "page.html").write_text(page, encoding="utf-8")
+    frames = []
+    for number, visit in enumerate(visits):
+        (folder / f"{number}.html").write_text(visit.page, encoding="utf-8")
+        scheme = "dark" if visit.dark else "light"
+        frames.append(FRAME.format(number=number, width=visit.width, scheme=scheme) + "</iframe>")
+    acts = ", ".join(f"async (page, view) => {{ {visit.actions} }}" for visit in visits)
+    probe = PROBE.replace("FRAMES", "".join(frames)).replace("ACTIONS", acts)
     (folder / "probe.html").write_text(probe, encoding="utf-8")
     run = subprocess.run(
         [
@@ -117,7 +151,7 @@ def look_at(
     match = re.search(r'<pre id="seen">(.+?)</pre>', run.stdout, flags=re.DOTALL)
     assert match, run.stderr[-2000:]
     console = [line for line in run.stderr.splitlines() if ":CONSOLE" in line]
-    return Seen(json.loads(unescape(match.group(1))), console)
+    return [Seen(values, console) for values in json.loads(unescape(match.group(1)))]
 
 
 def assert_sound(seen: Seen, charts: int) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,13 @@ import polars as pl
 import pytest
 
 from reports.charts import TITLES, build_charts, world_charts, write_images
-from reports.charts.bars import FATES_IN_ORDER, explained
+from reports.charts.bars import (
+    FATES_IN_ORDER,
+    differences_at_focus,
+    explained,
+    leading,
+    verdict_word,
+)
 from reports.charts.lint import checked
 from reports.results.comparison import compare
 from reports.statistics import Estimate
@@ -50,6 +57,34 @@ def test_differences_leave_out_the_baseline_and_grey_ties(charts: dict[str, Any]
     assert [row["value"] for row in rows] == sorted((r["value"] for r in rows), reverse=True)
     assert all(row["tied"] == (row["low"] <= 0 <= row["high"]) for row in rows)
     assert all(row["text"].endswith("tied") == row["tied"] for row in rows)
+
+
+def test_of_many_differences_the_first_are_drawn_few_of_which_no_one_can_run() -> None:
+    placers = ["none", "dense", *(f"block:size={size}" for size in range(80, 100))]
+    cells, manifest = sample(placers, [8 * GIB], baseline="none")
+    seers = cells.with_columns(eviction=pl.lit("clairvoyant"))
+    (world,) = compare(pl.concat([cells, seers]), manifest)
+    found = differences_at_focus(world, "token_hit_rate")
+    drawn = leading(found)
+    assert len(drawn) == 12
+    assert sum(bool(point.series.marks) for point, _ in drawn) == 2
+    gains = [estimate.value for _, estimate in drawn]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] == found[0][1].value
+    assert leading(found[:12]) == found[:12]
+    charts = world_charts(world)
+    assert charts["pareto_savings"].height == charts["difference_hit_rate"].height == 12 * 40
+
+
+def test_a_warm_up_that_was_cut_is_shaded_up_to_the_first_block() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB])
+    later = pl.col("block_arrival_seconds").list.eval(pl.element() + 300)
+    warmed = build_charts(cells.with_columns(later), manifest)
+    plain = build_charts(cells.with_columns(later), manifest | {"warmup_share": 0})
+    for name in ("rate_over_time", "losses_over_time", "occupancy", "occupancy_baseline"):
+        (band,) = rows_of(warmed[name], "start", "end")
+        assert (band["start"], band["end"], band["name"]) == (0, 5, "warm-up")
+        assert "warm-up" not in json.dumps(checked(plain[name]))
 
 
 def test_the_fates_of_prompt_tokens_sum_to_the_whole(charts: dict[str, Any]) -> None:
@@ -128,6 +163,18 @@ def test_a_misspelt_field_a_number_that_is_none_and_too_many_rows_raise() -> Non
     many = alt.Data(values=[{"x": 1}] * 5001)
     with pytest.raises(ValueError, match="5001 rows"):
         checked(alt.Chart(many).mark_point().encode(x="x:Q"))
+
+
+def test_a_difference_says_what_is_known_of_it() -> None:
+    sure = Estimate(0.2, 0.1, 0.3, "blocks", 64, 15, 0.01)
+    words = {
+        "": sure,
+        " unsure": replace(sure, p_holm=0.2),
+        " tied": replace(sure, low=-0.1),
+        " equal": Estimate(0.0, 0.0, 0.0, "blocks", 64, 15),
+    }
+    assert [verdict_word(estimate) for estimate in words.values()] == list(words)
+    assert verdict_word(Estimate(0.2)) == ""
 
 
 def test_differences_are_told_with_their_interval() -> None:

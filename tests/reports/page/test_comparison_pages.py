@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from reports.page import render_page
@@ -21,31 +19,28 @@ from reports.two_runs.page import render_comparison
 from reports.two_runs.stored import read_comparison, told, two_runs, write_comparison
 from simulator.errors import DataError
 from tests.reports.across.workloads import several, with_foresight
+from tests.reports.browser import Seen, Visit, assert_sound, look_at_all
 from tests.reports.sample_study import GIB, sample
 from tests.reports.two_runs.folders import write_run
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "<img src=x onerror=alert(1)>"
 
-# A page around the pages, which looks inside at the width of a phone.
-PROBE = """<!doctype html><body>
-<iframe src="study.html" style="width:420px;height:900px"></iframe>
-<iframe src="compare.html" style="width:420px;height:900px"></iframe>
-<pre id="seen"></pre><script>
-const look = () => {
-  const pages = [...document.querySelectorAll("iframe")].map((f) => f.contentDocument);
-  const charts = pages.map((page) => [...page.querySelectorAll(".chart")]);
-  if (!charts.every((c) => c.length && c.every((e) => e.dataset.drawn))) {
-    setTimeout(look, 100); return;
-  }
-  document.getElementById("seen").textContent = JSON.stringify(pages.map((page, n) => ({
-    drawn: charts[n].map((c) => c.dataset.drawn),
-    marks: charts[n].map((c) => c.querySelectorAll(".role-mark path").length),
-    images: page.querySelectorAll("img").length,
-    scroll: page.documentElement.scrollWidth, width: page.documentElement.clientWidth })));
-};
-setTimeout(look, 200);
-</script></body>"""
+# What the first workload's key does to the ranks and the room above it, and to the second workload.
+ACTIONS = """
+  const opacity = () => Object.fromEntries([...page.querySelectorAll(".chart")].map((chart) =>
+    [chart.id, [...new Set([...chart.querySelectorAll(".mark-symbol path")]
+      .map((mark) => mark.getAttribute("opacity")))].sort().join(" ")]));
+  const pressed = () => [...page.querySelectorAll('.key[aria-pressed="true"]')]
+    .map((key) => `${key.closest("section").id} ${key.dataset.series}`);
+  const before = opacity();
+  page.querySelector("#world-1 .key[data-series='branch · lru']").click();
+  await wait(500);
+  const lit = { opacity: opacity(), pressed: pressed(),
+    said: page.querySelector("#status").textContent };
+  page.querySelector("#across tbody th").click(); // the first of the ranks: the same policy
+  await wait(500);
+  return { before, lit, after: { opacity: opacity(), pressed: pressed() } };
+"""
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +103,21 @@ def test_one_workload_has_the_part_only_where_something_looks_ahead() -> None:
     assert across_charts(compare(*sample(["last", "branch"]))) == {}
 
 
+def test_of_too_many_shares_those_of_policies_that_are_alike_stay_in_the_table() -> None:
+    placers = ["none", *(f"block:size={size}" for size in [*range(70, 98), 100, 1000])]
+    rates = [0.1, *[0.3] * 28, 0.4, 0.5]
+    cells, manifest = several({"a": rates}, placers, [8 * GIB], spread=0.0)
+    cells = cells.with_columns(pl.col("token_hit_rate") + 0.001 * pl.col("replication"))
+    worlds = compare(with_foresight(cells, 0.1), manifest)
+    part = across_section(worlds)
+    assert part is not None
+    (panel,) = part.panels
+    assert panel.caption.endswith("Below zero: worse than the baseline. 27 more are in the table.")
+    rows = across_charts(worlds)["across-room"].to_dict()["datasets"].values()
+    drawn = {row["series"] for table in rows for row in table if "series" in row}
+    assert drawn == {f"block:size={size} · lru" for size in (70, 100, 1000)}
+
+
 def test_a_comparison_tells_first_what_was_asked_then_what_came_of_it(
     kept: dict[str, Any],
 ) -> None:
@@ -160,58 +170,40 @@ def test_equal_runs_have_no_chart(folders: tuple[Path, Path]) -> None:
 @pytest.fixture(scope="module")
 def seen(
     kept: dict[str, Any], study_page: str, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[list[dict[str, Any]], str]:
-    """Return what the probe saw of both pages, and the console."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip("no chromium on the PATH")
-    folder = tmp_path_factory.mktemp("pages")
-    (folder / "study.html").write_text(study_page, encoding="utf-8")
-    page = render_comparison(two_runs(kept), kept)
-    (folder / "compare.html").write_text(page, encoding="utf-8")
-    (folder / "probe.html").write_text(PROBE, encoding="utf-8")
-    run = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--allow-file-access-from-files",  # lets the probe look into its frames
-            "--disable-web-security",
-            f"--user-data-dir={folder / 'profile'}",
-            "--window-size=1280,1000",
-            "--virtual-time-budget=30000",
-            "--enable-logging=stderr",
-            "--dump-dom",
-            (folder / "probe.html").as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    match = re.search(r'<pre id="seen">(.+?)</pre>', run.stdout)
-    assert match, run.stderr[-2000:]
-    return json.loads(unescape(match.group(1))), run.stderr
+) -> list[Seen]:
+    """Return what a browser made of both pages."""
+    comparison = render_comparison(two_runs(kept), kept)
+    visits = [Visit(study_page, ACTIONS), Visit(comparison, dark=True)]
+    return look_at_all(visits, tmp_path_factory.mktemp("pages"))
 
 
-def test_every_chart_draws_and_the_console_is_silent(
-    seen: tuple[list[dict[str, Any]], str],
+def test_every_chart_draws_fits_a_phone_and_the_console_is_silent(
+    seen: list[Seen], study_page: str
 ) -> None:
-    study, comparison = seen[0]
-    assert set(study["drawn"]) == {"yes"}
-    assert comparison["drawn"] == ["yes", "yes"]
-    assert min(study["marks"][:3]) >= 3  # two of ranks, one of the room
+    study, comparison = seen
+    assert_sound(study, study_page.count('class="chart"'))
+    assert_sound(comparison, 2)
     assert min(comparison["marks"]) >= 2
-    assert [line for line in seen[1].splitlines() if ":CONSOLE" in line] == []
 
 
-def test_names_are_text_and_a_phone_does_not_scroll_sideways(
-    seen: tuple[list[dict[str, Any]], str],
+def test_names_are_text(seen: list[Seen]) -> None:
+    assert [page["images"] for page in seen] == [0, 0]
+
+
+def test_a_key_lights_up_a_policy_in_every_workload_and_in_what_compares_them(
+    seen: list[Seen],
 ) -> None:
-    for page in seen[0]:
-        assert page["images"] == 0
-        assert page["scroll"] <= page["width"]
+    charts = [
+        "across-ranks-token-hit-rate",
+        "across-ranks-ttft-seconds",
+        "across-room",
+        "chart-1-pareto-savings",
+        "chart-2-pareto-savings",
+    ]
+    lit = seen[0]["lit"]
+    assert [seen[0]["before"][name] for name in charts] == ["1"] * 5
+    assert [lit["opacity"][name] for name in charts] == ["0.12 1"] * 5
+    names = [f"{section} branch · lru" for section in ("across", "world-1", "world-2")]
+    assert lit["pressed"] == names
+    assert lit["said"].startswith("branch · lru is lit up in the charts and in ")
+    assert seen[0]["after"] == {"opacity": seen[0]["before"], "pressed": []}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -9,9 +10,11 @@ import polars as pl
 import pytest
 
 from reports.page import render_page
-from reports.page.document import content_security_policy, data_block, with_code
+from reports.page.answer import answer
+from reports.page.document import content_security_policy, data_block, typeset, with_code
 from reports.page.table import table
 from reports.results.comparison import compare
+from reports.results.points import Point
 from tests.reports.sample_study import GIB, sample, with_failures
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u2028'\""
@@ -77,6 +80,66 @@ def test_a_tie_is_called_a_tie() -> None:
     twin = cells.with_columns(pl.lit("branch").alias("placer"))
     told = answer_of(render_page(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
     assert "tied with branch" in told
+
+
+def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
+    cells, manifest = sample(["none", "last", "branch"], baseline="last")
+    (world,) = compare(cells, manifest)
+    unsure = replace(world, comparisons=1648, points=dict(map(_doubted, world.points.items())))
+    sentence, like = answer(unsure)
+    told = "".join(part.text for part in sentence)
+    assert "more than last, which may be chance among 1,648 comparisons" in told
+    assert told.endswith(" lower, which may be chance too.")
+    assert like == ["Behind it by what may be chance among 1,648 comparisons: last."]
+
+
+def _doubted(item: tuple[tuple[str, str], Point]) -> tuple[tuple[str, str], Point]:
+    """Return a point whose differences do not stand the correction."""
+    key, point = item
+    rate, ttft = point.token_hit_rate_difference, point.ttft_difference
+    return key, replace(
+        point,
+        token_hit_rate_difference=rate and replace(rate, p_holm=0.4),
+        ttft_difference=ttft and replace(ttft, p_holm=0.4),
+    )
+
+
+def test_the_same_result_is_told_once() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
+    twin = cells.filter(pl.col("placer") == "branch").with_columns(placer=pl.lit("optimal"))
+    page = text_of(render_page(pl.concat([cells, twin]), manifest))
+    assert "With the same result: optimal." in page
+    assert "alike" not in page  # it has a key of its own
+    many = [f"block:size={size}" for size in range(80, 110)]
+    page = render_page(*sample(many, [8 * GIB], replications=1, baseline="block:size=80"))
+    assert re.search(r'<small title="(block:size=\d+(, )?){6}">and 6 alike</small>', page)
+
+
+def test_the_time_that_can_be_shown_begins_with_a_warm_up_that_was_cut() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB])
+    later = cells.with_columns(pl.col("block_arrival_seconds").list.eval(pl.element() + 300))
+    warmed = render_page(later, manifest)
+    assert '<input type="range" min="0" max="63.3333"' in warmed
+    assert "Grey: the warm-up, served but not counted." in warmed
+    plain = render_page(later, manifest | {"warmup_share": 0})
+    assert '<input type="range" min="5" max="63.3333"' in plain
+    assert "Grey: the warm-up" not in plain
+
+
+@pytest.mark.parametrize(
+    ("plain", "written"),
+    [
+        ("-6.5 points (-7.6 to -5.4), +3%", "~6.5 points (~7.6 to ~5.4), +3 %"),
+        ("20 us; a busy us; x 1.27", "20 µs; a busy us; * 1.27"),
+        ("P90 <= 200 ms, rate >= 4 %", "P90 ≤ 200 ms, rate ≥ 4 %"),
+        ("token_hit_rate<-1, qwen3.5-9b-h200, a-1, b:size=-1", None),
+    ],
+)
+def test_figures_are_written_as_on_paper_and_names_are_left(
+    plain: str, written: str | None
+) -> None:
+    signs = {"\N{MINUS SIGN}": "~", "\N{MULTIPLICATION SIGN}": "*", "\N{NO-BREAK SPACE}": " "}
+    assert typeset(plain).translate(str.maketrans(signs)) == (written or plain)
 
 
 def test_a_baseline_that_wins_is_compared_with_the_next() -> None:

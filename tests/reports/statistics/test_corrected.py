@@ -34,11 +34,14 @@ def at(p_value: float) -> Estimate:
 
 def test_what_stands_alone_may_not_stand_among_others() -> None:
     alone = at(0.03)
-    assert (alone.tied, alone.verdict) == (False, "higher")
+    assert (alone.tied, alone.unsure, alone.verdict) == (False, False, "higher")
     first, *_ = corrected([alone, at(0.5), at(0.6)])
     assert first is not None
     assert first.p_holm == pytest.approx(0.09)
-    assert (first.tied, first.verdict) == (True, "tied")
+    assert (first.tied, first.unsure, first.verdict) == (True, True, "tied")
+    (tied,) = corrected([at(0.5)])
+    assert tied is not None
+    assert (tied.tied, tied.unsure) == (True, False)
 
 
 def test_the_opposite_has_its_ends_swapped() -> None:

@@ -100,6 +100,23 @@ def test_tokens_have_three_digits() -> None:
     ]  # fmt: skip
 
 
-def test_it_draws_in_a_browser(page: str, tmp_path: Path) -> None:
-    seen = look_at(page, tmp_path)
+ACTIONS = """
+  const over = ["timeline", "working_set", "rate"];
+  const ticks = (name) => [...page.querySelector(`#${name} .role-axis-label`)
+    .querySelectorAll("text")].map((label) => label.textContent).sort().join(" ");
+  const before = over.map(ticks), other = ticks("lru");
+  const [from] = page.querySelectorAll(".range input");
+  from.value = 60;
+  from.dispatchEvent(new view.Event("input", { bubbles: true }));
+  await wait(300);
+  return { before, after: over.map(ticks), same: ticks("lru") === other,
+    told: page.querySelector(".range output").textContent };
+"""
+
+
+def test_it_draws_in_a_browser_and_shows_a_range_of_time(page: str, tmp_path: Path) -> None:
+    seen = look_at(page, tmp_path, actions=ACTIONS)
     assert_sound(seen, len(CAPTIONS))
+    assert seen["told"].startswith("60") or seen["told"].startswith("59")
+    assert all(now != before for now, before in zip(seen["after"], seen["before"], strict=True))
+    assert seen["same"]
