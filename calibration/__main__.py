@@ -43,6 +43,7 @@ def run(chosen: argparse.Namespace) -> list[str]:
         seed=chosen.seed,
         fresh=chosen.fresh,
         group=chosen.group,
+        dtype=chosen.dtype,
     )
     if chosen.dry_run:
         return plan_lines(*plan_of(options))
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", required=True, help="a name, or a Hugging Face folder")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:0 (default: cpu)")
     parser.add_argument("--out", required=True, type=Path, help="the profile to write (JSON)")
+    parser.add_argument("--dtype", help="float32, bfloat16 or float16 (default: by device)")
     parser.add_argument("--budget", help="time to keep to, as in '10 min'; least important first")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fresh", action="store_true", help="measure everything anew")

@@ -105,12 +105,15 @@ def _rising(form: CostForm) -> CostForm:
 
 
 def _valid(measured: Measured, points: Points) -> dict[str, int]:
-    """Return the range that is vouched for: up to the least context that ran out of memory."""
+    """Return the range that is vouched for: up to the least context that ran out of memory.
+
+    A long prefill without context that ran out of memory says nothing of contexts.
+    """
     failed = [
         item.c
         for block in measured.blocks
         for item in block.items
-        if item.kind == "prefill" and item.name in measured.journal.skipped
+        if item.kind == "prefill" and item.c and item.name in measured.journal.skipped
     ]
     contexts = [int(c) for c in points.c if c < min(failed, default=2**40)]
     own = points.n[points.c == 0]

@@ -6,18 +6,15 @@ import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from calibration import preflight
 from calibration.estimate import Estimate, fit_budget
 from calibration.plan import CPU_GRID, CUDA_GRID, Block, Grid, blocks_of
+from calibration.precision import check_dtype
 from calibration.subject import Subject, find_subject
 from simulator.errors import UsageError, printable
 from simulator.profile import Profile
 from simulator.units import parse_seconds
-
-if TYPE_CHECKING:
-    pass
 
 TOY_BUDGET_SECONDS = 150.0
 LONGEST_TOKENS = 262_144
@@ -43,6 +40,9 @@ class Options:
         Measure everything anew, whatever the journal has.
     group
         Build one layer group, and let it stand for all.
+    dtype
+        Of the weights, one of `precision.DTYPES`; None takes float32 on a CPU and bfloat16 on a
+        GPU.
     """
 
     model: str
@@ -52,6 +52,7 @@ class Options:
     seed: int = 0
     fresh: bool = False
     group: bool = False
+    dtype: str | None = None
 
     @property
     def journal(self) -> Path:
@@ -159,6 +160,7 @@ def _planned(options: Options, subject: Subject) -> tuple[Subject, Estimate, lis
 def _check(options: Options) -> None:
     """Refuse what can be refused before anything is imported."""
     preflight.check_device(options.device)
+    check_dtype(options.dtype)
     if options.out.suffix != ".json":
         raise UsageError(f"--out: expected a name that ends in .json, found '{options.out}'")
     if not options.out.absolute().parent.is_dir():

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.analytic import analytic_profile
-from calibration.options import KV_KEYS, read_options, split_options, with_compressed_kv
+from calibration.options import LOSSY_KEYS, compressed, read_options, split_options
 from simulator.errors import DataError, UsageError, did_you_mean, printable
 from simulator.model import MODELS
 from simulator.profile import Profile, load_profile
 
 ANALYTIC = "analytic"
 _FOLDER = Path(__file__).parent / "profiles"
-_PARAMETERS = ["model", "gpu", "count", *KV_KEYS]
+_PARAMETERS = ["model", "gpu", "count", *LOSSY_KEYS]
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".bin")
 
 
@@ -31,6 +31,7 @@ class ProfileRow:
     kv_bytes_per_token: int
     alignment: int
     kv_compression: str | None = None
+    state_compression: str | None = None
 
 
 def profile_names() -> list[str]:
@@ -45,8 +46,8 @@ def open_profile(name: str) -> Profile:
     ----------
     name
         A shipped one ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200", or the path of
-        a JSON file. Behind it, how its KV is compressed (`with_compressed_kv`):
-        "qwen3.5-9b-h200:kv=fp8", "mine.json:kv_budget=4096..512",
+        a JSON file. Behind it, how its KV and states are compressed (`compressed`):
+        "qwen3.5-9b-h200:kv=fp8,state=int8", "mine.json:kv_budget=4096..512",
         "analytic:model=qwen3.5-27b,kv=0.3".
 
     Raises
@@ -61,7 +62,7 @@ def open_profile(name: str) -> Profile:
         return _open_analytic(parameters)
     bare, options = split_options(name)
     profile = _open_bare(bare)
-    return with_compressed_kv(profile, read_options(options, KV_KEYS, bare))
+    return compressed(profile, read_options(options, LOSSY_KEYS, bare))
 
 
 def _open_bare(name: str) -> Profile:
@@ -88,7 +89,7 @@ def describe_profiles() -> list[ProfileRow]:
 
 def describe_profile(name: str, profile: Profile) -> ProfileRow:
     """Return the row of a profile."""
-    compression = profile.kv_compression
+    compression, states = profile.kv_compression, profile.state_compression
     return ProfileRow(
         name=name,
         kind=profile.kind,
@@ -100,6 +101,7 @@ def describe_profile(name: str, profile: Profile) -> ProfileRow:
         kv_bytes_per_token=profile.kv_bytes_per_token,
         alignment=profile.alignment,
         kv_compression=compression.described() if compression else None,
+        state_compression=states.described() if states else None,
     )
 
 
@@ -121,7 +123,7 @@ def _open_analytic(parameters: str) -> Profile:
         raise UsageError("profile 'analytic': expected a model, as in analytic:model=qwen3.5-27b")
     count = _whole(values["count"]) if "count" in values else None
     profile = analytic_profile(values["model"], values.get("gpu", "h200"), count)
-    return with_compressed_kv(profile, values)
+    return compressed(profile, values)
 
 
 def _whole(text: str) -> int:

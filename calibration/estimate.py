@@ -92,14 +92,15 @@ def fit_budget(
     essential = [block for block in blocks if block.essential]
     most = max((block.repetitions for block in essential), default=FEWEST_REPETITIONS)
     while most > FEWEST_REPETITIONS:
-        taken = sum(estimate.block_seconds(_at_most(block, most)) for block in essential)
+        taken = sum(estimate.block_seconds(at_most(block, most)) for block in essential)
         if taken <= ESSENTIAL_SHARE * seconds:
             break
         most -= 1
-    return _first_ones([_at_most(block, most) for block in blocks], estimate, seconds)
+    return _first_ones([at_most(block, most) for block in blocks], estimate, seconds)
 
 
-def _at_most(block: Block, repetitions: int) -> Block:
+def at_most(block: Block, repetitions: int) -> Block:
+    """Return a block with no more repetitions than that."""
     return replace(block, repetitions=min(block.repetitions, repetitions))
 
 

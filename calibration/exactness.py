@@ -9,7 +9,8 @@ be seen, by a factor of a hundred or more over the error.
 - No replay: the prefill goes on at d, where KV ends, from the state of c.
 
 Exact does not mean the same bits: cutting a prefill moves rounding. bf16 is reported only, since
-its rounding hides such mistakes.
+its rounding hides such mistakes. The gate runs in torch alone: kernels may round to TF32 inside.
+With them a mistake must still stand out, by a factor of ten.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from calibration.models.bound import bound_kernels, without_kernels
 from calibration.models.hybrid import HybridModel
 from calibration.models.states import ModelCache
+from calibration.precision import full_precision
 
 TOLERANCE = 1e-5
 BUG_FACTOR = 100.0
+KERNEL_BUG_FACTOR = 10.0
 RESUME, DEEPER, END = 77, 150, 200  # tokens: no multiple of a chunk among them
 SEED = 7
 
@@ -77,8 +81,20 @@ class Finding:
 
 
 def examine(model: HybridModel) -> Finding:
-    """Run the gate on a model, which should be in fp32 and have a long memory."""
-    _full_precision()
+    """Run the gate on a model, which should be in fp32 and have a long memory; in torch alone."""
+    with full_precision(), without_kernels(model.module):
+        return _examined(model)
+
+
+def examine_kernels(model: HybridModel) -> Finding | None:
+    """Return the same with the kernels that the model has bound; None where it has none."""
+    if not bound_kernels(model.module):
+        return None
+    with full_precision():
+        return _examined(model)
+
+
+def _examined(model: HybridModel) -> Finding:
     tokens = model.random_tokens(END, seed=SEED)
     whole = model.forward(model.new_cache(END), tokens, every_logit=True)
     cache = model.new_cache(2 * END)
@@ -94,6 +110,17 @@ def examine(model: HybridModel) -> Finding:
     cache.move_cursor(DEEPER)
     kv_left = _difference(model, cache, tokens[:, RESUME:], whole)
     return Finding(continued, restored, kv_left, no_replay)
+
+
+def kernel_failure(finding: Finding) -> str | None:
+    """Return what is wrong with kernels, None where a mistake stands out from their rounding."""
+    if finding.bug >= KERNEL_BUG_FACTOR * finding.error:
+        return None
+    return (
+        f"fails the exactness gate with the kernels that are bound: resumed from a snapshot, its "
+        f"logits are off by {finding.error:.1e}, and a wrong state changes them by "
+        f"{finding.bug:.1e}; expected a factor of {KERNEL_BUG_FACTOR:g}; no profile is written"
+    )
 
 
 def failure(finding: Finding) -> str:
@@ -126,9 +153,3 @@ def _difference(model: HybridModel, cache: ModelCache, rest: Tensor, whole: Tens
     difference = (resumed - whole[:, -rest.shape[1] :]).abs().max()
     share = difference / whole.abs().max().clamp(min=1)
     return float(torch.nan_to_num(share, nan=torch.inf))
-
-
-def _full_precision() -> None:
-    """Keep fp32 products from being rounded to TF32, which is ten bits."""
-    torch.backends.cuda.matmul.fp32_precision = "ieee"
-    torch.backends.cudnn.conv.fp32_precision = "ieee"

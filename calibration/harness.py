@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from calibration.clock import Clock
-from calibration.estimate import Estimate, fit_budget
+from calibration.estimate import Estimate, at_most, fit_budget
 from calibration.journal import Journal
 from calibration.measure.copies import CopyTimer
 from calibration.measure.graphs import GraphTimer, NotCapturableError
@@ -22,6 +22,7 @@ from calibration.models.hybrid import HybridModel
 from calibration.plan import FEWEST_REPETITIONS, Block, Item
 
 SAY_EVERY_SECONDS = 5.0
+_NO_MEMORY = ("allocate memory", "out of memory", "_ALLOC_FAILED")
 
 
 class Measure(Protocol):
@@ -102,7 +103,8 @@ def measure_all(
     """Measure all blocks that the budget has time for, and write every repetition down.
 
     What the journal has is not measured again, and what earlier runs spent counts towards the
-    budget.
+    budget. Of an essential block the fewest repetitions come first: they show how fast the machine
+    really is, and so how many more there is time for.
 
     Parameters
     ----------
@@ -125,11 +127,14 @@ def measure_all(
         What was left out or cut short for want of time, one sentence each.
     """
     run = _Run(bench, journal, estimate, budget_seconds, progress or Progress(), now)
+    run.recall(blocks)
     done: list[Block] = []
     try:
-        for index in range(len(blocks)):
-            fitting = fit_budget(blocks[index:], estimate, run.left_seconds, run.pace)
-            chosen = next((block for block in fitting if block.name == blocks[index].name), None)
+        for index, block in enumerate(blocks):
+            if block.essential and budget_seconds is not None:
+                run.block(at_most(block, FEWEST_REPETITIONS), blocks[index + 1 :], seed + index)
+            fitting = fit_budget(blocks[index:], estimate, run.left_with(block), run.pace)
+            chosen = next((found for found in fitting if found.name == block.name), None)
             if chosen is not None:
                 done.append(chosen)
                 run.block(chosen, fitting[1:], seed + index)
@@ -157,6 +162,23 @@ class _Run:
         if self.budget_seconds is None:
             return None
         return self.budget_seconds - self.journal.spent_seconds
+
+    def left_with(self, block: Block) -> float | None:
+        """Return the rest of the budget and what the block has taken of it so far."""
+        left = self.left_seconds
+        return None if left is None else left + self.pace * self._expected_seconds(block)
+
+    def recall(self, blocks: Sequence[Block]) -> None:
+        """Learn the pace from what the journal has."""
+        self.expected = sum(map(self._expected_seconds, blocks))
+        self.taken = self.journal.timing_seconds
+
+    def _expected_seconds(self, block: Block) -> float:
+        """Return what the repetitions in the journal were expected to take."""
+        known = self.journal.seconds
+        return sum(
+            self.estimate.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
+        )
 
     @property
     def pace(self) -> float:
@@ -214,8 +236,13 @@ def free_cached() -> None:
 
 
 def out_of_memory(error: RuntimeError) -> bool:
-    """Say whether an error of torch means that memory ran out, on a device or on the host."""
-    return isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
+    """Say whether an error of torch means that memory ran out, on a device or on the host.
+
+    What torch does not allocate itself, such as a library's workspace, fails with an error of
+    another class.
+    """
+    said = str(error)
+    return isinstance(error, torch.OutOfMemoryError) or any(sign in said for sign in _NO_MEMORY)
 
 
 def _left_out(blocks: Sequence[Block], done: Sequence[Block]) -> list[str]:

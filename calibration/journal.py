@@ -41,6 +41,7 @@ class Journal:
         self.skipped: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.spent_seconds = 0.0
+        self.timing_seconds = 0.0  # of it, on points that could be timed
         lines = _whole_lines(path)
         if lines:
             self._check_head(lines[0], head)
@@ -89,6 +90,7 @@ class Journal:
                 raise self._fault(line)
         match rest:
             case {"seconds": float(seconds)} if 0 < seconds < math.inf:
+                self.timing_seconds += spent
                 self.seconds.setdefault(name, []).append(seconds)
             case {"skipped": str(reason)}:
                 self.skipped[name] = reason

@@ -8,17 +8,18 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from calibration.clock import clock_for
+from calibration.kernels import installed as _installed
+from calibration.kernels import kernels
 from simulator.errors import UsageError, printable
 
 INSTALL = "pip install 'milepost[calibration]'"
 # From here on the cached state is used when several tokens follow it (the gate checks it too).
 OLDEST = {"torch": (2, 9), "transformers": (5, 17)}
-_KERNELS = ("fla-core", "causal-conv1d", "mamba-ssm")
 _CEILING_REPETITIONS = 5
 _COPY_BYTES = 256 * 2**20
 
@@ -41,7 +42,7 @@ class Machine:
 
 
 def check_libraries() -> None:
-    """Raise a UsageError where torch or transformers is missing or too old."""
+    """Raise a UsageError where torch or transformers is missing, too old or broken."""
     for name, oldest in OLDEST.items():
         found = _installed(name)
         if found is None:
@@ -52,6 +53,16 @@ def check_libraries() -> None:
             if name == "transformers":
                 reason = ": older ones ignore a cached state when several tokens follow it"
             raise UsageError(f"{name} {found} is too old, {needed} or newer is needed{reason}")
+        _check_import(name, found)
+
+
+def _check_import(name: str, found: str) -> None:
+    """Import a library, which fails where what it is linked against is missing."""
+    try:
+        import_module(name)
+    except (ImportError, OSError) as error:
+        said = printable(" ".join(str(error).split()), 300)
+        raise UsageError(f"{name} {found} is installed and cannot be imported: {said}") from None
 
 
 def check_device(name: str) -> None:
@@ -78,30 +89,24 @@ def examine(device: str) -> Machine:
             f"device '{device}': torch {torch.__version__} sees no CUDA device; --device cpu "
             "measures small models"
         )
-    index = int(device.partition(":")[2] or 0)
+    index = _index(device)
     if index >= torch.cuda.device_count():
         raise UsageError(f"device '{device}': there are {torch.cuda.device_count()} CUDA devices")
     torch.cuda.set_device(index)
     free, memory = torch.cuda.mem_get_info(index)
-    driver, clocks = _nvidia(index)
-    return Machine(device, torch.cuda.get_device_name(index), memory, free, driver, clocks)
+    driver, _ = _nvidia(_known_as(index))
+    return Machine(device, torch.cuda.get_device_name(index), memory, free, driver)
 
 
-def software() -> dict[str, str]:
+def clocks(device: str) -> dict[str, str] | None:
+    """Return the clocks of a GPU as nvidia-smi reads them now; nothing is set."""
+    return None if device == "cpu" else _nvidia(_known_as(_index(device)))[1]
+
+
+def software(device_kind: str) -> dict[str, str]:
     """Return the field `software` of a profile: versions, and which kernels were bound."""
     found = {name: _installed(name) or "unknown" for name in OLDEST}
-    return {**found, "kernels": kernels(), "mode": "eager"}
-
-
-def kernels() -> str:
-    """Name the packages of kernels that transformers finds, or the fallback that runs instead."""
-    found = [f"{name} {said}" for name in _KERNELS if (said := _installed(name)) is not None]
-    return ", ".join(found) or "torch fallback (no fla-core, no causal-conv1d)"
-
-
-def has_fast_kernels() -> bool:
-    """Say whether the recurrence has kernels of its own."""
-    return _installed("fla-core") is not None
+    return {**found, "kernels": kernels(device_kind), "mode": "eager"}
 
 
 def ceilings(device: str) -> dict[str, float]:
@@ -125,13 +130,6 @@ def ceilings(device: str) -> dict[str, float]:
         "gemm_tflops": 2 * size**3 / best(lambda: left @ right) / 1e12,
         "d2d_gbps": source.numel() / best(lambda: target.copy_(source)) / 1e9,
     }
-
-
-def _installed(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -160,13 +158,25 @@ def _host_memory() -> tuple[int, int]:
     return memory, 1024 * int(said[1]) if said else memory // 2
 
 
-def _nvidia(index: int) -> tuple[str | None, dict[str, str] | None]:
+def _index(device: str) -> int:
+    return int(device.partition(":")[2] or 0)
+
+
+def _known_as(index: int) -> str:
+    """Return what nvidia-smi calls a device, which knows nothing of CUDA_VISIBLE_DEVICES."""
+    import torch
+
+    uuid = getattr(torch.cuda.get_device_properties(index), "uuid", None)
+    return str(index) if uuid is None else f"GPU-{uuid}"
+
+
+def _nvidia(device: str) -> tuple[str | None, dict[str, str] | None]:
     """Return the driver and the clocks as nvidia-smi reads them; nothing is set."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None, None
     fields = ("driver_version", "clocks.sm", "clocks.mem", "clocks.max.sm", "clocks.max.mem")
-    command = [program, f"--id={index}", f"--query-gpu={','.join(fields)}"]
+    command = [program, f"--id={device}", f"--query-gpu={','.join(fields)}"]
     try:
         said = subprocess.run(
             [*command, "--format=csv,noheader"],

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from calibration import preflight
-from calibration.models.hybrid import HybridModel
+from calibration.kernels import kernel_warnings
+from calibration.models.attention import without_mask
+from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.models.states import CacheSizes
 from calibration.parts import model_parts
 from calibration.preflight import Machine
-from calibration.subject import Subject, config_sha256
+from calibration.subject import Subject, config_sha256, read_config
 
 _HOW = {"cuda": "CUDA events, medians", "cpu": "processor time of one thread, minima"}
 
@@ -23,22 +25,28 @@ def provenance(
     return {
         "profile_id": f"{slug(subject.name)}-{device}",
         "kind": "toy" if subject.toy else "measured",
-        "source": f"timed by milepost calibrate: {_HOW[machine.kind]}",
+        "source": f"timed by milepost calibrate: {_how(machine, model)}",
         "licence": "Apache-2.0",
         "hardware": _hardware(machine, ceilings),
-        "software": preflight.software(),
+        "software": preflight.software(machine.kind),
         "model": _model(subject, model, sizes),
         **_bytes(sizes, subject.plan.groups),
     }
 
 
+def _how(machine: Machine, model: HybridModel) -> str:
+    """Return how it was timed, in words."""
+    if machine.kind == "cpu":
+        return _HOW["cpu"]
+    mask = "without a mask" if without_mask(model.config) else "with a mask in memory"
+    return f"{_HOW['cuda']}; attention behind a context {mask}"
+
+
 def model_warnings(subject: Subject, device_kind: str) -> list[str]:
     """Return what a reader must be told of the model, a sentence each."""
     said = []
-    if device_kind == "cuda" and not preflight.has_fast_kernels():
-        said.append(
-            "the recurrence ran on the torch fallback, several times slower than with fla-core"
-        )
+    if device_kind == "cuda":
+        said += kernel_warnings(read_config(subject.folder) if subject.folder else {})
     if subject.plan.groups > 1:
         said.append(
             f"one layer group was timed and counted {subject.plan.groups} times; embeddings and "
@@ -74,6 +82,7 @@ def _model(subject: Subject, model: HybridModel, sizes: CacheSizes) -> dict[str,
         },
         "parameters": _parameters(model) * groups,
         "weights": "real" if subject.folder else "random",
+        "dtype": dtype_name(model.dtype),
         "scale": subject.plan.scale,
     }
 

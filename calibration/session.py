@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,8 +17,9 @@ from calibration.estimate import Estimate
 from calibration.harness import Bench, free_cached, measure_all, out_of_memory
 from calibration.journal import Journal
 from calibration.measured import Measured
-from calibration.models.hybrid import HybridModel
+from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.plan import blocks_of
+from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine
 from calibration.provenance import model_warnings, provenance
 from calibration.subject import Subject, build_for_gate, build_subject, fitting
@@ -27,7 +28,7 @@ from simulator.files import write_text
 from simulator.profile import Profile, profile_to_json
 
 FIT_SECONDS = 5.0
-GATE, CEILINGS, CREATED = "gate", "ceilings", "created"
+GATE, CEILINGS, CLOCKS, CREATED = "gate", "ceilings", "clocks", "created"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,7 @@ class Session:
     @classmethod
     def opened(cls, options: Options, subject: Subject, machine: Machine) -> Session:
         """Return a session for a subject, or one layer group of it if it is too big."""
-        _silence()
-        dtype = torch.bfloat16 if machine.kind == "cuda" else torch.float32
+        dtype = getattr(torch, dtype_for(options.dtype, machine.kind))
         if machine.kind == "cpu":
             torch.set_num_threads(1)  # processor time counts every thread, waiting ones too
         chosen = fitting(subject, machine.free, dtype.itemsize)
@@ -66,7 +66,8 @@ class Session:
             self.options.journal.unlink(missing_ok=True)
         journal = Journal(self.options.journal, self._head())
         try:
-            profile = self._profile(journal)
+            with precision_of(dtype_name(self.dtype)):
+                profile = self._profile(journal)
         except RuntimeError as error:
             if not out_of_memory(error):
                 raise
@@ -86,7 +87,8 @@ class Session:
         ceilings = self._ceilings(journal)
         seed, device = self.options.seed, self.options.device
         model = build_subject(self.subject, device, self.dtype, seed)
-        parts = provenance(self.subject, self.machine, model, ceilings)
+        machine = replace(self.machine, clocks=journal.facts.get(CLOCKS))
+        parts = provenance(self.subject, machine, model, ceilings)
         parts |= {"created": journal.facts[CREATED], "seed": seed, "exactness": finding}
         return assemble(self._measured(model, journal), parts, seed)
 
@@ -129,24 +131,35 @@ class Session:
         finding = exactness.Finding(**found["finding"])
         if not finding.passed:
             raise DataError(self.subject.name, exactness.failure(finding))
+        kernels = found.get("kernels") and exactness.Finding(**found["kernels"])
+        if kernels and (wrong := exactness.kernel_failure(kernels)):
+            raise DataError(self.subject.name, wrong)
         return {
             "fp32_max_abs": finding.error,
             "bug_max_abs": finding.bug,
             "bf16_argmax_agreement": found["bf16_argmax_agreement"],
+            **({"kernels_max_abs": kernels.error} if kernels else {}),
         }
 
     def _examined(self) -> dict[str, Any]:
         device, seed = self.options.device, self.options.seed
-        finding = exactness.examine(build_for_gate(self.subject, device, torch.float32, seed))
+        exact = build_for_gate(self.subject, device, torch.float32, seed)
+        finding, kernels = exactness.examine(exact), exactness.examine_kernels(exact)
         rounded = build_for_gate(self.subject, device, torch.bfloat16, seed)
         agreement = exactness.argmax_agreement(rounded)
-        del rounded
+        del exact, rounded
         free_cached()
-        return {"finding": asdict(finding), "bf16_argmax_agreement": agreement}
+        return {
+            "finding": asdict(finding),
+            "kernels": kernels and asdict(kernels),
+            "bf16_argmax_agreement": agreement,
+        }
 
     def _ceilings(self, journal: Journal) -> dict[str, float]:
+        """Measure what the device reaches, and read its clocks while it is warm from that."""
         if CEILINGS not in journal.facts:
             journal.add_fact(CEILINGS, preflight.ceilings(self.options.device))
+            journal.add_fact(CLOCKS, preflight.clocks(self.options.device))
         found: dict[str, float] = journal.facts[CEILINGS]
         return found
 
@@ -156,15 +169,7 @@ class Session:
             "model": self.subject.name,
             "scale": self.subject.plan.scale,
             "device": self.machine.name,
-            "dtype": str(self.dtype).rpartition(".")[2],
+            "dtype": dtype_name(self.dtype),
             "seed": self.options.seed,
-            **preflight.software(),
+            **preflight.software(self.machine.kind),
         }
-
-
-def _silence() -> None:
-    """Keep transformers from printing what the profile says anyway, such as missing kernels."""
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()

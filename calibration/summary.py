@@ -37,7 +37,10 @@ def _exactness(profile: Profile) -> list[str]:
     if found is None or found.fp32_max_abs is None or found.bug_max_abs is None:
         return []
     error, bug = f"{found.fp32_max_abs:.1e}", f"{found.bug_max_abs:.1e}"
-    return [f"exactness    {error} off in fp32; mistakes show as {bug}"]
+    said = f"exactness    {error} off in fp32; mistakes show as {bug}"
+    if found.kernels_max_abs is not None:
+        said += f"; {found.kernels_max_abs:.1e} off with the kernels that ran"
+    return [said]
 
 
 def _validation(profile: Profile) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from calibration.kernels import hide_from_cpu
 from calibration.models.decays import lengthen_memory
 from simulator.errors import DataError
 
@@ -29,6 +30,7 @@ def build(
     seed
         Of the weights.
     """
+    _prepare(device)
     from transformers import AutoModelForCausalLM
 
     with torch.device("meta"):
@@ -39,7 +41,7 @@ def build(
     model.init_weights()
     lengthen_memory(model)
     _check_buffers(model)
-    return _ready(model)
+    return _ready(model, device)
 
 
 def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
@@ -52,6 +54,7 @@ def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
     DataError
         Where the folder holds no model that can be read.
     """
+    _prepare(device)
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
 
@@ -66,12 +69,24 @@ def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(str(folder), f"holds no model that can be loaded: {said}") from None
-    return _ready(model.to(device))
+    return _ready(model.to(device), device)
 
 
-def _ready(model: torch.nn.Module) -> torch.nn.Module:
+def _prepare(device: str) -> None:
+    """Set up transformers before a model is imported, and keep it from telling what we tell."""
+    hide_from_cpu(device)
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _ready(model: torch.nn.Module, device: str) -> torch.nn.Module:
+    from calibration.models.attention import use_where_it_works
+
     model.eval()
     model.requires_grad_(requires_grad=False)
+    use_where_it_works(model, device)
     return model
 
 

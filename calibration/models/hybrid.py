@@ -82,6 +82,11 @@ class HybridModel:
         return logits
 
 
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return the name of a precision, as in "float32"."""
+    return str(dtype).rpartition(".")[2]
+
+
 def cache_name(module: torch.nn.Module) -> str:
     """Return what this version of transformers calls the cache of a forward pass."""
     names = inspect.signature(module.forward).parameters

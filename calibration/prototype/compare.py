@@ -11,7 +11,7 @@ from calibration.prototype.quick import QuickProfiler
 from calibration.prototype.rules import Rules
 from calibration.prototype.run import Outcome, Prototype
 from calibration.prototype.served import Served
-from calibration.prototype.site import Site, memory_told
+from calibration.prototype.site import Site
 from simulator.cost import CostModel
 from simulator.profile import Profile
 from simulator.trace import Trace
@@ -55,7 +55,7 @@ def compare(
     UsageError, InexactError
         As `run.Prototype` does, and if memory runs out.
     """
-    with memory_told(site.subject.name):
+    with site.at_work():
         return _compared(site, plan, on_served)
 
 

@@ -18,7 +18,7 @@ from calibration.fit.fit import fit_form
 from calibration.fit.points import Points
 from calibration.fit.sections import prefill_section
 from calibration.measure.passes import PassTimer
-from calibration.models.hybrid import HybridModel
+from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.plan import Item
 from simulator.profile import Profile, parse_profile
 
@@ -118,8 +118,8 @@ class QuickProfiler:
             "created": datetime.now(UTC).date().isoformat(),
             "seed": self._seed,
             "hardware": {"name": preflight.examine(str(device)).name},
-            "software": preflight.software(),
-            "model": {"name": self._name},
+            "software": preflight.software(device.type),
+            "model": {"name": self._name, "dtype": dtype_name(self._model.dtype)},
             "state": {
                 "ssm_bytes": sizes.ssm_bytes,
                 "conv_bytes": sizes.conv_bytes,

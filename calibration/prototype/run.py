@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from calibration.clock import Clock
 from calibration.fit.points import Typical
+from calibration.models.bound import bound_kernels
 from calibration.models.hybrid import HybridModel
 from calibration.prototype.executor import Executor
 from calibration.prototype.queueing import with_waits
 from calibration.prototype.rules import Rules, check_servable
-from calibration.prototype.served import Sameness, Served
+from calibration.prototype.served import Pass, Sameness, Served
 from calibration.prototype.serving import Serving
 from simulator.cache import PolicyCache
 from simulator.cost import CostModel
@@ -87,12 +89,14 @@ class Prototype:
         self._model = model
         self._clock = clock
         self._seed = seed
-        self._passes: list[list[Served]] = []
-        self._sameness: Sameness | None = None
-        self._state_bytes = 0
+        self._passes: list[Pass] = []
 
-    def serve(self, on_served: Callable[[Served], None] | None = None) -> None:
-        """Serve the whole trace once, from an empty cache.
+    def take(self, found: Pass) -> None:
+        """Count a pass that was served before, as `serve` returned it."""
+        self._passes.append(found)
+
+    def serve(self, on_served: Callable[[Served], None] | None = None) -> Pass:
+        """Serve the whole trace once, from an empty cache; return what was found.
 
         Parameters
         ----------
@@ -102,7 +106,8 @@ class Prototype:
         Raises
         ------
         InexactError
-            If a resumed request in float32 says anything else than the whole prompt does.
+            If a resumed request in float32 says anything else than the whole prompt does; not
+            where kernels are bound, which may round.
         UsageError
             If the policies decide otherwise than in the pass before.
         """
@@ -122,17 +127,19 @@ class Prototype:
             if on_served is not None:
                 on_served(request)
         cache.runs.clear()
-        self._state_bytes = executor.holdings.state_bytes
-        if self._sameness is None:
-            strict = self._model.dtype.itemsize == 4
-            self._sameness = _sameness(executor, serving, strict=strict)
-        self._passes.append(served)
+        sameness = None
+        if not self._passes:  # once is enough: every pass computes the same
+            strict = self._model.dtype.itemsize == 4 and not bound_kernels(self._model.module)
+            sameness = _sameness(executor, serving, strict=strict)
+        self.take(Pass(tuple(served), executor.holdings.state_bytes, sameness))
+        return self._passes[-1]
 
     def outcome(self) -> Outcome:
         """Return what has been found so far; it must have served."""
-        assert self._sameness is not None
-        merged = _merged(self._passes, self._clock.typical)
-        return Outcome(tuple(with_waits(merged)), self._sameness, self._state_bytes)
+        sameness = self._passes[0].sameness
+        assert sameness is not None
+        merged = _merged([found.requests for found in self._passes], self._clock.typical)
+        return Outcome(tuple(with_waits(merged)), sameness, self._passes[-1].state_bytes)
 
 
 def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served]:
@@ -147,8 +154,7 @@ def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served
                 f"{first.request}): such policies cannot be compared"
             )
         seconds = tuple(request.measured_seconds for request in together)
-        ordered = sorted(seconds)
-        counts = ordered[len(ordered) // 2 if typical == "median" else 0]
+        counts = median(seconds) if typical == "median" else min(seconds)
         merged.append(replace(first, passes_seconds=seconds, measured_seconds=counts))
     return merged
 

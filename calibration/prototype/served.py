@@ -53,7 +53,7 @@ class Served:
     passes_seconds
         Its measured service in every pass over the trace.
     measured_seconds
-        The one of them that counts.
+        What counts of them: the median, or the least.
     simulated_wait_seconds, measured_wait_seconds
         In the queue, behind either services.
     """
@@ -106,6 +106,25 @@ class Sameness:
     checked: Count
     resumed: Count
     max_abs: Annotated[float, Within(0.0, 1e30)]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A trace that was served once.
+
+    Parameters
+    ----------
+    requests
+        In the order of the trace.
+    state_bytes
+        Of one state, as the tensors have it; 0 where none was held at the end.
+    sameness
+        Of resumed and whole prefills, where they were compared.
+    """
+
+    requests: tuple[Served, ...]
+    state_bytes: Count
+    sameness: Sameness | None = None
 
 
 @dataclass(frozen=True, slots=True)

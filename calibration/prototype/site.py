@@ -11,13 +11,15 @@ import torch
 from calibration import preflight
 from calibration.clock import Clock, clock_for
 from calibration.harness import out_of_memory
-from calibration.models.hybrid import HybridModel
+from calibration.models.hybrid import HybridModel, dtype_name
+from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine
+from calibration.prototype.steady import REFERENCE_TOKENS, SteadyClock
+from calibration.provenance import slug
 from calibration.subject import Subject, build_subject, find_subject
-from simulator.errors import UsageError, printable
+from simulator.cost import CostModel
+from simulator.errors import UsageError
 from simulator.profile import Profile
-
-DTYPES = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,35 @@ class Site:
     @property
     def dtype(self) -> str:
         """Precision of the weights."""
-        return str(self.model.dtype).rpartition(".")[2]
+        return dtype_name(self.model.dtype)
 
-    def clock(self, profile: Profile | None = None) -> Clock:
-        """Return the clock: a layer group counts as often as a profile says that it did there."""
+    def unit_seconds(self, profile: Profile | None) -> float | None:
+        """Return what a profile says of the reference pass, if it is of this model and machine.
+
+        A machine that is busier than it was then is no error of what the profile says.
+        """
+        if profile is None:
+            return None
+        theirs = profile.hardware.name, profile.model.name, profile.model.dtype, profile.model.scale
+        plan = self.subject.plan
+        if theirs != (self.machine.name, slug(self.subject.name), self.dtype, plan.scale):
+            return None
+        return CostModel(profile).prefill_seconds(0, REFERENCE_TOKENS) / plan.groups
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Run the model: in its precision, and memory that runs out is said in one line."""
+        with memory_told(self.subject.name), precision_of(self.dtype):
+            yield
+
+    def clock(self, profile: Profile | None = None, unit_seconds: float | None = None) -> Clock:
+        """Return the clock: a layer group counts as often as a profile says that it did there.
+
+        On a CPU it is a `SteadyClock`: of the unit that is given, or of `unit_seconds`.
+        """
         clock = clock_for(self.machine.device)
+        if self.machine.kind == "cpu":
+            clock = SteadyClock(clock, self.model, unit_seconds or self.unit_seconds(profile))
         groups = self.subject.plan.groups
         if groups > 1 and profile is not None and profile.model.scale == self.subject.plan.scale:
             return TimesClock(clock, groups)
@@ -52,6 +78,7 @@ class TimesClock:
 
     def __init__(self, clock: Clock, times: int) -> None:
         self.typical = clock.typical
+        self.slowdown = getattr(clock, "slowdown", 1.0)
         self._clock = clock
         self._times = times
 
@@ -74,7 +101,7 @@ def open_site(
     device
         "cpu", "cuda" or "cuda:0".
     dtype
-        One of `DTYPES`; None takes float32 on a CPU and bfloat16 on a GPU.
+        One of `precision.DTYPES`; None takes float32 on a CPU and bfloat16 on a GPU.
     seed
         Of random weights.
 
@@ -85,13 +112,10 @@ def open_site(
     """
     preflight.check_libraries()
     machine = preflight.examine(device)
-    if dtype is None:
-        dtype = "float32" if machine.kind == "cpu" else "bfloat16"
-    if dtype not in DTYPES:
-        raise UsageError(f"dtype: expected {' or '.join(DTYPES)}, found '{printable(dtype)}'")
+    precision = getattr(torch, dtype_for(dtype, machine.kind))
     if machine.kind == "cpu":
         torch.set_num_threads(1)  # processor time counts every thread, waiting ones too
-    subject, precision = find_subject(model, group=group), getattr(torch, dtype)
+    subject = find_subject(model, group=group)
     if subject.folder is None and subject.weight_bytes(precision.itemsize) > machine.free:
         raise UsageError(
             f"model '{subject.name}' needs {subject.weight_bytes(precision.itemsize) / 1e9:.1f} GB "

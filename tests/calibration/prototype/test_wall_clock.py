@@ -105,8 +105,14 @@ def test_every_strategy_is_run_and_what_was_run_is_not_run_again(
     assert (out / "wall_clock.json").read_bytes() == written
 
     # Another trace is another experiment.
-    assert script.main([*arguments, "--seed", "1"]) == 2
-    assert "holds another calibration" in capsys.readouterr().err
+    capsys.readouterr()
+    other = ["--generator", DOCUMENTS.replace("150", "151")]
+    for changed in (["--seed", "1"], other):
+        assert script.main([*arguments, *changed]) == 2
+        assert "trace was" in capsys.readouterr().err
+    monkeypatch.setattr(Prototype, "serve", serve)
+    assert script.main([*arguments, *other, "--passes", "1", "--fresh"]) == 0
+    assert len(capsys.readouterr().err.splitlines()) == 2
 
 
 def test_without_a_profile_the_model_is_calibrated_first(

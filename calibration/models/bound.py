@@ -1,0 +1,74 @@
+"""The kernels that a model has bound, and how to run it without them.
+
+transformers wraps each function that a package may replace: the wrapper holds what was bound and
+the function in torch. A model on a GPU is proved exact in torch, since some kernels round to TF32
+inside, in fp32 too and whatever they are told.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_BOUND, _TORCH, _OTHER, _TAKEN = (
+    "implementation",
+    "torch_function",
+    "is_new_implementation",
+    "applicable_params",
+)
+
+
+def bound_kernels(module: Any) -> list[str]:
+    """Return the modules of the kernels that a model has bound, none where all of it is torch."""
+    found = {
+        str(cells[_BOUND].cell_contents.__module__)
+        for cells in _wrappers(module)
+        if cells[_BOUND].cell_contents is not cells[_TORCH].cell_contents
+    }
+    return sorted(found)
+
+
+@contextmanager
+def without_kernels(module: Any) -> Iterator[None]:
+    """Run a model in torch alone, whatever it has bound."""
+    swapped = [(cells, _contents(cells)) for cells in _wrappers(module)]
+    try:
+        for cells, before in swapped:
+            _set(cells, _in_torch(before[_TORCH]))
+        yield
+    finally:
+        for cells, before in swapped:
+            _set(cells, before)
+
+
+def _wrappers(module: Any) -> list[dict[str, Any]]:
+    """Return what each wrapper in the files of a model's layers holds."""
+    files = {type(layer).__module__ for layer in module.modules()}
+    functions = {
+        id(found): found
+        for name in sorted(files)
+        for found in vars(sys.modules[name]).values()
+        if inspect.isfunction(found) and found.__closure__ is not None
+    }
+    held = (
+        dict(zip(found.__code__.co_freevars, found.__closure__ or (), strict=True))
+        for found in functions.values()
+    )
+    return [cells for cells in held if {_BOUND, _TORCH, _OTHER, _TAKEN} <= cells.keys()]
+
+
+def _contents(cells: dict[str, Any]) -> dict[str, Any]:
+    return {name: cells[name].cell_contents for name in (_BOUND, _TORCH, _OTHER, _TAKEN)}
+
+
+def _in_torch(function: Any) -> dict[str, Any]:
+    """Return what a wrapper holds where nothing is bound."""
+    return {_BOUND: function, _OTHER: False, _TAKEN: tuple(inspect.signature(function).parameters)}
+
+
+def _set(cells: dict[str, Any], contents: dict[str, Any]) -> None:
+    for name, value in contents.items():
+        cells[name].cell_contents = value
