@@ -9,7 +9,7 @@ import typer
 
 from reports.commands.options import Block, Format, Json, Quiet
 from reports.console import Progress, print_json, print_line, say
-from reports.prototype_setup import GENERATOR, Setup
+from reports.prototype.setup import GENERATOR, Setup
 
 if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
@@ -81,8 +81,8 @@ def prototype(
     _tell(run, json)
     if out is not None:
         from reports.files import make_folder
-        from reports.prototype_files import PAGE_FILE
-        from reports.prototype_page import write_prototype_page
+        from reports.prototype.files import PAGE_FILE
+        from reports.prototype.page import write_prototype_page
 
         make_folder(out)
         write_prototype_page(out / PAGE_FILE, run)
@@ -92,8 +92,8 @@ def prototype(
 def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
     """Run the prototype; write what was measured before anything is told of it."""
     from reports.files import make_folder
-    from reports.prototype import measure
-    from reports.prototype_files import write_measured
+    from reports.prototype.files import write_measured
+    from reports.prototype.run import measure
 
     if out is not None:
         make_folder(out)
@@ -105,7 +105,7 @@ def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
 
 
 def _tell(run: PrototypeRun, as_json: bool) -> None:
-    from reports.prototype_summary import figures, summary_lines
+    from reports.prototype.summary import figures, summary_lines
 
     if as_json:
         print_json(figures(run))

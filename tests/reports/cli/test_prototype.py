@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reports import prototype_alone
+from reports.prototype import alone as prototype_alone
 from tests.reports.cli.conftest import Milepost
 
 # transformers looks for some of these by itself, so they are hidden once it has.
@@ -20,7 +20,7 @@ sys.modules.update(dict.fromkeys(("simpy", "polars", "altair", "vl_convert", "ms
 import torch, transformers
 transformers.AutoModelForCausalLM
 sys.modules.update(dict.fromkeys(("pydantic", "rich", "typer", "jinja2")))
-from reports.prototype_alone import main
+from reports.prototype.alone import main
 sys.exit(main())
 """
 SMALL = ("--generator", "documents:count=1,tokens_median=40,question_tokens_median=4")

@@ -11,9 +11,9 @@ import pytest
 
 from calibration.prototype.served import PrototypeRun
 from reports.charts.lint import checked
-from reports.charts.prototype import prototype_charts
-from reports.prototype_page import render_prototype_page
-from reports.prototype_summary import figures, summary_lines
+from reports.prototype.charts import prototype_charts
+from reports.prototype.page import render_prototype_page
+from reports.prototype.summary import figures, summary_lines
 from tests.calibration.prototype.requests import run_of, served
 from tests.reports.browser import assert_sound, look_at
 

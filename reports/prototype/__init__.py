@@ -1,0 +1,1 @@
+"""`milepost prototype`: measured times beside simulated ones."""

@@ -1,0 +1,115 @@
+"""Simulated against measured: a trace served by a real model.
+
+Needs no more than numpy, scipy and torch, so that it runs where the GPU is
+(`python -m reports.prototype.alone`); the page can be made elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from reports.prototype.setup import Setup, built, check, profile_of, rules_of, trace_of
+from simulator.units import format_bytes, parse_capacity
+
+if TYPE_CHECKING:
+    from calibration.prototype.run import Outcome
+    from calibration.prototype.served import PrototypeRun, Served
+    from calibration.prototype.site import Site
+    from simulator.profile import Profile
+    from simulator.trace import Trace
+
+CLOCKS = {
+    "cpu": "processor time, a reference pass beside each",
+    "cuda": "device events",
+}
+
+
+def measure(
+    setup: Setup,
+    on_progress: Callable[[int, int], None] | None = None,
+    site: Site | None = None,
+) -> tuple[PrototypeRun, Profile]:
+    """Serve a trace through a model; return what came of it, and the profile that priced it.
+
+    Parameters
+    ----------
+    setup
+        What is asked for.
+    on_progress
+        Called with the requests served so far, in all passes, and their number.
+    site
+        The model of the setup, if it has been built.
+
+    Raises
+    ------
+    UsageError, DataError, InexactError
+        For whatever is wrong with the setup, or with the states of the model.
+    """
+    from calibration.preflight import check_libraries
+    from calibration.prototype.rules import check_servable
+
+    check(setup)
+    trace = trace_of(setup)
+    rules = rules_of(setup)
+    check_servable(trace, rules())  # what is wrong is said before anything is built
+    profile = profile_of(setup)
+    check_libraries()
+    from calibration.prototype.compare import Plan, compare
+
+    site = built(setup) if site is None else site
+    plan = Plan(trace, rules, profile, setup.stretched_to, setup.passes, setup.seed)
+    done = 0
+
+    def note(served: Served) -> None:
+        nonlocal done
+        done += 1
+        if on_progress is not None:
+            on_progress(done, setup.passes * len(trace))
+
+    profile, outcome = compare(site, plan, note)
+    return told(setup, site, trace, profile, outcome), profile
+
+
+def told(
+    setup: Setup, site: Site, trace: Trace, profile: Profile, outcome: Outcome
+) -> PrototypeRun:
+    """Return the run with what was run, in words."""
+    from calibration.preflight import software
+    from calibration.prototype.served import PrototypeRun, Setting
+    from policies.registry import canonical
+
+    capacity = parse_capacity(setup.capacity)
+    versions = software(site.machine.kind)
+    setting = Setting(
+        model=site.subject.name,
+        scale=site.scale,
+        dtype=site.dtype,
+        device=site.machine.name,
+        software=", ".join(f"{name} {said}" for name, said in versions.items()),
+        clock=CLOCKS[site.machine.kind],
+        profile=profile.profile_id,
+        profile_model=profile.model.name,
+        profile_kind=profile.kind,
+        profile_source=profile.source,
+        trace=trace.name,
+        placer=canonical("placer", setup.placer),
+        eviction=canonical("eviction", setup.eviction),
+        admission=canonical("admission", setup.admission),
+        capacity="unbounded" if capacity is None else format_bytes(capacity),
+    )
+    return PrototypeRun(
+        schema_version=1,
+        setting=setting,
+        requests=outcome.served,
+        sameness=outcome.sameness,
+        state_bytes=outcome.state_bytes,
+        profile_state_bytes=profile.state_bytes,
+        extrapolated_requests=sum(_is_beyond(served, profile) for served in outcome.served),
+    )
+
+
+def _is_beyond(served: Served, profile: Profile) -> bool:
+    """Say whether a request lies beyond the measured range of a profile."""
+    computed, context = served.computed_tokens, served.saved_tokens
+    return computed > profile.valid_n_max or context > profile.valid_c_max

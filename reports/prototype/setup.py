@@ -1,0 +1,168 @@
+"""What is asked of a prototype: the model, the trace and the cache, from plain settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.errors import UsageError, printable
+from simulator.units import parse_capacity
+
+if TYPE_CHECKING:
+    from calibration.prototype.rules import Rules
+    from calibration.prototype.site import Site
+    from simulator.profile import Profile
+    from simulator.trace import Trace
+
+# Short enough for the toy model on a CPU; misses, cuts, replays and suffixes all occur.
+GENERATOR = (
+    "documents:count=4,tokens_median=400,template_tokens=16,instruction_tokens=8,"
+    "question_tokens_median=40,answer_tokens_median=8"
+)
+LOAD = 0.4
+MOST_REQUESTS, MOST_PASSES = 10_000, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is asked for.
+
+    Parameters
+    ----------
+    model, group, device, dtype
+        As in `calibration.prototype.site.open_site`.
+    trace, block, format
+        A trace file and how it is read; None generates one.
+    generator, requests
+        Of the generated trace; of a file, only so many of the first requests are served.
+    load
+        As in `calibration.prototype.compare.Plan`; None keeps the times of a file, and is 0.4
+        where there are none.
+    placer, eviction, admission, capacity
+        The cache.
+    profile
+        Name or file; None measures one.
+    passes, seed
+        As in `Plan`.
+    """
+
+    model: str = "toy-qwen3.5"
+    group: bool = False
+    device: str = "cpu"
+    dtype: str | None = None
+    trace: Path | None = None
+    block: int | None = None
+    format: str | None = None
+    generator: str = GENERATOR
+    requests: int = 48
+    load: float | None = None
+    placer: str = "branch"
+    eviction: str = "lru"
+    admission: str = "always"
+    capacity: str = "unbounded"
+    profile: str | None = None
+    passes: int = 3
+    seed: int = 0
+
+    @property
+    def stretched_to(self) -> float | None:
+        """The load that arrivals are stretched to; None keeps those of a file."""
+        return LOAD if self.load is None and self.trace is None else self.load
+
+
+def built(setup: Setup) -> Site:
+    """Build the model of a setup."""
+    from calibration.prototype.site import open_site
+
+    return open_site(
+        setup.model, group=setup.group, device=setup.device, dtype=setup.dtype, seed=setup.seed
+    )
+
+
+def check(setup: Setup) -> None:
+    """Refuse numbers out of range."""
+    for flag, value, most in (
+        ("--requests", setup.requests, MOST_REQUESTS),
+        ("--passes", setup.passes, MOST_PASSES),
+    ):
+        if not 1 <= value <= most:
+            raise UsageError(f"{flag}: expected 1 to {most:,}, found {value}")
+    if setup.load is not None and not 1e-6 <= setup.load <= 100:
+        raise UsageError(f"--load: expected 1e-6 to 100, found {setup.load:g}")
+    if not 0 <= setup.seed < 2**63:
+        raise UsageError(f"--seed: expected 0 to 2**63 - 1, found {setup.seed}")
+
+
+def trace_of(setup: Setup) -> Trace:
+    """Return the trace, with arrival times."""
+    from workloads.arrivals import Poisson
+
+    process = Poisson(1.0)
+    if setup.trace is None:
+        from workloads.drift import read_drift
+        from workloads.synthetic import read_generator
+
+        generator = read_generator(setup.generator)
+        return generator.trace(setup.requests, setup.seed, process, read_drift(""))
+    trace = _first(_opened(setup), setup.requests)
+    if trace.arrival_seconds is None and len(trace):
+        if setup.load is None:
+            raise UsageError(f"trace '{trace.name}' has no arrival times: state a --load")
+        return trace.with_arrivals(process.times(len(trace), setup.seed))
+    return trace
+
+
+def _opened(setup: Setup) -> Trace:
+    try:
+        from workloads.opening import open_trace
+    except ImportError as error:
+        raise UsageError(
+            f"--trace needs {error.name}, which is not installed; generated traces do not"
+        ) from None
+    assert setup.trace is not None
+    return open_trace(setup.trace, block=setup.block, format=setup.format)
+
+
+def _first(trace: Trace, requests: int) -> Trace:
+    """Return the first requests of a trace, over the same tree."""
+    chosen = slice(requests)
+    return replace(
+        trace,
+        leaf=trace.leaf[chosen],
+        output_tokens=trace.output_tokens[chosen],
+        session=trace.session[chosen],
+        label=trace.label[chosen],
+        arrival_seconds=None if trace.arrival_seconds is None else trace.arrival_seconds[chosen],
+        after=None if trace.after is None else trace.after[chosen],
+    )
+
+
+def rules_of(setup: Setup) -> Callable[[], Rules]:
+    """Return what makes the policies anew."""
+    from calibration.prototype.rules import Rules
+    from policies.registry import create
+
+    capacity = parse_capacity(setup.capacity, "--capacity")
+    return lambda: Rules(
+        create("placer", setup.placer),
+        create("eviction", setup.eviction),
+        create("admission", setup.admission),
+        capacity,
+    )
+
+
+def profile_of(setup: Setup) -> Profile | None:
+    """Return the profile that is named; None where one is to be measured."""
+    if setup.profile is None:
+        return None
+    from calibration.catalogue import open_profile
+
+    profile = open_profile(setup.profile)
+    if profile.lossy is not None:
+        raise UsageError(
+            f"--profile {printable(setup.profile)}: is lossy ({profile.lossy}), and the prototype "
+            "serves what the model itself computes"
+        )
+    return profile
