@@ -42,9 +42,9 @@ from calibration.preflight import check_libraries
 from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
 from calibration.prototype.served import Pass, PrototypeRun, Served, write_run
 from reports.files import make_folder
-from reports.prototype import told
-from reports.prototype_setup import GENERATOR, Setup, built, check, rules_of, trace_of
-from reports.prototype_summary import cautions
+from reports.prototype.run import told
+from reports.prototype.setup import GENERATOR, Setup, built, check, rules_of, trace_of
+from reports.prototype.summary import cautions
 from simulator.cost import CostModel
 from simulator.decode import decode
 from simulator.errors import MilepostError
