@@ -75,33 +75,29 @@ def drift(
 def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Run the study, write page and figures, and print the answers."""
     from reports.drift.findings import as_json as figures_of
-    from reports.drift.findings import find
+    from reports.drift.findings import find_all
     from reports.drift.sentences import answers
-    from reports.drift.study import CLAIRVOYANT, run
+    from reports.drift.stored import PAGE, refuse_other_folder, write_page, write_series
+    from reports.drift.study import run
     from reports.drift.summary import print_drift
     from reports.files import make_folder
 
     if out is not None:
+        refuse_other_folder(out)
         make_folder(out)
     with Progress(quiet=quiet or as_json, what="placers") as progress:
         found = run(settings, progress)
-    names = (CLAIRVOYANT, *found.placers, *found.paced.values())
-    findings = {placer: find(found, placer) for placer in names}
+    findings = find_all(found)
     told = answers(found, findings)
-    figures = figures_of(found, findings, told)
     if out is not None:
-        from reports.drift.page import render_page
-        from reports.files import write_json
-        from simulator.files import write_text
-
-        write_json(out / "drift.json", figures)
-        write_text(out / "report.html", render_page(found, findings, told))
+        write_series(out, found)
+        write_page(out, found, findings, told)
     if as_json:
-        print_json(figures)
+        print_json(figures_of(found, findings, told))
     else:
         print_drift(found, findings, told)
     if out is not None:
-        say(f"page: {out / 'report.html'}")
+        say(f"page: {out / PAGE}")
 
 
 def with_placers(settings: Settings, budget: int | None, window: str | None) -> Settings:

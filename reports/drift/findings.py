@@ -23,6 +23,7 @@ from reports.statistics import (
     resampled_difference,
 )
 
+SCHEMA_VERSION = 1
 DEFAULT_WINDOW = 100  # of the placer, where it states none
 
 
@@ -62,6 +63,12 @@ class Finding:
     plans: float
     rewritten: float
     recovery_requests: float | None
+
+
+def find_all(found: DriftStudy) -> dict[str, Finding]:
+    """Sum up all placers of the study, `clairvoyant` and those of other paces among them."""
+    names = (CLAIRVOYANT, *found.placers, *found.paced.values())
+    return {placer: find(found, placer) for placer in names}
 
 
 def find(found: DriftStudy, placer: str) -> Finding:
@@ -135,7 +142,9 @@ def as_json(
     """Return all of it as plain values."""
     windows = found.windows
     return {
-        "study": found.study.absolute(),
+        "schema_version": SCHEMA_VERSION,
+        "milepost_version": found.milepost_version,
+        "study": found.study,
         "laws": "true" if found.truth else "hindsight",
         "requests": len(found.replications[0].overlaps.depths),
         "replications": [each.overlaps.seed for each in found.replications],

@@ -14,7 +14,6 @@ from reports.page.answer import Number
 from reports.page.document import render
 from reports.page.panel import Panel, Range, described
 from reports.palette import BLUE, GREY
-from reports.version import version
 
 GROUPS = {
     "Does the law move?": ("law", "kolmogorov", "variation"),
@@ -47,8 +46,8 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
         "drift.html",
         described(charts, panels.values()),
         brand="Milepost drift",
-        title=found.study.title or f"How the law of {_name(found)} moves",
-        version=version(),
+        title=found.study.get("title") or f"How the law of {_name(found)} moves",
+        version=found.milepost_version,
         answers=answers,
         numbers=_numbers(found, findings),
         range=Range(0, found.windows.count * found.windows.width, "requests"),

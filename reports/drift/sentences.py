@@ -138,6 +138,8 @@ def recovery(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
     never = [quoted(placer) for placer, time in times.items() if time is None]
     change = f"{found.distances.change:,}"
     told = f"After the change at about request {change}, 95 % of the best is saved again"
+    if not back:
+        return [f"{told} by none."]
     ends = [f"by {quoted(placer)} {_later(time)}" for time, placer in back]
     parts = ends[:1] + [f"{ends[-1]} at the latest"] * (len(ends) > 1)
     parts += [f"never by {' and '.join(never)}"] * bool(never)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from reports.drift.windows import Windows, cut
 from reports.study.cells import expand
 from reports.study.sections import Study
 from reports.study.settings import Settings
+from reports.version import version
 from simulator.errors import UsageError, printable
 from simulator.protocols import Law
 
@@ -63,8 +65,10 @@ class DriftStudy:
 
     Parameters
     ----------
+    milepost_version
+        Of the Milepost that found it.
     study
-        The settings.
+        Every setting, as `study.resolved.toml` of a sweep has them.
     placers
         In the order of the study, in canonical spelling.
     budget
@@ -81,7 +85,8 @@ class DriftStudy:
         By requests between two looks at the law: the best of the windowed and decayed placers.
     """
 
-    study: Study
+    milepost_version: str
+    study: dict[str, Any]
     placers: tuple[str, ...]
     budget: int
     windows: Windows
@@ -120,7 +125,8 @@ def run(settings: Settings, progress: Progress = lambda done, total: None) -> Dr
         replication.courses.update(extra.courses)
     steps.end()
     return DriftStudy(
-        study,
+        version(),
+        study.absolute(),
         tuple(placers),
         budget,
         windows,

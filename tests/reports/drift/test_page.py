@@ -14,6 +14,7 @@ from reports.drift.findings import Finding, find
 from reports.drift.page import GROUPS, render_page
 from reports.drift.sentences import answers
 from reports.drift.study import CLAIRVOYANT, DriftStudy, run
+from reports.page.document import typeset
 from reports.study.settings import read_settings
 from tests.reports.browser import assert_sound, look_at
 
@@ -60,7 +61,7 @@ def test_the_page_is_closed_to_the_world_and_answers_in_sentences(found: Found, 
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
     for told in answers(*found):
-        assert told in unescape(page)
+        assert typeset(told) in unescape(page)
 
 
 ACTIONS = """

@@ -72,6 +72,15 @@ def test_a_shift_of_a_trace_is_found_followed_and_priced(
     assert told.endswith("never by “kept after 200”.")
 
 
+def test_a_change_from_which_no_estimator_recovers_is_told_of(
+    milepost: Milepost, tmp_path: Path
+) -> None:
+    trace = written(tmp_path / "t.jsonl", before=20, after=10, requests=1200)
+    kept = ("--set", "policy.placer=optimal:budget=1,train=200")
+    told = milepost("drift", "--trace", trace, "--block", 16, *kept).out
+    assert "about request 600, 95 % of the best is saved again by none." in " ".join(told.split())
+
+
 def test_nothing_is_reported_where_nothing_moves(milepost: Milepost, tmp_path: Path) -> None:
     trace = written(tmp_path / "t.jsonl", before=20, after=20, requests=1000)
     told = milepost("drift", "--trace", trace, "--block", 16, "--window", "50,100").out

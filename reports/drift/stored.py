@@ -1,0 +1,142 @@
+"""What `milepost drift --out DIR` leaves: `series.json`, `drift.json` and `report.html`.
+
+`series.json` is the study as it was found: the fields of `DriftStudy` by their names, arrays as
+lists, numbers with all their digits. The figures and the page are made of it alone, so that
+`milepost report` makes them again without following any placer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from reports.drift.evaluation import Course
+from reports.drift.findings import SCHEMA_VERSION, Finding, as_json
+from reports.drift.planning import parameters
+from reports.drift.study import CLAIRVOYANT, DriftStudy, Replication
+from reports.drift.windows import FEWEST_WINDOWS, Windows
+from reports.files import write_json
+from reports.stored.records_folder import refuse_foreign
+from simulator.errors import DataError, UsageError, printable
+from simulator.files import write_text
+
+SERIES, JSON, PAGE = "series.json", "drift.json", "report.html"
+FILES = (SERIES, JSON, PAGE, "charts")
+
+_SENSIBLE = msgspec.Meta(ge=0, le=1 << 53)  # of tokens, requests or plans
+_Whole = Annotated[int, _SENSIBLE]
+_Fraction = Annotated[float, _SENSIBLE]
+
+
+class _Head(msgspec.Struct):
+    schema_version: Any = None
+
+
+class _Stored(msgspec.Struct):
+    schema_version: int
+    found: DriftStudy
+
+
+def refuse_other_folder(folder: Path) -> None:
+    """Raise UsageError for a folder that holds anything but an earlier drift study."""
+    refuse_foreign(folder, FILES, "the folder of a drift study")
+
+
+def write_series(folder: Path, found: DriftStudy) -> None:
+    """Write `series.json`; UsageError when the folder cannot be written."""
+    stored = _Stored(SCHEMA_VERSION, found)
+    raw = msgspec.json.encode(stored, enc_hook=lambda array: array.tolist())
+    write_text(folder / SERIES, raw.decode() + "\n")
+
+
+def write_page(
+    folder: Path, found: DriftStudy, findings: Mapping[str, Finding], answers: Sequence[str]
+) -> None:
+    """Write `drift.json` and `report.html`; UsageError when the folder cannot be written."""
+    from reports.drift.page import render_page
+
+    write_json(folder / JSON, as_json(found, findings, list(answers)))
+    write_text(folder / PAGE, render_page(found, findings, list(answers)))
+
+
+def read_series(folder: Path) -> DriftStudy:
+    """Return the study that `write_series` left in a folder.
+
+    Raises
+    ------
+    UsageError
+        When the folder has none: earlier versions left figures and page only.
+    DataError
+        When it is damaged or was written by a newer version.
+    """
+    path = folder / SERIES
+    if not path.is_file():
+        raise UsageError(
+            f"{printable(str(folder))}: no drift study that can be shown again ({SERIES} is "
+            "missing); run `milepost drift` again"
+        )
+    try:
+        raw = path.read_bytes()
+        schema = msgspec.json.decode(raw, type=_Head).schema_version
+        if schema != SCHEMA_VERSION:
+            problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
+            raise DataError(str(path), problem, field="schema_version")
+        found = msgspec.json.decode(raw, type=_Stored, dec_hook=_array).found
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(str(path), f"damaged: {printable(str(error), 120)}") from error
+    _refuse_misfits(found, str(path))
+    return found
+
+
+def _array(kind: Any, values: object) -> NDArray[Any]:
+    """Return a list of JSON as an array of the kind that a field is declared as."""
+    dtype = get_args(get_args(kind)[1])[0]
+    try:
+        numbers = msgspec.convert(values, list[_Fraction] if dtype is np.float64 else list[_Whole])
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None  # msgspec adds to it which field this is
+    return np.array(numbers, dtype)
+
+
+def _refuse_misfits(found: DriftStudy, source: str) -> None:
+    """Raise DataError where parts of a study contradict each other."""
+    names = {*found.placers, *found.paced.values()}
+    counted = found.windows.count - found.windows.first
+    told = found.distances
+    fits = {
+        "budget": found.budget > 0,
+        "windows": found.windows.width > 0 <= found.windows.first and counted >= FEWEST_WINDOWS,
+        "placers": bool(found.placers) and all(map(_can_be_told, names)),
+        "paced": len(found.paced) > 1,
+        "distances": {len(told.steps), len(told.since_first)} == {counted - 1},
+        "change": (told.change is None) == (told.largest is None),
+        "replications": bool(found.replications)
+        and all(_whole(each, found.windows, {CLAIRVOYANT, *names}) for each in found.replications),
+    }
+    for field, fine in fits.items():
+        if not fine:
+            raise DataError(source, "damaged: contradicts the rest", field=field)
+
+
+def _can_be_told(placer: str) -> bool:
+    try:
+        return bool(parameters(placer))
+    except UsageError:
+        return False
+
+
+def _whole(each: Replication, windows: Windows, names: set[str]) -> bool:
+    """Whether a replication has all of its requests, and all placers in all windows."""
+    depths = each.overlaps.depths
+    if len(depths) < windows.count * windows.width or not depths.any():
+        return False
+    series = [each.overlap_tokens, each.mean_overlap_tokens]
+    for course in each.courses.values():
+        series += (getattr(course, field.name) for field in fields(Course))
+    return names <= each.courses.keys() and {len(s) for s in series} == {len(windows.counted)}
