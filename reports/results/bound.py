@@ -1,0 +1,173 @@
+"""The best possible: what no policy can exceed at a capacity, over the requests that count.
+
+Without a warm-up it is the bound of policies/placement/holding.py. With one, the first W requests
+do not count, but what they leave in the cache does. A request r behind them resumes at c. Where
+c was last passed at or behind W, `best_holding` of the requests from W on knows that choice. Where
+it was last passed before, replace c by the deepest position c' that a prefill since W has passed:
+a state that took up room at c from before W until r stands for one at c' since then, so that the
+room still suffices, and no more is lost than what the prompts before W add to the overlap of r.
+Hence, over the requests from W on,
+
+    saved tokens <= bound of those requests alone + what the warm-up adds to their overlaps.
+
+The tokens beyond c' that no prompt since W has passed are other tokens for each r, and their KV
+lay in the cache when W began: what is added is also at most capacity / kv_bytes_per_token, and
+what the grid cuts off c'. The bound is never more than that of all requests, nor than the ideal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reports.study.traces import counted_from, open_stored
+from simulator.grid import Grid
+from simulator.records import FINISHED
+from simulator.world import Sizes
+
+if TYPE_CHECKING:
+    from policies.placement.holding import ResumeOptions
+    from simulator.result import Result
+    from simulator.simulation import Scenario
+    from simulator.trace import Trace
+
+Int64 = NDArray[np.int64]
+ROUNDING_TOKENS = 1e-3  # of a sum of float64
+
+
+def bound_saved_tokens(trace: Trace, scenario: Scenario, warmup_share: float = 0.0) -> int | None:
+    """Return the tokens that no placer, admission and eviction policy can exceed.
+
+    None where the trace knows answers: what they save is not in the bound. It holds where every
+    request is served, one after another; and not for a placer whose states are free.
+
+    Parameters
+    ----------
+    trace, scenario
+        As `simulate` takes them; the policies do not matter.
+    warmup_share
+        The first requests that do not count, as a share of all.
+    """
+    first = counted_from(len(trace), warmup_share)
+    grid, sizes, capacity_bytes = _room(trace, scenario)
+    basis = _basis(trace, grid, sizes, first)
+    return None if basis is None else basis.bound_tokens(capacity_bytes)
+
+
+def stored_bound(path: Path, scenario: Scenario, warmup_share: float) -> int | None:
+    """Return the same for a stored workload, once for all policies that a worker is given."""
+    trace = open_stored(path)
+    first = counted_from(len(trace), warmup_share)
+    return _stored_bound(path, *_room(trace, scenario), first)
+
+
+def all_served(result: Result) -> bool:
+    """Return whether every request was served, those of the warm-up included."""
+    return bool((result.columns["status"] == FINISHED).all())
+
+
+def _room(trace: Trace, scenario: Scenario) -> tuple[Grid, Sizes, int | None]:
+    """Return what the bound depends on, besides the requests."""
+    profile = scenario.profile
+    alignment = profile.alignment if scenario.alignment is None else scenario.alignment
+    sizes = Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens)
+    return Grid(trace.granularity, alignment), sizes, scenario.capacity_bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Basis:
+    """What the bounds at all capacities rest on.
+
+    Parameters
+    ----------
+    whole, counted
+        Where all requests could resume, and where those that count could if they were alone; None
+        where all count.
+    added_tokens, cut_off_tokens
+        What the warm-up adds to the overlaps of the requests that count, and what the grid cuts
+        off their own where it adds something.
+    ideal_tokens
+        The overlaps of the requests that count, on the grid.
+    kv_bytes_per_token
+        Bytes of KV.
+    """
+
+    whole: ResumeOptions
+    counted: ResumeOptions | None
+    added_tokens: int
+    cut_off_tokens: int
+    ideal_tokens: int
+    kv_bytes_per_token: int
+
+    def bound_tokens(self, capacity_bytes: int | None) -> int:
+        """Return the most tokens that requests which count can save; None is unbounded."""
+        bound = self.whole.holding(capacity_bytes).bound_tokens
+        if self.counted is not None:
+            alone = self.counted.holding(capacity_bytes).bound_tokens
+            bound = min(bound, alone + self._left_behind(capacity_bytes), float(self.ideal_tokens))
+        return int(bound + ROUNDING_TOKENS)
+
+    def _left_behind(self, capacity_bytes: int | None) -> int:
+        """Return the most tokens that the warm-up can add to what the counted requests save."""
+        if capacity_bytes is None or not self.kv_bytes_per_token:
+            return self.added_tokens
+        held = capacity_bytes // self.kv_bytes_per_token
+        return min(self.added_tokens, held + self.cut_off_tokens)
+
+
+@lru_cache(maxsize=256)
+def _stored_bound(
+    path: Path, grid: Grid, sizes: Sizes, capacity_bytes: int | None, first: int
+) -> int | None:
+    basis = _stored_basis(path, grid, sizes, first)
+    return None if basis is None else basis.bound_tokens(capacity_bytes)
+
+
+@lru_cache(maxsize=8)  # small beside the traces; replications of a scenario follow one another
+def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
+    return _basis(open_stored(path), grid, sizes, first)
+
+
+def _basis(trace: Trace, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
+    """Return what bounds rest on; None where the trace knows answers."""
+    from policies.placement.holding import ResumeOptions
+
+    if trace.after is not None:
+        return None
+    whole = ResumeOptions.of(trace, grid, sizes)
+    if not first:
+        return _Basis(whole, None, 0, 0, 0, sizes.kv_bytes_per_token)
+    counted = _from(trace, first)
+    reach, alone = _reach(trace)[first:], _reach(counted)
+    all_seen, seen_since = _floored(reach, grid), _floored(alone, grid)
+    return _Basis(
+        whole,
+        ResumeOptions.of(counted, grid, sizes),
+        int((all_seen - seen_since).sum()),
+        int((alone - seen_since)[all_seen > seen_since].sum()),
+        int(all_seen.sum()),
+        sizes.kv_bytes_per_token,
+    )
+
+
+def _from(trace: Trace, first: int) -> Trace:
+    """Return the requests from `first` on, over the same tree."""
+    names = ("leaf", "output_tokens", "session", "label")
+    columns = {name: getattr(trace, name)[first:] for name in names}
+    return replace(trace, arrival_seconds=None, **columns)
+
+
+def _reach(trace: Trace) -> Int64:
+    """Return the overlap of each request, its last token left out: int64, tokens."""
+    from workloads.inspection import overlaps
+
+    return np.minimum(overlaps(trace), trace.prompt_tokens - 1)
+
+
+def _floored(positions: Int64, grid: Grid) -> Int64:
+    return np.array([grid.floor(position) for position in positions.tolist()], dtype=np.int64)

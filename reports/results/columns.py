@@ -1,0 +1,61 @@
+"""The columns of `cells.parquet`: each of one type, whatever a grid mixes or which cells fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from reports.results.metrics import BLOCK_COLUMNS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TEXT = frozenset({"error", "profile", "placer"})
+_WHOLE = frozenset({"capacity_bytes", "bound_saved_tokens"})
+_REAL = ("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request")
+
+
+def column(name: str, values: Sequence[Any]) -> pl.Series:
+    """Return the column of a name.
+
+    A grid may mix what its key takes: whole numbers and others become numbers of one type,
+    "800 ms" beside 2.0 becomes text.
+    """
+    import polars as pl
+
+    dtype = _known_type(name) or _common_type(values)
+    if dtype == pl.String:
+        values = [value if value is None else _text(value) for value in values]
+    elif dtype == pl.Float64:
+        values = [value if value is None else float(value) for value in values]
+    return pl.Series(name, values, dtype=dtype)
+
+
+def _known_type(name: str) -> Any:
+    """Return the type of a column that its name tells; None for those of the grid and counts."""
+    import polars as pl
+
+    if name in BLOCK_COLUMNS:
+        return pl.List(pl.Float64 if name.endswith("_seconds") else pl.Int64)
+    if name in _TEXT:
+        return pl.String
+    if name in _WHOLE:
+        return pl.Int64
+    return pl.Float64 if name.endswith(_REAL) else None
+
+
+def _common_type(values: Sequence[Any]) -> Any:
+    """Return the one type that holds all values; None where there are none."""
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds or kinds == {bool}:
+        return pl.Boolean if kinds else None
+    if kinds <= {int, float}:
+        return pl.Int64 if kinds == {int} else pl.Float64
+    return pl.String
+
+
+def _text(value: Any) -> str:
+    """Return a value as a study file has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

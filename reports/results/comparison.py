@@ -1,0 +1,216 @@
+"""Stored cells -> worlds, series and points, with their differences from the baseline.
+
+Every difference is corrected, by Holm's method, for all that are made of one study: from the
+baseline, in token hit rate and TTFT, of each point, and of the best of each world from its rivals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from policies.registry import KINDS
+from reports.results.evidence import Row, estimate, finished
+from reports.results.points import LOOKS_AHEAD, UNBOUNDED, UPPER_BOUND, Point, Series, World
+from reports.statistics import Estimate, corrected
+from simulator.units import format_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_POLICIES = ("placer", "eviction", "admission")
+_WORKLOADS = ("workload", "workload.trace", "workload.generator")
+_WORLDS = ("workload", "profile", "server")
+
+
+def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[World]:
+    """Return the worlds of a study, in its order; none for a study without cells."""
+    rows = cells.rows(named=True)
+    policies, shared = _varying(rows, manifest)
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_named(row, shared), []).append(row)
+    varied = [key for key in shared if key.startswith("workload")]
+    return _corrected(
+        [_world(name, group, policies, varied, manifest) for name, group in groups.items()]
+    )
+
+
+def differences(worlds: Sequence[World]) -> Iterator[Estimate | None]:
+    """Yield every comparison that is made of some worlds, in a fixed order."""
+    for world in worlds:
+        for point in world.points.values():
+            yield point.token_hit_rate_difference
+            yield point.ttft_difference
+        yield from world.behind.values()
+
+
+def _named(row: Row, keys: Sequence[str]) -> str:
+    """Return "rate 5, server queue"; a workload goes by its name."""
+    return ", ".join(
+        str(row[key]) if key in _WORKLOADS else f"{key.rpartition('.')[2]} {row[key]}"
+        for key in keys
+    )
+
+
+def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the keys besides placer and capacity that vary: those of policies, and the rest.
+
+    A key that only renames another (`policy.placer`, `placer`) is left out.
+    """
+    known = {tuple(str(row.get(key)) for row in rows) for key in ("placer", "capacity_bytes")}
+    grid = [key for key in manifest.get("grid", {}) if rows and key in rows[0]]
+    policies: list[str] = []
+    shared: list[str] = []
+    for key in dict.fromkeys([*_POLICIES[1:], *_WORLDS, *grid]):
+        values = [str(row.get(key)) for row in rows]
+        partition = {_ranks(column) for column in known}
+        if len(set(values)) < 2 or _ranks(values) in partition:
+            continue
+        known.add(tuple(values))
+        (policies if key in _POLICIES or key.startswith("policy.") else shared).append(key)
+    return policies, shared
+
+
+def _ranks(values: Sequence[str]) -> tuple[int, ...]:
+    """Return each value's number in order of appearance: equal for columns that only rename."""
+    order: dict[str, int] = {}
+    return tuple(order.setdefault(value, len(order)) for value in values)
+
+
+def _corrected(worlds: Sequence[World]) -> list[World]:
+    """Return the worlds with all of their comparisons corrected for each other."""
+    made = list(differences(worlds))
+    found, tested = iter(corrected(made)), sum(each is not None and each.tested for each in made)
+    return [replace(_with_differences(world, found), comparisons=tested) for world in worlds]
+
+
+def _with_differences(world: World, found: Iterator[Estimate | None]) -> World:
+    """Return a world with its comparisons replaced, in the order of `differences`."""
+    points = {
+        key: replace(point, token_hit_rate_difference=next(found), ttft_difference=next(found))
+        for key, point in world.points.items()
+    }
+    behind = {name: next(found) or was for name, was in world.behind.items()}
+    return replace(world, points=points, behind=behind)
+
+
+def _world(
+    name: str,
+    rows: Sequence[Row],
+    policies: Sequence[str],
+    varied: Sequence[str],
+    manifest: Mapping[str, Any],
+) -> World:
+    sizes = sorted({row["capacity_bytes"] for row in rows}, key=lambda c: (c is None, c or 0))
+    labels = dict(zip(sizes, _capacity_labels(sizes), strict=True))
+    deterministic = bool(manifest.get("trace", {}).get("deterministic"))
+    groups: dict[tuple[Series, str], list[Row]] = {}
+    one_placer = len({row["placer"] for row in rows}) == 1
+    for row in rows:
+        series = _series(row, policies, one_placer=one_placer)
+        groups.setdefault((series, labels[row["capacity_bytes"]]), []).append(row)
+    points = {
+        (series.name, capacity): _point(series, capacity, group, deterministic)
+        for (series, capacity), group in groups.items()
+    }
+    order = tuple(dict.fromkeys(series for series, _ in groups))
+    world = World(
+        name,
+        order,
+        tuple(labels.values()),
+        points,
+        _baselines(order, manifest.get("baseline")),
+        workload=_named(rows[0], varied),
+        warmed=bool(manifest.get("warmup_share") or manifest.get("warmup_auto")),
+    )
+    world = replace(world, points=_compared(world))
+    return replace(world, behind=_behind(world))
+
+
+def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
+    """Return what a row belongs to, named by its policies without a placer that all share."""
+    others = tuple(str(row[key]) for key in policies)
+    named = others if one_placer and others else (row["placer"], *others)
+    marks = []
+    if _flag("placer", row["placer"], "implicit"):
+        marks.append(UPPER_BOUND)
+    if any(_flag(kind, row.get(kind), "clairvoyant") for kind in _POLICIES):
+        marks.append(LOOKS_AHEAD)
+    return Series(" · ".join(named), row["placer"], others, tuple(marks))
+
+
+def _flag(kind: str, spec: object, flag: str) -> bool:
+    """Return a flag of a registered policy. What is not registered is not imported for a page."""
+    return bool(getattr(KINDS[kind].classes.get(str(spec).partition(":")[0]), flag, False))
+
+
+def _capacity_labels(sizes: Sequence[int | None]) -> list[str]:
+    """Return "8 GiB" for each size, with the bytes added where that is the same for two."""
+    short = [_short(format_bytes(size)) if size is not None else UNBOUNDED for size in sizes]
+    return [
+        f"{label} ({size:,} B)" if short.count(label) > 1 and size is not None else label
+        for label, size in zip(short, sizes, strict=True)
+    ]
+
+
+def _short(size: str) -> str:
+    number, space, unit = size.partition(" ")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
+
+
+def _point(series: Series, capacity: str, group: Sequence[Row], deterministic: bool) -> Point:
+    rows = finished(group)
+    return Point(
+        series,
+        capacity,
+        rows,
+        len(group) - len(rows),
+        deterministic,
+        estimate(rows, "token_hit_rate", deterministic),
+        estimate(rows, "ttft_seconds", deterministic),
+    )
+
+
+def _baselines(series: Sequence[Series], placer: str | None) -> dict[str, str]:
+    """Return the baseline of each series: the baseline placer, all other policies being equal.
+
+    Where only one placer ran, the first series is the baseline of all.
+    """
+    placers = list(dict.fromkeys(s.placer for s in series))
+    wanted = placer if placer in placers else next((p for p in placers if p == "last"), placers[0])
+    peers = {s.others: s.name for s in reversed(series) if s.placer == wanted}
+    if len(placers) == 1:
+        return {s.name: series[0].name for s in series}
+    return {s.name: peers.get(s.others, s.name) for s in series}
+
+
+def _compared(world: World) -> dict[tuple[str, str], Point]:
+    """Return the points with their differences from the baseline filled in."""
+    points = dict(world.points)
+    for key, point in world.points.items():
+        theirs = world.baseline_of(point)
+        if theirs:
+            points[key] = replace(
+                point,
+                token_hit_rate_difference=point.less(theirs, "token_hit_rate"),
+                ttft_difference=point.less(theirs, "ttft_seconds"),
+            )
+    return points
+
+
+def _behind(world: World) -> dict[str, Estimate]:
+    """Return the differences of the best from rivals that no baseline makes."""
+    best = world.best
+    if best is None:
+        return {}
+    rivals = [
+        point
+        for point in world.at(world.focus)
+        if point is not best
+        and world.baseline_of(best) is not point
+        and world.baseline_of(point) is not best
+    ]
+    found = {rival.series.name: best.less(rival, "token_hit_rate") for rival in rivals}
+    return {name: gap for name, gap in found.items() if gap is not None}

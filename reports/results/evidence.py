@@ -1,0 +1,190 @@
+"""What the cells of one point say, and what two points say of each other.
+
+The evidence for an interval is, in this order: draws of what the costs might be; replications with
+seeds of their own; blocks of time of one replay; none. A deterministic replay repeated is one
+replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reports.statistics import (
+    Estimate,
+    Joint,
+    Ratio,
+    Room,
+    drawn_interval,
+    mean_interval,
+    paired_difference,
+    ratio_of_means,
+    replicated_together,
+    resampled_difference,
+    resampled_together,
+)
+
+Row = dict[str, Any]
+Metric = Literal[
+    "token_hit_rate",
+    "ttft_seconds",
+    "ttft_p50_seconds",
+    "ttft_p90_seconds",
+    "ttft_p99_seconds",
+    "finished_share",
+]
+
+# metric -> flat column, numerator and denominator over blocks of time where it is such a ratio
+_COLUMNS: dict[Metric, tuple[str, str, str]] = {
+    "token_hit_rate": ("token_hit_rate", "block_saved_tokens", "block_prompt_tokens"),
+    "ttft_seconds": ("ttft_mean_seconds", "block_ttft_seconds", "block_finished"),
+    "ttft_p50_seconds": ("ttft_p50_seconds", "", ""),
+    "ttft_p90_seconds": ("ttft_p90_seconds", "", ""),
+    "ttft_p99_seconds": ("ttft_p99_seconds", "", ""),
+    "finished_share": ("finished_share", "", ""),
+}
+
+
+def finished(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the rows of cells that did not fail, by replication."""
+    alive = [row for row in rows if row.get("error") is None]
+    return tuple(sorted(alive, key=lambda row: row["replication"]))
+
+
+def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estimate | None:
+    """Return a metric of one point with its interval; None where no row has it."""
+    rows = [row for row in rows if _value(row, metric) is not None]
+    if not rows:
+        return None
+    if _drawn(rows):
+        return drawn_interval([_known(row, metric) for row in rows])
+    if _replicated(rows, deterministic):
+        return mean_interval([_known(row, metric) for row in rows])
+    ours = _ratio(rows[0], metric)
+    return _centred(_known(rows[0], metric), resampled_difference(ours, None) if ours else None)
+
+
+def difference(
+    ours: Sequence[Row], theirs: Sequence[Row], metric: Metric, deterministic: bool
+) -> Estimate | None:
+    """Return the paired difference of two points; None where no pair of cells has the metric."""
+    others = {(row["replication"], row["seed"]): row for row in theirs}
+    keyed = [(row, others.get((row["replication"], row["seed"]))) for row in ours]
+    pairs = [
+        (mine, other)
+        for mine, other in keyed
+        if other and _value(mine, metric) is not None and _value(other, metric) is not None
+    ]
+    if not pairs:
+        return None
+    values = np.array([[_known(row, metric) for row in pair] for pair in pairs])
+    if _drawn([mine for mine, _ in pairs]):
+        return drawn_interval(values[:, 0] - values[:, 1])
+    if _replicated([mine for mine, _ in pairs], deterministic):
+        return paired_difference(values[:, 0], values[:, 1])
+    mine, other = pairs[0]
+    return _centred(_known(mine, metric) - _known(other, metric), _resampled(mine, other, metric))
+
+
+def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) -> Joint | None:
+    """Return a metric of several points over the cells that all have; None where there is none."""
+    together = _together(groups, metric)
+    if not together:
+        return None
+    values = np.array([[_known(row, metric) for row in rows] for rows in together])
+    first = [rows[0] for rows in together]
+    if _drawn(first) or _replicated(first, deterministic):
+        return replicated_together(values, another=_drawn(first))
+    ratios = _ratios(together[0], metric)
+    return Joint(values[0]) if ratios is None else resampled_together(ratios)
+
+
+def share_of_room(
+    ours: Sequence[Row], base: Sequence[Row], top: Sequence[Row], deterministic: bool
+) -> Estimate | None:
+    """Return the token hit rate of one point on a scale of 0, that of `base`, to 1, that of `top`.
+
+    None where no cell is in all three, or there is no room between the two.
+    """
+    together = _together([ours, base, top], "token_hit_rate")
+    values = np.array([[_known(row, "token_hit_rate") for row in rows] for rows in together])
+    if not together or values[:, 1].mean() == values[:, 2].mean():
+        return None
+    over, under = values[:, 0] - values[:, 1], values[:, 2] - values[:, 1]
+    share = float(over.mean() / under.mean())
+    first = [rows[0] for rows in together]
+    if _drawn(first):
+        return drawn_interval(over / under) if under.all() else Estimate(share)
+    if _replicated(first, deterministic):
+        return ratio_of_means(over, under)
+    ratios = _ratios(together[0], "token_hit_rate")
+    return _centred(share, resampled_difference(Room(*ratios), None) if ratios else None)
+
+
+def _together(groups: Sequence[Sequence[Row]], metric: Metric) -> list[tuple[Row, ...]]:
+    """Return the cells that all groups have, of one replication each, in the order of the first."""
+    keyed = [
+        {(row["replication"], row["seed"]): row for row in rows if _value(row, metric) is not None}
+        for rows in groups
+    ]
+    shared = [key for key in keyed[0] if all(key in rows for rows in keyed)]
+    return [tuple(rows[key] for rows in keyed) for key in shared]
+
+
+def _ratios(rows: Sequence[Row], metric: Metric) -> list[Ratio] | None:
+    """Return the ratios over blocks of time of several cells; None where one does not tell."""
+    found = [_ratio(row, metric) for row in rows]
+    known = [ratio for ratio in found if ratio is not None]
+    same = len({ratio.parts for ratio in known}) == 1
+    return known if same and len(known) == len(found) else None
+
+
+def _drawn(rows: Sequence[Row]) -> bool:
+    """Whether the rows differ by draws of the costs."""
+    return len({row["draw"] for row in rows if row.get("draw") is not None}) > 1
+
+
+def _replicated(rows: Sequence[Row], deterministic: bool) -> bool:
+    return not deterministic and len({row["seed"] for row in rows}) > 1
+
+
+def _resampled(mine: Row, other: Row, metric: Metric) -> Estimate | None:
+    ours, theirs = _ratio(mine, metric), _ratio(other, metric)
+    if not ours or not theirs or len(ours.numerator) != len(theirs.numerator):
+        return None
+    return resampled_difference(ours, theirs)
+
+
+def _centred(value: float, resampled: Estimate | None) -> Estimate:
+    """Return the resampled interval around the value of the cell, the same up to rounding."""
+    if resampled is None or resampled.low is None or resampled.high is None:
+        return Estimate(value)
+    half = (resampled.high - resampled.low) / 2
+    return replace(resampled, value=value, low=value - half, high=value + half)
+
+
+def _ratio(row: Row, metric: Metric) -> Ratio | None:
+    _, over, under = _COLUMNS[metric]
+    columns = [np.asarray(row.get(name) or [], dtype=np.float64) for name in (over, under)]
+    usable = len(columns[0]) and len(columns[0]) == len(columns[1]) and _finite(columns)
+    return Ratio(*columns) if usable else None
+
+
+def _finite(columns: Sequence[NDArray[np.float64]]) -> bool:
+    return all(bool(np.isfinite(column).all()) for column in columns)
+
+
+def _value(row: Row, metric: Metric) -> float | None:
+    value = row.get(_COLUMNS[metric][0])
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def _known(row: Row, metric: Metric) -> float:
+    value = _value(row, metric)
+    if value is None:
+        raise ValueError(f"a row without {metric} is no evidence")
+    return value

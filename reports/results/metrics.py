@@ -1,0 +1,94 @@
+"""From a result to the plain metrics of a cell, and to blocks of requests for resampling."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.records import FINISHED, LOSSES
+
+if TYPE_CHECKING:
+    from simulator.result import Result
+
+BLOCKS = 64
+
+
+def flat_metrics(result: Result, warmup_share: float) -> dict[str, Any]:
+    """Return the metrics of a cell by column name; None where a number is not defined.
+
+    Parameters
+    ----------
+    result
+        Of `simulate`.
+    warmup_share
+        The first requests that do not count, as a share of all.
+    """
+    summary = result.summary(warmup_share)
+    ttft, checkpoints, kv = summary["ttft_seconds"], summary["checkpoints"], summary["kv"]
+    metrics: dict[str, Any] = {
+        **{f"requests_{status}": count for status, count in summary["requests"].items()},
+        "prompt_tokens": summary["prompt_tokens"],
+        "saved_tokens": summary["saved_tokens"],
+        "recomputed_tokens": summary["recomputed_tokens"],
+        "token_hit_rate": summary["token_hit_rate"],
+        **{f"ttft_{name}_seconds": ttft[name] for name in ("mean", "p50", "p90", "p99")},
+        **{f"lost_{loss}_tokens": tokens for loss, tokens in summary["lost_tokens"].items()},
+        **{f"checkpoints_{name}": value for name, value in checkpoints.items()},
+        **{f"kv_{name}": value for name, value in kv.items()},
+        "cache_peak_bytes": summary["cache"]["peak_bytes"],
+        "cache_mean_bytes": summary["cache"]["mean_bytes"],
+        "extrapolated_requests": summary["extrapolated_requests"],
+        "simulated_seconds": summary["simulated_seconds"],
+    }
+    return {name: _plain(value) for name, value in metrics.items()}
+
+
+def blocks(result: Result, warmup_share: float) -> dict[str, list[Any]]:
+    """Return sums over blocks of consecutive requests, at most 64, of the requests that count.
+
+    The sums over all blocks are the totals of `flat_metrics`; KV and checkpoint bytes are those
+    after the last request of the block, arrival that of its first.
+    """
+    counted = result.rows_after(warmup_share)
+    requests = len(counted["status"])
+    if not requests:
+        return {name: [] for name in BLOCK_COLUMNS}
+    edges = np.linspace(0, requests, min(BLOCKS, requests) + 1).astype(np.int64)
+    starts, lasts = edges[:-1], edges[1:] - 1
+    finished = counted["status"] == FINISHED
+
+    def sums(values: NDArray[Any]) -> list[Any]:
+        return list(np.add.reduceat(values, starts).tolist())
+
+    values = (
+        sums(counted["prompt_tokens"]),
+        sums(counted["saved_tokens"]),
+        sums(np.where(finished, counted["ttft_seconds"], 0.0)),
+        sums(finished.astype(np.int64)),
+        counted["arrival_seconds"][starts].tolist(),
+        counted["kv_bytes"][lasts].tolist(),
+        counted["checkpoint_bytes"][lasts].tolist(),
+        *(sums(counted[f"lost_{loss}_tokens"]) for loss in LOSSES),
+    )
+    return dict(zip(BLOCK_COLUMNS, values, strict=True))
+
+
+BLOCK_COLUMNS = (
+    "block_prompt_tokens",
+    "block_saved_tokens",
+    "block_ttft_seconds",
+    "block_finished",
+    "block_arrival_seconds",
+    "block_kv_bytes",
+    "block_checkpoint_bytes",
+    *(f"block_lost_{loss}_tokens" for loss in LOSSES),
+)
+
+
+def _plain(value: Any) -> Any:
+    """Return a Python number, or None for NaN and infinity, which JSON does not know."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

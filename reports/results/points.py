@@ -1,0 +1,243 @@
+"""What charts and pages show of a study: policies at capacities, compared with a baseline.
+
+A *world* is everything that policies share: workload, profile, server. A *series* is one
+combination of policies in it, and a *point* a series at one capacity, over its replications.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from reports.results.evidence import Metric, Row, difference
+from reports.statistics import Estimate
+
+UNBOUNDED = "unbounded"
+UPPER_BOUND = "upper bound"
+LOOKS_AHEAD = "looks ahead"
+MOST_SERIES = 24
+_OUTCOME = ("saved_tokens", "ttft_mean_seconds", "cache_mean_bytes", "checkpoints_written")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One combination of policies.
+
+    Parameters
+    ----------
+    name
+        The placer with its parameters, and whatever else varies in the study.
+    placer
+        The placer with its parameters.
+    others
+        Values of the other policy keys, in the order of the study.
+    marks
+        Why it is no fair competitor: UPPER_BOUND, LOOKS_AHEAD; empty for most.
+    """
+
+    name: str
+    placer: str
+    others: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name with its marks."""
+        return f"{self.name} ({', '.join(self.marks)})" if self.marks else self.name
+
+
+def subjects(series: Sequence[Series]) -> list[str]:
+    """Return what gives each series its look: the first kind of policy in which they differ."""
+    kinds = [[item.placer for item in series]]
+    kinds += [list(values) for values in zip(*(item.others for item in series), strict=True)]
+    return next((kind for kind in kinds if len(set(kind)) > 1), kinds[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A series at one capacity. Differences are this less the baseline at the same capacity.
+
+    Parameters
+    ----------
+    rows
+        The cells that finished, by replication.
+    failed
+        How many did not.
+    token_hit_rate, ttft_seconds
+        None where there is nothing to divide by.
+    """
+
+    series: Series
+    capacity: str
+    rows: tuple[Row, ...]
+    failed: int
+    deterministic: bool
+    token_hit_rate: Estimate | None
+    ttft_seconds: Estimate | None
+    token_hit_rate_difference: Estimate | None = None
+    ttft_difference: Estimate | None = None
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric over replications; None where it is missing in one."""
+        values = [row.get(metric) for row in self.rows]
+        present = [float(value) for value in values if value is not None]
+        if not values or len(present) < len(values) or not np.isfinite(present).all():
+            return None
+        return float(np.mean(present))
+
+    def total(self, metric: str) -> int:
+        """Return the sum of a count over replications."""
+        return sum(int(row.get(metric) or 0) for row in self.rows)
+
+    def share(self, metric: str) -> float:
+        """Return the sum of a token count as a share of all prompt tokens."""
+        return self.total(metric) / max(self.total("prompt_tokens"), 1)
+
+    @property
+    def bound_tokens(self) -> int | None:
+        """The tokens that no policy can exceed at this capacity; None where that is not known."""
+        bounds = [row.get("bound_saved_tokens") for row in self.rows]
+        known = [int(bound) for bound in bounds if bound is not None]
+        return sum(known) if known and len(known) == len(bounds) else None
+
+    @property
+    def share_of_bound(self) -> float | None:
+        """The saved tokens as a share of that; None too for a placer whose states are free."""
+        bound = self.bound_tokens
+        free = UPPER_BOUND in self.series.marks
+        return None if free or not bound else self.total("saved_tokens") / bound
+
+    def less(self, other: Point, metric: Metric) -> Estimate | None:
+        """Return this less `other`, paired by replication or by block of time."""
+        return difference(self.rows, other.rows, metric, self.deterministic)
+
+
+@dataclass(frozen=True)
+class World:
+    """The points of one world, at every capacity.
+
+    Parameters
+    ----------
+    name
+        What tells it from the other worlds; empty where there is one.
+    series, capacities
+        In the order of the study; capacities ascending, unbounded last.
+    points
+        By series name and capacity.
+    baseline
+        Series name -> series name of its baseline.
+    behind
+        Series name -> what the best at the focus has more of token hit rate, for those of which
+        no difference from a baseline says so.
+    workload
+        What the policies served; equal for worlds that differ in profile, server or rate alone.
+    comparisons
+        Of the whole study, that its differences are corrected for.
+    warmed
+        Whether the first requests are not counted.
+    """
+
+    name: str
+    series: tuple[Series, ...]
+    capacities: tuple[str, ...]
+    points: dict[tuple[str, str], Point]
+    baseline: dict[str, str]
+    behind: dict[str, Estimate] = field(default_factory=dict)
+    workload: str = ""
+    comparisons: int = 0
+    warmed: bool = False
+
+    @cached_property
+    def focus(self) -> str:
+        """The capacity that the answer is about: the middle one, where most series finished."""
+        alive = {c: sum(bool(p.rows) for p in self.at(c)) for c in self.capacities}
+        full = [c for c in self.capacities if alive[c] == max(alive.values())]
+        bounded = [c for c in full if c != UNBOUNDED] or full
+        return bounded[(len(bounded) - 1) // 2]
+
+    def at(self, capacity: str) -> list[Point]:
+        """Return the points at `capacity`, in the order of the series."""
+        keys = ((series.name, capacity) for series in self.series)
+        return [self.points[key] for key in keys if key in self.points]
+
+    @property
+    def place(self) -> str:
+        """The focus as a sentence needs it after "at"."""
+        return f"{UNBOUNDED} capacity" if self.focus == UNBOUNDED else self.focus
+
+    @cached_property
+    def best(self) -> Point | None:
+        """The competitor with the highest token hit rate at the focus; the faster of equals.
+
+        An upper bound or a clairvoyant policy is chosen only where there is nothing else.
+        """
+        alive = [point for point in self.at(self.focus) if point.token_hit_rate]
+        fair = [point for point in alive if not point.series.marks] or alive
+        return max(fair, key=_merit, default=None)
+
+    def gap(self, rival: Point) -> Estimate | None:
+        """Return what the best has more of token hit rate than a rival at the focus."""
+        best = self.best
+        if best is None:
+            return None
+        if self.baseline_of(best) is rival:
+            return best.token_hit_rate_difference
+        if self.baseline_of(rival) is best:
+            theirs = rival.token_hit_rate_difference
+            return theirs and theirs.opposite
+        return self.behind.get(rival.series.name)
+
+    @cached_property
+    def shown(self) -> World:
+        """The same with the series that a chart has room for: the best at the focus.
+
+        Of those that are `alike`, the others come last.
+        """
+        if len(self.series) <= MOST_SERIES:
+            return self
+        kept = {self.best.series.name, self.baseline[self.best.series.name]} if self.best else set()
+        ranked = sorted(self.at(self.focus), key=_merit, reverse=True)
+        names = [point.series.name for point in ranked if point.series.name not in kept]
+        names.sort(key={name for group in self.alike.values() for name in group}.__contains__)
+        kept.update(names[: MOST_SERIES - len(kept)])
+        return replace(self, series=tuple(s for s in self.series if s.name in kept))
+
+    @cached_property
+    def alike(self) -> dict[str, tuple[str, ...]]:
+        """Series name -> names of the later series with the same results at every capacity."""
+        groups: dict[tuple[object, ...], list[str]] = {}
+        for series in self.series:
+            groups.setdefault(self._results(series), []).append(series.name)
+        return {first: tuple(others) for first, *others in groups.values() if others}
+
+    def _results(self, series: Series) -> tuple[object, ...]:
+        """Return what is the same for two series that do the same; the name of one that failed."""
+        points = [self.points.get((series.name, capacity)) for capacity in self.capacities]
+        if not all(point and point.rows and not point.failed for point in points):
+            return (series.name,)
+        outcomes = (tuple(map(_outcome, point.rows)) for point in points if point)
+        return (series.marks, *outcomes)
+
+    @cached_property
+    def baseline_name(self) -> str:
+        """The placer of all baselines; the whole name of the first series where one placer ran."""
+        names = {name for name in self.baseline.values() if name != ""}
+        placers = {s.placer for s in self.series if s.name in names}
+        return next(iter(names)) if len(names) == 1 else ", ".join(sorted(placers))
+
+    def baseline_of(self, point: Point) -> Point | None:
+        """Return the point that `point` is compared with, or None where it is the baseline."""
+        name = self.baseline[point.series.name]
+        return None if name == point.series.name else self.points.get((name, point.capacity))
+
+
+def _outcome(row: Row) -> tuple[object, ...]:
+    return tuple(row.get(name) for name in _OUTCOME)
+
+
+def _merit(point: Point) -> tuple[float, float]:
+    rate = point.token_hit_rate.value if point.token_hit_rate else 0.0
+    return rate, -(point.ttft_seconds.value if point.ttft_seconds else np.inf)
