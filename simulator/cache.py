@@ -50,6 +50,7 @@ class PolicyCache:
         self._stop = trace.tree.stop.data
         self._session = trace.session.data
         self._label = trace.label.data
+        self._takes_own = world.takes_own
         self._placer = placer
         self._told = [policy for policy in (admission, eviction) if policy.observes]
         self._implicit = placer.implicit
@@ -164,6 +165,7 @@ class PolicyCache:
         missing.reverse()
         if grant.positions and grant.positions[0] <= run.kv_end:
             grant.positions = _absent(run, grant.positions)
+        before = run.kv_end
         run.pins += 1  # with the deepest resident run pinned, all above it stay
         if store.make_room_for(grant.end.stop - run.kv_end, len(grant.positions)):
             store.fill(run, missing)
@@ -173,6 +175,8 @@ class PolicyCache:
             fresh = self._store_what_fits(grant, run, missing)
         store.note_use(run, fresh, grant.checkpoint, grant.written)
         store.unpin(run, None)
+        if grant.overflows and self._takes_own:
+            store.shorten(fresh[-1] if fresh else run, before)
 
     def _add_checkpoints(self, grant: Grant) -> None:
         """Store the planned checkpoints; the KV of the path is there, and room."""
@@ -218,9 +222,13 @@ class PolicyCache:
         while pending and pending[-1] <= end:
             position = pending.pop()
             if not self.store.extend(run, position):
+                grant.overflows = True
                 return False
             self._add_pinned(grant, run, position)
-        return self.store.extend(run, end) and end == run.stop
+        if not self.store.extend(run, end):
+            grant.overflows = True
+            return False
+        return end == run.stop
 
     def _add_pinned(self, grant: Grant, run: KvRun, position: int) -> None:
         checkpoint = self.store.add_checkpoint(run, position)

@@ -39,6 +39,8 @@ class Grant:
         The positions that were wanted, of those that had to be floored.
     written
         The checkpoints that have been stored, ascending.
+    overflows
+        Some of its KV has found no room.
     request, session, label
         As in the trace.
     """
@@ -54,6 +56,7 @@ class Grant:
     positions: list[int] = field(default_factory=list)
     floored: list[int] = field(default_factory=list)
     written: list[Checkpoint] = field(default_factory=list)
+    overflows: bool = False
     end: KvRun = field(init=False)
     request: int = -1
     session: int = -1

@@ -29,7 +29,7 @@ from simulator.trace import Trace
 from simulator.world import Sizes, World
 
 SERVERS = ("queue", "instant")
-EVICTS = ("tail", "run")
+EVICTS = ("tail", "block", "run")
 PROGRESS_EVERY = 1024
 
 
@@ -52,7 +52,9 @@ class Scenario:
         Positions are floored to multiples of it; None takes the profile's.
     evicts
         What a KV run gives up when it is evicted. "tail": as much of its end as is short, in whole
-        pages, as block caches do. "run": all of it, as radix trees do.
+        pages, as block caches do. "block": the same, but a prompt that is too large for the cache
+        ends one page earlier: room is made for each page, and at last its own last one goes.
+        "run": all of it, as radix trees do.
     queue_limit
         Requests that may wait before further ones are rejected; None: no limit.
     horizon_seconds
@@ -191,6 +193,7 @@ def _world(trace: Trace, scenario: Scenario) -> World:
         CostModel(profile),
         scenario.capacity_bytes,
         whole_runs=scenario.evicts == "run",
+        takes_own=scenario.evicts == "block",
     )
 
 

@@ -195,6 +195,13 @@ class Store:
         else:
             self._cut(entry, entry.start)
 
+    def shorten(self, run: KvRun, least: int) -> None:
+        """Let go of the last page of `run`, down to token `least` at most, if nothing needs it."""
+        end = run.kv_end - 1
+        end = max(end - end % self._page_tokens, least, run.start)
+        if run.evictable and end < run.kv_end:
+            self._cut(run, end)
+
     def _make_whole_room(self, size_bytes: int) -> bool:
         """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
         return size_bytes <= self.pool.total_bytes and self._make_room(size_bytes)

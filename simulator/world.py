@@ -35,6 +35,9 @@ class World:
     whole_runs
         Whether a KV run that is evicted leaves whole, as in a radix tree, rather than by as much
         of its tail as is short.
+    takes_own
+        Whether a prompt that finds no room for all of its KV loses the last page of what it has
+        brought, as where room is made block by block and nothing else is left to evict.
     trace
         All requests, those to come included: shown to clairvoyant policies only.
     """
@@ -44,4 +47,5 @@ class World:
     costs: CostModel
     capacity_bytes: int | None
     whole_runs: bool = False
+    takes_own: bool = False
     trace: Trace | None = None

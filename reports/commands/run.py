@@ -52,7 +52,7 @@ def run(
     admission: Annotated[str | None, typer.Option(help="Default: always.")] = None,
     capacity: Annotated[str | None, typer.Option(help="As in '8 GiB'; default: unbounded.")] = None,
     evicts: Annotated[
-        str | None, typer.Option(metavar="tail|run", help="KV that goes; default: tail.")
+        str | None, typer.Option(metavar="tail|block|run", help="KV that goes; default: tail.")
     ] = None,
     server: Annotated[
         str | None, typer.Option(metavar="queue|instant", help="Default: queue.")

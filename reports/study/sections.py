@@ -107,7 +107,7 @@ class Cache(_Section):
     """The byte budget of KV and checkpoints, None being unbounded; what evicted KV gives up."""
 
     capacity: Capacity = None
-    evicts: Literal["tail", "run"] = "tail"
+    evicts: Literal["tail", "block", "run"] = "tail"
 
 
 class Server(_Section):

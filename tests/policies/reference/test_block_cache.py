@@ -12,12 +12,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policies.objects import ObjectStream, replay
 from policies.registry import create
 from simulator.simulation import Scenario, simulate
 from simulator.trace import Trace
-from tests.simulator.prompts import toy_profile
+from tests.simulator.prompts import toy_profile, trace_of
 from workloads.prefixes.interning import intern_blocks
 
 BLOCK, COUNTED_FROM = 512, 5000
@@ -57,7 +59,7 @@ def block_trace(folder):
     )
 
 
-def saved_tokens(folder, eviction, blocks):
+def saved_tokens(folder, eviction, blocks, evicts="tail"):
     scenario = Scenario(
         profile=toy_profile(page_tokens=BLOCK),
         placer=create("placer", "dense"),
@@ -65,6 +67,7 @@ def saved_tokens(folder, eviction, blocks):
         admission=create("admission", "always"),
         capacity_bytes=blocks * BLOCK,
         server="instant",
+        evicts=evicts,
     )
     result = simulate(block_trace(folder), scenario)
     return int(result.columns["saved_tokens"][COUNTED_FROM:].sum())
@@ -75,8 +78,13 @@ def folder(shared):
     return shared / "reference" / "block_cache"
 
 
-@pytest.mark.parametrize("blocks", [28, 56, 113, 227, 455, 910, 1820, 3640, 7281])
+@pytest.mark.parametrize("blocks", [14, 28, 56, 113, 227, 455, 910, 1820, 3640, 7281])
 def test_lru_is_exact(folder, blocks):
+    assert saved_tokens(folder, "lru", blocks, "block") == reference(folder)[1][blocks]["lru"]
+
+
+@pytest.mark.parametrize("blocks", [28, 113, 910])
+def test_only_prompts_that_are_too_large_are_cut_by_a_block(folder, blocks):
     assert saved_tokens(folder, "lru", blocks) == reference(folder)[1][blocks]["lru"]
 
 
@@ -108,18 +116,41 @@ def test_fifo_and_lru_agree_where_every_prompt_ends_anew(folder):
 
 
 def test_at_the_least_budget_the_reference_lets_a_request_evict_what_it_has_just_brought(folder):
-    """So a prompt too large for the cache leaves one block less than fits; ours leaves all."""
+    """So a prompt too large for the cache leaves one block less than fits; with "tail" all."""
     rows, hits = reference(folder)
     assert leaf_lru(rows, 14, protects_new=False) == hits[14]["lru"]
     assert leaf_lru(rows, 14, protects_new=True) == saved_tokens(folder, "lru", 14)
 
 
-def leaf_lru(rows, capacity, protects_new):
+@given(
+    prompts=st.lists(st.lists(st.integers(0, 1), max_size=7), min_size=1, max_size=25),
+    capacity=st.integers(1, 12),
+    evicts=st.sampled_from(["tail", "block"]),
+)
+def test_both_ways_agree_with_plain_code_on_random_prompts(prompts, capacity, evicts):
+    whole = [(*prompt, 2 + number) for number, prompt in enumerate(prompts)]  # each ends anew
+    rows = [[prompt[: end + 1] for end in range(len(prompt))] for prompt in whole]
+    scenario = Scenario(
+        profile=toy_profile(),
+        placer=create("placer", "dense"),
+        eviction=create("eviction", "lru"),
+        admission=create("admission", "always"),
+        capacity_bytes=capacity,
+        evicts=evicts,
+        server="instant",
+        check_every_request=True,
+    )
+    saved = simulate(trace_of(whole), scenario).columns["saved_tokens"].sum()
+    plain = leaf_lru(rows, capacity, protects_new=evicts == "tail", counted_from=0)
+    assert saved * BLOCK == plain
+
+
+def leaf_lru(rows, capacity, protects_new, counted_from=COUNTED_FROM):
     """Return the hit tokens of LRU among leaves, block by block."""
     used, parent, children, heap, clock, hits = {}, {}, {}, [], 0, 0
     for number, row in enumerate(rows):
         known = next((k for k, block in enumerate(row) if block not in used), len(row))
-        hits += known * (number >= COUNTED_FROM)
+        hits += known * (number >= counted_from)
         for block in row[:known]:
             clock += 1
             used[block] = clock
