@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from reports.running.executors import Task, guarded
+from reports.running.tasks import Task, guarded
 from reports.stored.journal import Outcome
 from reports.version import version, versions
 from simulator.errors import UsageError, printable

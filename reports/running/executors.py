@@ -13,29 +13,16 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for_sentinel
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
+from reports.running.tasks import T, Work, guarded
 from reports.stored.journal import Outcome
-from simulator.errors import MilepostError, printable
 
 DEATHS_ALLOWED = 3
-
-
-class Task(Protocol):
-    """What a worker is given: picklable, and named after its cell."""
-
-    @property
-    def identity(self) -> str:
-        """The cell."""
-        ...
-
-
-T = TypeVar("T", bound=Task)
-Work = Callable[[T], Outcome]
 
 
 def run_tasks(
@@ -70,19 +57,6 @@ def run_tasks(
             yield guarded(work, task)
     else:
         yield from _Pool(work, min(jobs, len(tasks) or 1)).run(tasks)
-
-
-def guarded(work: Work[T], task: T) -> Outcome:
-    """Do the work; an error becomes one line of the outcome."""
-    try:
-        return work(task)
-    except MilepostError as error:
-        return Outcome(task.identity, None, str(error))
-    except Exception as error:  # a bug in one cell (or in a plug-in) must not lose the others
-        if os.environ.get("MILEPOST_DEBUG"):
-            raise
-        text = printable(f"{type(error).__name__}: {error}", limit=500)
-        return Outcome(task.identity, None, text)
 
 
 class _Pool(Generic[T]):

@@ -1,0 +1,36 @@
+"""One cell's work, as a worker is given it, here or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from reports.stored.journal import Outcome
+from simulator.errors import MilepostError, printable
+
+
+class Task(Protocol):
+    """What a worker is given: picklable, and named after its cell."""
+
+    @property
+    def identity(self) -> str:
+        """The cell."""
+        ...
+
+
+T = TypeVar("T", bound=Task)
+Work = Callable[[T], Outcome]
+
+
+def guarded(work: Work[T], task: T) -> Outcome:
+    """Do the work; an error becomes one line of the outcome."""
+    try:
+        return work(task)
+    except MilepostError as error:
+        return Outcome(task.identity, None, str(error))
+    except Exception as error:  # a bug in one cell (or in a plug-in) must not lose the others
+        if os.environ.get("MILEPOST_DEBUG"):
+            raise
+        text = printable(f"{type(error).__name__}: {error}", limit=500)
+        return Outcome(task.identity, None, text)
