@@ -19,14 +19,13 @@ from reports.capacity.sentences import (
 )
 from reports.capacity.summary import HEAD, moves, row_of
 from reports.capacity.target import METRICS
-from reports.files import write_json
+from reports.files import read_versioned, write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
 from reports.page.panel import Panel
 from reports.palette import BLUE, VERMILLION
 from reports.profile.page import KINDS, LOSSY_MEANS
 from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
-from simulator.errors import DataError, printable
 from simulator.files import write_text
 from simulator.units import format_bytes, format_count, format_seconds
 
@@ -54,16 +53,7 @@ def read_capacity(folder: Path) -> dict[str, Any]:
     DataError
         When it is damaged or was written by a newer version.
     """
-    path = folder / JSON
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), "damaged: expected JSON") from error
-    schema = found.get("schema_version") if isinstance(found, dict) else None
-    if schema != SCHEMA_VERSION:
-        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
-        raise DataError(str(path), problem, field="schema_version")
-    return dict(found)
+    return read_versioned(folder / JSON, SCHEMA_VERSION)
 
 
 def render_capacity_page(found: Mapping[str, Any]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.files import make_folder, write_json
+from reports.files import make_folder, read_versioned, write_json
 from reports.statistics import Estimate
 from reports.stored.records_folder import refuse_foreign
 from reports.two_runs.measures import MEASURES
@@ -61,19 +60,12 @@ def read_comparison(folder: Path) -> dict[str, Any]:
         When it is damaged or was written by a newer version.
     """
     path = folder / JSON
-    try:
-        kept = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), "damaged: expected JSON") from error
-    schema = kept.get("schema_version") if isinstance(kept, dict) else None
-    if schema != SCHEMA_VERSION:
-        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
-        raise DataError(str(path), problem, field="schema_version")
+    kept = read_versioned(path, SCHEMA_VERSION)
     try:
         two_runs(kept)
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(str(path), f"damaged: {printable(str(error), 80)}") from error
-    return dict(kept)
+    return kept
 
 
 def two_runs(kept: Mapping[str, Any]) -> TwoRuns:
