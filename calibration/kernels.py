@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 # What is imported of a package tells whether its kernels are there.
 MODULES = {
@@ -82,5 +83,6 @@ def hide_from_cpu(device: str) -> None:
     It binds what it finds once, when a model is first imported, wherever that model is to run.
     """
     if device == "cpu":
+        blocked = cast("dict[str, ModuleType | None]", sys.modules)  # None: no import finds it
         for module in MODULES.values():
-            sys.modules.setdefault(module.partition(".")[0], None)  # type: ignore[arg-type]
+            blocked.setdefault(module.partition(".")[0], None)

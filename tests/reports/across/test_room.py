@@ -25,7 +25,9 @@ def test_the_share_of_the_room_by_hand() -> None:
     assert one.share.low is not None
     assert one.share.high is not None
     assert one.share.low < 0.2 < one.share.high
-    assert told["b", "8 GiB", "sqrt · lru"].share.value == pytest.approx(0.4)  # type: ignore[union-attr]
+    other = told["b", "8 GiB", "sqrt · lru"].share
+    assert other is not None
+    assert other.value == pytest.approx(0.4)
 
 
 def test_where_foresight_saves_no_more_there_is_no_room() -> None:

@@ -7,13 +7,13 @@ from reports.across import overview_of
 from reports.across.sentences import sentences
 from reports.across.stored import as_json, write_differences
 from reports.results.comparison import compare
-from tests.reports.across.workloads import several, with_foresight
+from tests.reports.across.workloads import Cells, several, with_foresight
 
 ALIKE = {"a": (0.2, 0.6, 0.4), "b": (0.1, 0.5, 0.3)}
 
 
-def told(cells_and_manifest: object) -> list[str]:
-    worlds = compare(*cells_and_manifest)  # type: ignore[misc]
+def told(cells_and_manifest: Cells) -> list[str]:
+    worlds = compare(*cells_and_manifest)
     return sentences(overview_of(worlds), worlds)
 
 

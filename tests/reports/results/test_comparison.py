@@ -179,9 +179,9 @@ def test_the_gap_of_a_rival_is_one_of_the_differences() -> None:
     assert world.gap(last) is branch.token_hit_rate_difference
     assert list(world.behind) == ["sqrt"]
     assert world.gap(root) is world.behind["sqrt"]
-    assert world.behind["sqrt"].value == pytest.approx(
-        branch.less(root, "token_hit_rate").value  # type: ignore[union-attr]
-    )
+    gap = branch.less(root, "token_hit_rate")
+    assert gap is not None
+    assert world.behind["sqrt"].value == pytest.approx(gap.value)
     (world,) = compare(cells, manifest | {"baseline": "branch"})
     last, *_ = world.at("8 GiB")
     assert last.token_hit_rate_difference is not None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from reports.study.file import parse_study
 from reports.study.settings import read_settings
 from simulator.errors import UsageError
 from simulator.records import FINISHED, REJECTED
+from simulator.result import Result
 
 REQUESTS = 4000
 
@@ -28,9 +29,9 @@ class Replay:
     columns: dict[str, NDArray[Any]]
 
 
-def replay(saved: NDArray[np.float64], waits: NDArray[np.float64]) -> Replay:
+def replay(saved: NDArray[np.float64], waits: NDArray[np.float64]) -> Result:
     prompt = np.full(REQUESTS, 1_000_000)
-    return Replay(
+    replayed = Replay(
         {
             "prompt_tokens": prompt,
             "saved_tokens": (saved * prompt).astype(np.int64),
@@ -38,6 +39,7 @@ def replay(saved: NDArray[np.float64], waits: NDArray[np.float64]) -> Replay:
             "status": np.full(REQUESTS, FINISHED),
         }
     )
+    return cast("Result", replayed)
 
 
 def filling(generator: np.random.Generator, tokens: float) -> NDArray[np.float64]:
@@ -51,7 +53,7 @@ def test_a_known_transient_is_cut_and_no_more() -> None:
     generator = np.random.default_rng(1)
     steady = np.full(REQUESTS, 0.1) + generator.normal(scale=0.01, size=REQUESTS)
     cuts = {
-        tokens: [settled_at(replay(filling(generator, tokens), steady)) for _ in range(20)]  # type: ignore[arg-type]
+        tokens: [settled_at(replay(filling(generator, tokens), steady)) for _ in range(20)]
         for tokens in (0, 100, 300)
     }
     assert np.median(cuts[0]) <= 0.05 * REQUESTS
@@ -65,7 +67,7 @@ def test_what_is_cut_takes_away_the_bias() -> None:
     errors = []
     for _ in range(20):
         saved = filling(generator, 300)
-        cut = settled_at(replay(saved, steady))  # type: ignore[arg-type]
+        cut = settled_at(replay(saved, steady))
         errors.append((saved.mean() - 0.6, saved[cut:].mean() - 0.6))
     whole, rest = np.abs(np.mean(errors, axis=0))
     assert whole > 0.04
@@ -76,13 +78,13 @@ def test_the_later_of_both_series_counts() -> None:
     generator = np.random.default_rng(3)
     waits = 1 + 5 * np.exp(-np.arange(REQUESTS) / 200) + generator.normal(scale=0.1, size=REQUESTS)
     even = filling(generator, 0)
-    assert settled_at(replay(even, waits)) > 2 * 200  # type: ignore[arg-type]
+    assert settled_at(replay(even, waits)) > 2 * 200
     late = replay(even, waits)
     late.columns["status"][:1000] = REJECTED  # their times say nothing, but their numbers count
     late.columns["ttft_seconds"][1000:] = waits[:-1000]
-    assert settled_at(late) > 1000 + 2 * 200  # type: ignore[arg-type]
+    assert settled_at(late) > 1000 + 2 * 200
     late.columns["status"][:] = REJECTED
-    assert seen_metrics(late)["requests"] == REQUESTS  # type: ignore[arg-type]
+    assert seen_metrics(late)["requests"] == REQUESTS
 
 
 @pytest.mark.parametrize(
