@@ -176,7 +176,14 @@ class PolicyCache:
         store.note_use(run, fresh, grant.checkpoint, grant.written)
         store.unpin(run, None)
         if grant.overflows and self._takes_own:
-            store.shorten(fresh[-1] if fresh else run, before)
+            self._take_own(grant, fresh[-1] if fresh else run, before)
+
+    def _take_own(self, grant: Grant, run: KvRun, before: int) -> None:
+        """Let go of the last page of `run` if `grant` has brought it, behind token `before`."""
+        used = grant.kv_run is run  # up to there, and no further: its pin does not count
+        run.pins -= used
+        self.store.shorten(run, before)
+        run.pins += used
 
     def _add_checkpoints(self, grant: Grant) -> None:
         """Store the planned checkpoints; the KV of the path is there, and room."""

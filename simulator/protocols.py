@@ -6,13 +6,14 @@ reports mark it so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.departure import Departures
 from simulator.entry import Entry, KvRun
 from simulator.world import World
 
@@ -222,6 +223,17 @@ class EvictionPolicy(Protocol):
         """Return the evictable entry that should go next, or None where there is none."""
         ...
 
+    def victims(self) -> Iterator[Entry]:
+        """Yield the entries that would go, one after another, if room were made now.
+
+        The first is the one that `victim` would return. Each later one is named as if those
+        before it had gone whole, a run with its states; so a run is named once what lies below
+        it has been. With `spares_states`, what lies behind the last state of a run may be named
+        first, and the same run again for the rest. Nothing changes, neither an order nor a mark
+        nor an entry; what is yielded holds until the cache changes.
+        """
+        ...
+
 
 @runtime_checkable
 class Expiring(Protocol):
@@ -260,10 +272,10 @@ class AdmissionPolicy(Protocol):
         """`lower` has been split: what is known of it holds for `upper`, which is new, as well."""
         ...
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache.
 
-        `victim` is the first entry that would have to leave, None when there is room. Neither
-        may be changed.
+        `departures` are what would have to leave, false when there is room. They are worked out
+        as far as they are looked at. No entry may be changed.
         """
         ...

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from simulator.departure import NO_DEPARTURES, Departure, Departures, Rest, departures_of, nothing
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.pool import Pool
 from simulator.protocols import AdmissionPolicy, EvictionPolicy
@@ -176,10 +179,18 @@ class Store:
         return tokens
 
     def _admits(self, candidate: Entry, size_bytes: int) -> bool:
-        short = size_bytes > self.pool.free_bytes
-        return self._admission.admit(
-            candidate, size_bytes, self._eviction.victim() if short else None
-        )
+        departures, pool = NO_DEPARTURES, self.pool
+        if size_bytes > pool.free_bytes:
+            # No room is made for a state that can never fit; of KV, what fits enters.
+            never = size_bytes > pool.total_bytes and isinstance(candidate, Checkpoint)
+            foresee = nothing if never else self.foresee
+            departures = Departures(size_bytes - pool.free_bytes, foresee)
+        return self._admission.admit(candidate, size_bytes, departures)
+
+    def foresee(self, short_bytes: int) -> Iterator[Departure]:
+        """Return what `_make_room` would let go of, worked out as it is looked at."""
+        victims = self._eviction.victims()
+        return departures_of(victims, short_bytes, self._end_of_rest, self._kv_bytes)
 
     def _fitting_end(self, run: KvRun) -> int:
         """Return how deep the KV of `run` may grow into the free bytes, in whole pages."""
@@ -218,7 +229,7 @@ class Store:
             if isinstance(victim, Checkpoint):
                 self._drop(victim)
             else:
-                self._shrink(victim, size_bytes - pool.free_bytes)
+                self._cut(victim, self._end_of_rest(victim, size_bytes - pool.free_bytes))
         return True
 
     def _drop(self, checkpoint: Checkpoint) -> None:
@@ -228,16 +239,16 @@ class Store:
         self.evicted_checkpoints += 1
         self._eviction.on_evict(checkpoint)
 
-    def _shrink(self, run: KvRun, short_bytes: int) -> None:
-        """Let go of the tail of `run` until `short_bytes` are free, or of all that is meant."""
+    def _end_of_rest(self, run: KvRun | Rest, short_bytes: int) -> int:
+        """Return where the KV of a victim is to end: `short_bytes` are free then, or all goes."""
         end = run.start
         if not self._whole_runs and (run.checkpoints or short_bytes < run.size_bytes):
             end = self._trimmed_end(run, short_bytes)
             if self._spares_states and run.checkpoints:
                 end = max(end, self._end_behind(run, run.checkpoints[-1].position))
-        self._cut(run, end)
+        return end
 
-    def _end_behind(self, run: KvRun, position: int) -> int:
+    def _end_behind(self, run: KvRun | Rest, position: int) -> int:
         """Return the first page boundary from `position` on, or 0 where no KV lies behind it."""
         end = position + -position % self._page_tokens
         return end if end < run.kv_end else 0
@@ -257,7 +268,7 @@ class Store:
             if not parent.children_resident and not parent.pins:
                 self._eviction.on_evictable(parent)
 
-    def _trimmed_end(self, run: KvRun, short_bytes: int) -> int:
+    def _trimmed_end(self, run: KvRun | Rest, short_bytes: int) -> int:
         """Return the deepest page boundary to which `run` must shrink to free `short_bytes`.
 
         States beyond the new end go too, since a state needs the KV of every token before it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from simulator.departure import Departures
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -25,9 +26,9 @@ class BaseAdmission:
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Know the upper part of a run as the whole was known; by default nothing is known."""
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache; by default they do."""
-        del candidate, size_bytes, victim
+        del candidate, size_bytes, departures
         return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
+from simulator.departure import Departures
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -37,9 +38,9 @@ class BranchOnly(BaseAdmission):
         self._request = overlap
         self._points = None
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether it is KV, or a state at a branch point or an end."""
-        del size_bytes, victim
+        del size_bytes, departures
         request = self._request
         if isinstance(candidate, KvRun) or request is None or request.run is None:
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from policies.admission.base import BaseAdmission
+from simulator.departure import Departures
 from simulator.entry import Entry
 
 
@@ -12,7 +13,7 @@ class Never(BaseAdmission):
     Source: none; the floor that a cache is held against.
     """
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say no."""
-        del candidate, size_bytes, victim
+        del candidate, size_bytes, departures
         return False

@@ -6,6 +6,7 @@ import math
 
 from policies.admission.base import BaseAdmission, identity
 from policies.parameters import require, require_at_least
+from simulator.departure import Departures
 from simulator.entry import Entry
 
 
@@ -38,9 +39,9 @@ class Probabilistic(BaseAdmission):
         self._scale = scale
         self._seed = seed
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Toss the coin of the entry."""
-        del victim
+        del departures
         probability = self._probability
         if self._scale is not None:
             probability *= math.exp(-size_bytes / self._scale)

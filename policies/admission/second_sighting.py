@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
+from simulator.departure import Departures
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 
@@ -30,8 +31,8 @@ class SecondSighting(BaseAdmission):
         """Learn how much of the prompt was seen before."""
         self._seen_tokens = overlap.depth
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether all tokens up to the end of the candidate were seen before."""
-        del size_bytes, victim
+        del size_bytes, departures
         end = candidate.stop if isinstance(candidate, KvRun) else candidate.position
         return end <= self._seen_tokens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policies.admission.base import BaseAdmission
 from policies.parameters import require
+from simulator.departure import Departures
 from simulator.entry import Entry
 from simulator.world import World
 
@@ -30,7 +31,7 @@ class SizeAware(BaseAdmission):
         if world.capacity_bytes is not None:
             self._most_bytes = self._share * world.capacity_bytes
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether it is small enough."""
-        del candidate, victim
+        del candidate, departures
         return size_bytes <= self._most_bytes

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.admission.base import BaseAdmission
 from policies.frequency import Frequencies
+from policies.parameters import require
+from simulator.departure import Departures
 from simulator.entry import Entry, KvRun
+
+VICTIMS = ("first", "each", "all")
 
 
 class TinyLfu(BaseAdmission):
-    """Admit an entry while there is room, or if it was wanted more often than the next victim.
+    """Admit an entry while there is room, or if it was wanted more often than what must leave.
 
     An entry is counted each time that it would enter, so what the cache already holds is counted
     by what it took to come in.
@@ -17,20 +23,49 @@ class TinyLfu(BaseAdmission):
     ----------
     sample
         Counts after which all are halved.
+    victims
+        What it is compared with. "first": the first that would leave, as in the paper of 2017,
+        where sizes are equal (IV, implicit victims, in that of 2022). "all": the sum over all that
+        would leave (AV, aggregated victims), runs and states alike; it stops as soon as that is
+        too much. "each": every one of them (QV, queue of victims; there, those that lose leave
+        even if the candidate is refused in the end, while here a refusal changes nothing).
 
     Source: G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission
-    policy", ACM Transactions on Storage 13(4), 2017. The counts are exact, not a sketch.
+    policy", ACM Transactions on Storage 13(4), 2017; G. Einziger, O. Eytan, R. Friedman and
+    B. Manes, "Lightweight robust size aware cache management", ACM Transactions on Storage 18(3),
+    2022, for victims of several sizes. The counts are exact, not a sketch.
     """
 
-    def __init__(self, sample: int = 100_000) -> None:
+    def __init__(self, sample: int = 100_000, victims: str = "first") -> None:
+        require(victims in VICTIMS, "victims", "first, each or all", victims)
         self._uses = Frequencies(sample)
+        self._victims = victims
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Let the upper part have the count of the whole."""
         self._uses.split(upper.key, lower.key)
 
-    def admit(self, candidate: Entry, size_bytes: int, victim: Entry | None) -> bool:
-        """Count the candidate, and compare it with the victim."""
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
+        """Count the candidate, and compare it with what would leave."""
         del size_bytes
         self._uses.add(candidate.key)
-        return victim is None or self._uses.of(candidate.key) > self._uses.of(victim.key)
+        wanted = self._uses.of(candidate.key)
+        uses = 0
+        for entry in _leaving(departures):
+            before = uses if self._victims == "all" else 0
+            uses = before + self._uses.of(entry.key)
+            if uses >= wanted:
+                return False
+            if self._victims == "first":
+                return True
+        return True
+
+
+def _leaving(departures: Departures) -> Iterator[Entry]:
+    """Yield each entry that would leave or be shortened once: a run before its states."""
+    seen: set[Entry] = set()
+    for departure in departures:
+        for entry in (departure.entry, *departure.states):
+            if entry not in seen:
+                seen.add(entry)
+                yield entry

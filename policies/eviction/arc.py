@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
 from policies.eviction.base import BaseEviction, incoming_runs, require_rules, share_of
-from policies.eviction.ghosts import Ghosts
-from policies.eviction.queue import ByteQueue
+from policies.orders.ghosts import Ghosts
+from policies.orders.outlook import Outlook
+from policies.orders.queue import ByteQueue, Queue
+from policies.orders.queue_view import ByteQueueView, QueueView
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -114,12 +117,32 @@ class Arc(BaseEviction):
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the list that exceeds its target."""
-        t1_bytes, target = self._t1.bytes, self._target
-        no_ghosts = not self._returning and self._full() and not self._b1
+        return self._choose(self._t1, self._t2)
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing.
+
+        The ghosts stay as they are: what leaves T1 is counted in B1 instead, and none of the
+        choices depends on which of the two it is in.
+        """
+        outlook = Outlook()
+        t1, t2 = ByteQueueView(self._t1, outlook), QueueView(self._t2, outlook)
+        while (entry := self._choose(t1, t2)) is not None:
+            yield entry
+            for gone in outlook.leaving(entry):
+                t1.discard(gone)
+            freed = outlook.let_go(entry)
+            t1.on_evictable(freed)
+            t2.on_evictable(freed)
+
+    def _choose(self, t1: ByteQueue | ByteQueueView, t2: Queue | QueueView) -> Entry | None:
+        """Return what goes of the two lists."""
+        t1_bytes, target = t1.bytes, self._target
+        overfull = not self._returning and not self._b1 and self._overfills(t1_bytes)
         exceeds = t1_bytes > target or (t1_bytes == target and self._from_b2)
-        if t1_bytes and (no_ghosts or exceeds or not self._t2):
-            return self._t1.head() or self._t2.head()
-        return self._t2.head() or self._t1.head()
+        if t1_bytes and (overfull or exceeds or not t2):
+            return t1.head() or t2.head()
+        return t2.head() or t1.head()
 
     def _note_return(self, entry: Entry, size_bytes: int) -> None:
         """Move the target if `entry` is remembered, and forget it: it comes back."""
@@ -140,7 +163,10 @@ class Arc(BaseEviction):
 
     def _full(self) -> bool:
         """Whether the incoming entry overfills T1 and B1 together."""
-        return self._t1.bytes + self._b1.bytes + self._incoming_bytes > self._capacity
+        return self._overfills(self._t1.bytes)
+
+    def _overfills(self, t1_bytes: int) -> bool:
+        return t1_bytes + self._b1.bytes + self._incoming_bytes > self._capacity
 
     def _total_bytes(self) -> int:
         return self._t1.bytes + self._b1.bytes + self._t2.bytes + self._b2.bytes

@@ -91,6 +91,12 @@ class BaseEviction:
         """Return the evictable entry that should go next, or None where there is none."""
         return None
 
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go; by default the next alone, for a `victim` that moves nothing."""
+        victim = self.victim()
+        if victim is not None:
+            yield victim
+
 
 def incoming_runs(overlap: Overlap) -> Iterator[KvRun]:
     """Yield the runs of a prompt of which nothing is resident, from the deepest: they come next."""

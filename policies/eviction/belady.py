@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappush
 from typing import ClassVar
 
 from policies.eviction.base import BaseEviction
-from policies.eviction.places import Place, head
 from policies.foresight import NEVER, Foresight
+from policies.orders.places import Place, head
+from policies.orders.rank_view import leave_by_rank
 from simulator.entry import Entry
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -71,6 +72,10 @@ class Belady(BaseEviction):
     def victim(self) -> Entry | None:
         """Return the evictable entry whose next use is farthest."""
         return head(self._heap)
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        return leave_by_rank(self._heap, "policy_data", renews=True)
 
 
 def _never(entry: Entry) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from policies.eviction.prefixed import Scored
@@ -71,6 +72,16 @@ class Clairvoyant(Scored):
             return entry
         self._one_by_one = True
         return None
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, up to what is used sooner than the newcomer."""
+        one_by_one = self._one_by_one
+        incoming_use = self._incoming_use()
+        self._one_by_one = one_by_one  # as if it had not been looked at
+        for entry in super().victims():
+            if -entry.rank[0] <= incoming_use:
+                return
+            yield entry
 
     def _incoming_use(self) -> int:
         """Return when what comes in now is used next.

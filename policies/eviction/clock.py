@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.eviction.base import BaseEviction
-from policies.eviction.queue import Queue
+from policies.orders.outlook import Outlook
+from policies.orders.queue import Queue
+from policies.orders.queue_view import QueueView
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
 
@@ -67,3 +71,16 @@ class Clock(BaseEviction):
             else:
                 queue.touch(entry)
         return entry
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go; where the hand stands only `victim` changes."""
+        outlook = Outlook()
+        queue = QueueView(self._queue, outlook)
+        hits: dict[Entry, int] = {}  # of those that the hand has passed
+        while (entry := queue.head()) is not None:
+            if left := hits.get(entry, entry.rank):
+                hits[entry] = left - 1
+                queue.touch(entry)
+            else:
+                yield entry
+                queue.on_evictable(outlook.let_go(entry))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policies.eviction.prefixed import PrefixEviction, state_above
-from policies.eviction.queue import Queue
+from policies.eviction.prefixed import PrefixEviction
+from policies.orders.outlook import Outlook
+from policies.orders.queue import Queue
+from policies.orders.queue_view import QueueView
 from simulator.entry import Checkpoint, Entry, KvRun
 
 
@@ -51,13 +53,27 @@ class Coverage(PrefixEviction):
     def victim(self) -> Entry | None:
         """Return what covers least per byte on the least recent path."""
         leaf = self._paths.head()
-        if not isinstance(leaf, KvRun):
-            return self._states.head()
+        return self._least(leaf, Outlook()) if isinstance(leaf, KvRun) else self._states.head()
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, each for what it covers when those before have gone."""
+        outlook = Outlook()
+        paths, states = QueueView(self._paths, outlook), QueueView(self._states, outlook)
+        while True:
+            leaf = paths.head()
+            entry = self._least(leaf, outlook) if isinstance(leaf, KvRun) else states.head()
+            if entry is None:
+                return
+            yield entry
+            paths.on_evictable(outlook.let_go(entry))
+
+    def _least(self, leaf: KvRun, outlook: Outlook) -> Entry:
+        """Return what covers least per byte on the path to `leaf`."""
         best: Entry = leaf
         least = float("inf")
         below = 0
-        for checkpoint in _own_states(leaf):
-            position, above = checkpoint.position, state_above(checkpoint)
+        for checkpoint, above in _own_states(leaf, outlook):
+            position = checkpoint.position
             if below:
                 loss = (position - above) * (below - position) / max(checkpoint.size_bytes, 1)
             else:
@@ -77,11 +93,21 @@ class Coverage(PrefixEviction):
         return self._states if isinstance(entry, Checkpoint) else self._paths
 
 
-def _own_states(leaf: KvRun) -> Iterator[Checkpoint]:
-    """Yield the states of the path to `leaf` below its lowest fork, from the deepest."""
-    run = leaf
-    while True:
-        yield from reversed(run.checkpoints)
+def _own_states(leaf: KvRun, outlook: Outlook) -> Iterator[tuple[Checkpoint, int]]:
+    """Yield the states of the path to `leaf` below its lowest fork, from the deepest.
+
+    Each comes with the position of the next one above, 0 if there is none.
+    """
+    run, own = leaf, True
+    before: Checkpoint | None = None
+    while run.stop and (own or before is not None):
+        for checkpoint in reversed(outlook.states_of(run)):
+            if before is not None:
+                yield before, checkpoint.position
+            if not own:
+                return
+            before = checkpoint
         run = run.parent
-        if run.stop == 0 or run.children_resident > 1:
-            return
+        own = own and outlook.children_of(run) <= 1
+    if before is not None:
+        yield before, 0

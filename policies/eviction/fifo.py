@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.eviction.base import BaseEviction
-from policies.eviction.queue import Queue
+from policies.orders.queue import Queue
+from policies.orders.queue_view import leave_in_turn
 from simulator.entry import Entry, KvRun
 
 
@@ -40,3 +43,7 @@ class Fifo(BaseEviction):
     def victim(self) -> Entry | None:
         """Return the evictable entry that entered first."""
         return self._queue.head()
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        return leave_in_turn([self._queue])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
 from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
-from policies.eviction.ghosts import Ghosts
-from policies.eviction.queue import ByteQueue
+from policies.orders.ghosts import Ghosts
+from policies.orders.queue import ByteQueue
+from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
 
@@ -136,6 +137,10 @@ class Lirs(BaseEviction):
     def victim(self) -> Entry | None:
         """Return the first evictable HIR entry, else the least recent LIR entry."""
         return self._hir.head() or self._lir.head()
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        return leave_in_turn([self._hir, self._lir])
 
     def _raise(self, entry: Entry) -> None:
         """Put it on top of S."""

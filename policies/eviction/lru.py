@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 
 from policies.eviction.base import BaseEviction
+from policies.orders.outlook import Outlook
 from simulator.entry import Entry
 
 
@@ -41,3 +43,16 @@ class Lru(BaseEviction):
             if entry.evictable:
                 return entry
         return None
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        outlook, passed = Outlook(), set()
+        for oldest in self._order:
+            if not outlook.evictable(oldest):
+                passed.add(oldest)
+                continue
+            entry: Entry | None = oldest
+            while entry is not None:
+                yield entry
+                freed = outlook.let_go(entry)
+                entry = freed if freed in passed else None  # older than what comes behind

@@ -22,8 +22,8 @@ class Marconi(NodeEviction):
     ----------
     alpha
         Weight of the FLOPs. If not given, 0 until the first eviction; then, after `window` times
-        as many requests as came before that, whichever of 0, 0.25, ..., 2 would have saved most
-        tokens of them.
+        as many requests as came before that, whichever of 0.25, 0.5, 1 and 2 would have saved most
+        tokens of them, if that is more than 0 would have by two standard errors.
     window
         See there.
     attention, ssm, mlp

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from typing import Any
 
-from policies.eviction.candidates import Candidates, Node
-from policies.eviction.lineage import Lineage
 from policies.eviction.prefixed import PrefixEviction
+from policies.orders.candidates import Candidates
+from policies.orders.lineage import Lineage
+from policies.orders.outlook import Outlook
+from policies.orders.shortlist import Node, Scored
+from policies.orders.stateless import Stateless
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -17,23 +22,24 @@ class NodeEviction(PrefixEviction):
     """Evicts the node of least recency + worth, each scaled by its range among the candidates.
 
     A node is a state with the KV between it and the next state above. Candidates are nodes with
-    at most one child. One without a child leaves with its KV, from the end; of one with a child
-    only the state leaves, and its KV counts for the child from then on. KV behind the last state
-    is a node of its own that saves nothing.
+    at most one child. One without a child leaves with its KV, from the end, with what lies behind
+    the state first; of one with a child only the state leaves, and its KV counts for the child
+    from then on. KV of a run without any state saves nothing, and goes before all nodes, by last
+    use: for a model without states this is LRU.
 
     A subclass says what a node is worth (`worth`, which may change only with the state above it),
     how its last use counts (`recency`), and the weights of both.
     """
 
-    spares_states: ClassVar[bool] = True
     recency_weight: float = 1.0
     worth_weight: float = 1.0
 
     def __init__(self) -> None:
         super().__init__()
         self._state_bytes = self._kv_bytes = 1
-        self._now = self._age = 0  # requests; entries so far
+        self._now = self._age = 0  # requests; nodes so far
         self._candidates = Candidates(self.recency)
+        self._stateless = Stateless()
         self._lineage = Lineage()
 
     @abstractmethod
@@ -59,111 +65,126 @@ class NodeEviction(PrefixEviction):
 
     def on_insert(self, entry: Entry) -> None:
         """Take in a new node."""
-        self._age += 1
-        entry.policy_data = node = Node(entry, self._now, self._age)
         if isinstance(entry, KvRun):
-            if is_bare(entry):
-                self._candidates.open(node)
-            self._note_children(entry.parent, entry.parent.children_resident)
+            entry.rank = self._now
+            self._stateless.offer(entry)
+            above = entry.parent.checkpoints
+            if above:
+                self._note_children(above[-1], entry.parent.children_resident)
             return
+        entry.run.policy_data = None  # it is not without a state any more
+        self._age += 1
+        entry.policy_data = Node(entry, self._now, self._age)
         for changed in self._lineage.add(entry):
             self._price(changed)
         self._price(entry)
-        run = entry.run
-        if run.children_resident <= 1 or entry.position < run.stop:
-            self._candidates.open(node)
+        self._open(entry)
 
     def on_hit(self, entry: Entry) -> None:
         """Make it the most recent."""
-        self._candidates.use(entry.policy_data, self._now)
-        if isinstance(entry, KvRun):
-            self._note_run(entry)
+        if not isinstance(entry, KvRun):
+            self._candidates.use(entry.policy_data, self._now)
+            return
+        entry.rank = self._now
+        if not entry.children_resident:
+            self._stateless.offer(entry)
 
     def on_evictable(self, entry: Entry) -> None:
         """Consider it again, unless it has more than one child."""
         if isinstance(entry, KvRun):
-            self._note_run(entry)
-        elif entry.run.children_resident <= 1 or entry.position < entry.run.stop:
-            self._candidates.open(entry.policy_data)
+            self._stateless.offer(entry)
+        else:
+            self._open(entry)
 
     def on_evict(self, entry: Entry) -> None:
         """Forget it; what lies next to it is worth something else now."""
-        self._candidates.close(entry.policy_data)
-        entry.policy_data = None
+        node, entry.policy_data = entry.policy_data, None
         if isinstance(entry, KvRun):
-            self._note_children(entry.parent, entry.parent.children_resident - 1)
+            above = entry.parent.checkpoints
+            if above:
+                self._note_children(above[-1], entry.parent.children_resident - 1)
             return
+        self._candidates.close(node)
         for changed in self._lineage.remove(entry):
             self._price(changed)
-        self._note_run(entry.run)
+        self._stateless.offer(entry.run)
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Give both parts the age of the whole."""
         self._lineage.split(upper, lower)
-        if not upper.size_bytes:
-            return
-        node = lower.policy_data
-        upper.policy_data = Node(upper, node.last, node.age)
-        if not lower.size_bytes:
-            self._candidates.close(node)
-            lower.policy_data = None
+        upper.rank = lower.rank
         for run in (upper, lower):
-            self._note_run(run)
-        self._note_children(upper, upper.children_resident)
+            run.policy_data = None
+            self._stateless.offer(run)
+        states = upper.checkpoints
+        if states:
+            self._note_children(states[-1], upper.children_resident)
 
     def victim(self) -> Entry | None:
-        """Return the state, or the KV that ends in it, of the node of least score."""
+        """Return KV without a state, else the state of least score, or the KV that ends in it."""
+        run = self._stateless.least() if self._stateless.places else None
+        if run is not None:
+            return run
         candidates = self._candidates
-        while True:
-            node = candidates.least(self._now, self.recency_weight, self.worth_weight)
-            if node is None:
-                return None
-            entry = node.entry
-            if entry.evictable and (isinstance(entry, Checkpoint) or is_bare(entry)):
-                return with_its_kv(entry)
-            candidates.close(node)  # in use, or KV that has been shortened to its last state
+        while node := candidates.least(self._now, self.recency_weight, self.worth_weight):
+            if node.entry.evictable:
+                return _with_its_kv(node.entry)
+            candidates.set_aside(node)  # in use
+        return None
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, the states by their scores as they are now."""
+        outlook, candidates = Outlook(), self._candidates
+        stateless = self._stateless.view(outlook)
+        weights = self._now, self.recency_weight, self.worth_weight
+        states = candidates.by_score(*weights)
+        while (entry := stateless.head() or _next_of(states, outlook)) is not None:
+            yield entry
+            freed = outlook.let_go(entry)
+            run = entry.run if isinstance(entry, Checkpoint) else freed
+            if run is not None and not outlook.states_of(run):
+                stateless.on_evictable(run)
+            above = outlook.states_of(entry.parent)[-1:] if isinstance(entry, KvRun) else ()
+            for state in above:  # with a child less it may be a candidate
+                node = state.policy_data
+                if node is not None and node.place < 0 and _has_one_child(state, outlook):
+                    heappush(states, (candidates.score_of(node, *weights), node.age, node))
 
     def _price(self, checkpoint: Checkpoint) -> None:
         start = self._lineage.above[checkpoint]
         self._candidates.price(checkpoint.policy_data, self.worth(start, checkpoint.position))
 
-    def _note_run(self, run: KvRun) -> None:
-        """Make the KV behind the last state of a run a candidate, if there is any."""
-        node = run.policy_data
-        if node is None:
-            return
-        if is_bare(run):
-            self._candidates.open(node)
-        elif node.place >= 0:
-            self._candidates.close(node)
+    def _open(self, state: Checkpoint) -> None:
+        """Make a state a candidate if it has at most one child."""
+        run = state.run
+        if run.children_resident <= 1 or state.position < run.stop:
+            self._candidates.open(state.policy_data)
 
-    def _note_children(self, run: KvRun, children: int) -> None:
-        """Let the state at the end of a run be a candidate if it has at most one child."""
-        states = run.checkpoints
-        if states and states[-1].position == run.stop:
-            node = states[-1].policy_data
-            if node is not None and children <= 1:
-                self._candidates.open(node)
-            elif node is not None:
-                self._candidates.close(node)
+    def _note_children(self, last: Checkpoint, children: int) -> None:
+        """Let the last state of a run be a candidate, unless it has more than one child."""
+        node = last.policy_data
+        if last.position == last.run.stop and node is not None:
+            (self._candidates.open if children <= 1 else self._candidates.close)(node)
 
 
-def is_bare(run: KvRun) -> bool:
-    """Say whether `run` holds KV that ends behind its last state, with nothing below."""
-    if run.children_resident or run.kv_end == run.start:
-        return False
-    states = run.checkpoints
-    return not states or states[-1].position < run.kv_end
-
-
-def with_its_kv(entry: Entry) -> Entry:
-    """Return the run whose KV ends with a state and can go with it, else the entry itself.
-
-    A run whose KV has no bytes is none of the policy's, and has no `policy_data`.
-    """
-    if isinstance(entry, Checkpoint):
-        run = entry.run
-        ends = run.checkpoints and run.checkpoints[-1] is entry
-        if ends and run.evictable and run.policy_data is not None:
+def _next_of(states: list[Scored], outlook: Outlook) -> Entry | None:
+    """Take the least of a heap of states, or rather the run that goes with it, if it can."""
+    while states:
+        state = heappop(states)[2].entry
+        run = state.run
+        if run.size_bytes and outlook.evictable(run) and outlook.states_of(run)[-1:] == [state]:
             return run
-    return entry
+        if outlook.evictable(state):
+            return state
+    return None
+
+
+def _has_one_child(state: Checkpoint, outlook: Outlook) -> bool:
+    return outlook.children_of(state.run) <= 1 or state.position < state.run.stop
+
+
+def _with_its_kv(state: Checkpoint) -> Entry:
+    """Return the run whose KV ends with a state and can go with it, else the state itself."""
+    run = state.run
+    states = run.checkpoints
+    return run if states and states[-1] is state and run.size_bytes and run.evictable else state

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from policies.eviction.prefixed import state_above
 from policies.eviction.ranked import Ranked
+from policies.orders.lineage import state_above
 from simulator.cost import CostModel
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.world import World

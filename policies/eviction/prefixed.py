@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heapify, heappush
 from typing import Any, ClassVar
 
 from policies.eviction.base import BaseEviction
-from policies.eviction.places import Place, head
-from simulator.entry import Checkpoint, Entry, KvRun
+from policies.orders.places import Place, head
+from policies.orders.rank_view import leave_by_rank
+from simulator.entry import Entry, KvRun
 from simulator.errors import UsageError
 from simulator.protocols import Overlap
 from simulator.world import World
@@ -90,23 +92,12 @@ class Scored(PrefixEviction):
         """Return the evictable entry of least rank."""
         return head(self._heap)
 
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go by the ranks as they are, and change nothing."""
+        return leave_by_rank(self._heap, "policy_data")
+
     def _compact(self) -> None:
         """Drop what is outdated, so that the heap is at most twice as long as it need be."""
         self._heap = [item for item in self._heap if item[2].policy_data == item[1]]
         heapify(self._heap)
         self._limit = 2 * len(self._heap) + 64
-
-
-def state_at(run: KvRun, limit: int) -> int:
-    """Return the deepest position up to `limit` with a resident state, from `run` upwards."""
-    while run.stop:
-        found = run.deepest_checkpoint(limit)
-        if found is not None:
-            return found.position
-        run = run.parent
-    return 0
-
-
-def state_above(checkpoint: Checkpoint) -> int:
-    """Return the position of the nearest resident state above `checkpoint`, 0 if none."""
-    return state_at(checkpoint.run, checkpoint.position - 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heappop, heappush, heapreplace
 from typing import Any
 
 from policies.eviction.base import BaseEviction
+from policies.orders.rank_view import leave_by_rank
 from simulator.entry import Entry, KvRun
 
 
@@ -69,3 +71,7 @@ class Ranked(BaseEviction):
             else:
                 return entry
         return None
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go by the ranks as they are, and change nothing."""
+        return leave_by_rank(self._heap)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import exp
 
 from policies.eviction.prefixed import PrefixEviction
-from policies.eviction.queue import Queue
+from policies.orders.outlook import Outlook
+from policies.orders.queue import Queue
+from policies.orders.queue_view import QueueView
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 
@@ -73,10 +76,33 @@ class ReuseProbability(PrefixEviction):
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the label for which that is least likely to be used."""
+        heads = ((label, label.queue.head()) for label in self._labels.values())
+        return self._least_likely(heads, self._life / self._lives)
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, each with what is learned from those before."""
+        outlook = Outlook()
+        views = [(label, QueueView(label.queue, outlook)) for label in self._labels.values()]
+        life, lives = self._life, self._lives
+        while True:
+            heads = ((label, view.head()) for label, view in views)
+            entry = self._least_likely(heads, life / lives)
+            if entry is None:
+                return
+            yield entry
+            for gone in outlook.leaving(entry):
+                life += self._now - gone.rank
+                lives += 1
+            freed = outlook.let_go(entry)
+            for _, view in views:
+                view.on_evictable(freed)
+
+    def _least_likely(
+        self, heads: Iterable[tuple[_Label, Entry | None]], life: float
+    ) -> Entry | None:
+        """Return the least recent entry of the label for which that is least likely to be used."""
         best, least = None, float("inf")
-        life = self._life / self._lives
-        for label in self._labels.values():
-            entry = label.queue.head()
+        for label, entry in heads:
             if entry is not None:
                 likely = label.probability(self._now - entry.rank, life)
                 if likely < least:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
-from policies.eviction.ghosts import Ghosts
-from policies.eviction.queue import ByteQueue
+from policies.orders.ghosts import Ghosts
+from policies.orders.outlook import Outlook
+from policies.orders.queue import ByteQueue
+from policies.orders.queue_view import ByteQueueView
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
 
@@ -121,10 +124,39 @@ class S3Fifo(BaseEviction):
             self._chosen = first() or second() or first()
         return self._chosen
 
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go; only `victim` takes entries from queue to queue."""
+        outlook = Outlook()
+        small, main = (ByteQueueView(part, outlook) for part in (self._small, self._main))
+        view = _View(small, main, self._promote)
+        entry = self._chosen
+        if entry is None or not entry.evictable:
+            entry = self._foreseen(view)
+        while entry is not None:
+            yield entry
+            for gone in outlook.leaving(entry):
+                if not small.discard(gone):
+                    main.discard(gone)
+            freed = outlook.let_go(entry)
+            small.on_evictable(freed)
+            main.on_evictable(freed)
+            entry = self._foreseen(view)
+
+    def _foreseen(self, view: _View) -> Entry | None:
+        """Return what would go next if things were as in `view`, which moves on."""
+        first, second = view.from_small, view.from_main
+        if not self._gives_way(view.small.bytes, view.main.bytes):
+            first, second = second, first
+        return first() or second() or first()
+
     def _small_gives_way(self) -> bool:
+        return self._gives_way(self._small.bytes, self._main.bytes)
+
+    def _gives_way(self, small_bytes: int, main_bytes: int) -> bool:
+        """Say whether the small queue gives way, where the two hold that much."""
         if self._reference:
-            return self._main.bytes <= self._main_limit
-        return self._small.bytes >= self._small_share
+            return main_bytes <= self._main_limit
+        return small_bytes >= self._small_share
 
     def _small_victim(self) -> Entry | None:
         while (entry := self._small.head()) is not None:
@@ -141,4 +173,34 @@ class S3Fifo(BaseEviction):
                 return entry
             entry.rank -= 1
             self._main.touch(entry)
+        return None
+
+
+class _View:
+    """What the two queues would be, and the uses that would be left."""
+
+    __slots__ = ("main", "promote", "small", "uses")
+
+    def __init__(self, small: ByteQueueView, main: ByteQueueView, promote: int) -> None:
+        self.small, self.main, self.promote = small, main, promote
+        self.uses: dict[Entry, int] = {}  # where they are others than the entry's rank
+
+    def from_small(self) -> Entry | None:
+        """Find what would go from the small queue; the others go to the main one."""
+        while (entry := self.small.head()) is not None:
+            if self.uses.get(entry, entry.rank) < self.promote:
+                return entry
+            self.uses[entry] = 0
+            self.small.discard(entry)
+            self.main.push(entry)
+        return None
+
+    def from_main(self) -> Entry | None:
+        """Find what would go from the main queue; the others go another round."""
+        while (entry := self.main.head()) is not None:
+            uses = self.uses.get(entry, entry.rank)
+            if not uses:
+                return entry
+            self.uses[entry] = uses - 1
+            self.main.touch(entry)
         return None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.eviction.prefixed import PrefixEviction
-from policies.eviction.queue import Queue
+from policies.orders.outlook import Outlook
+from policies.orders.queue import Queue
+from policies.orders.queue_view import QueueView
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
@@ -78,7 +82,20 @@ class SessionAware(PrefixEviction):
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the sessions if that one is silent, else of all."""
-        own, shared = self._own.head(), self._shared.head()
+        return self._sooner(self._own.head(), self._shared.head())
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        outlook = Outlook()
+        own, shared = (QueueView(queue, outlook) for queue in (self._own, self._shared))
+        while (entry := self._sooner(own.head(), shared.head())) is not None:
+            yield entry
+            freed = outlook.let_go(entry)
+            own.on_evictable(freed)
+            shared.on_evictable(freed)
+
+    def _sooner(self, own: Entry | None, shared: Entry | None) -> Entry | None:
+        """Return which goes first of what a session has alone and of what is shared."""
         if own is None or shared is None:
             return own or shared
         silent = self._now - self._seen[own.policy_data]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.eviction.base import BaseEviction
-from policies.eviction.queue import Queue
+from policies.orders.outlook import Outlook
+from policies.orders.queue import Queue
+from policies.orders.queue_view import QueueView
 from simulator.entry import Entry, KvRun
 
 
@@ -64,6 +68,28 @@ class Sieve(BaseEviction):
                 passed.order[entry] = passed.next_place()
             self._start_over()
         return None
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go; where the hand stands only `victim` changes."""
+        outlook = Outlook()
+        ahead, passed = QueueView(self._ahead, outlook), QueueView(self._passed, outlook)
+        cleared: set[Entry] = set()
+        rounds = 0
+        while rounds < 3:
+            entry = ahead.head()
+            if entry is None:
+                ahead, passed = passed, ahead
+                rounds += 1
+            elif entry.rank and entry not in cleared:
+                cleared.add(entry)
+                ahead.discard(entry)
+                passed.push(entry)
+            else:
+                rounds = 0
+                yield entry
+                freed = outlook.let_go(entry)
+                ahead.on_evictable(freed)
+                passed.on_evictable(freed)
 
     def _start_over(self) -> None:
         self._ahead, self._passed = self._passed, self._ahead

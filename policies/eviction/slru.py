@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
-from policies.eviction.queue import ByteQueue
+from policies.orders.queue import ByteQueue
+from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
 
@@ -42,7 +44,7 @@ class Slru(BaseEviction):
             segments = 4 if self._reference else 2
         require(2 <= segments <= 64, "segments", "2 to 64", segments)
         self._protected = protected
-        self._segments = [ByteQueue() for _ in range(segments)]
+        self.segments = [ByteQueue() for _ in range(segments)]
         self._highest = segments - 1
         self._limits = [float("inf")] * segments
         self._level: dict[Entry, int] = {}
@@ -51,7 +53,7 @@ class Slru(BaseEviction):
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Divide the capacity."""
-        count = len(self._segments)
+        count = len(self.segments)
         if not self._reference:
             part = share_of(capacity_bytes, exact(self._protected) / (count - 1))
             self._limits = [float("inf"), *[part] * (count - 1)]
@@ -66,55 +68,59 @@ class Slru(BaseEviction):
         """Put it on probation, or where the reference has room."""
         level = self._lowest_with_room(entry.size_bytes) if self._reference else 0
         self._level[entry] = level
-        self._segments[level].push(entry)
+        self.segments[level].push(entry)
 
     def on_hit(self, entry: Entry) -> None:
         """Lift it by one segment, and lower what no longer fits."""
         level = self._level[entry]
         if level == self._highest:
-            self._segments[level].touch(entry)
+            self.segments[level].touch(entry)
             return
-        self._segments[level].discard(entry)
+        self.segments[level].discard(entry)
         level = self._level[entry] = level + 1
-        self._segments[level].push(entry)
+        self.segments[level].push(entry)
         self._lower(level)
 
     def on_evictable(self, entry: Entry) -> None:
         """Give it its place again."""
-        self._segments[self._level[entry]].on_evictable(entry)
+        self.segments[self._level[entry]].on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
         """Forget it."""
-        self._segments[self._level.pop(entry)].discard(entry)
+        self.segments[self._level.pop(entry)].discard(entry)
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Leave both parts where they stand."""
         level = self._level.get(lower)
         if level is not None:
             self._level[upper] = level
-            self._segments[level].split(upper, lower)
+            self.segments[level].split(upper, lower)
             if not lower.resident:
                 del self._level[lower]
 
     def victim(self) -> Entry | None:
         """Return the oldest evictable entry of the lowest segment that has one."""
-        for segment in self._segments:
+        for segment in self.segments:
             entry = segment.head()
             if entry is not None:
                 return entry
         return None
 
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        return leave_in_turn(self.segments)
+
     @property
     def bytes(self) -> int:
         """Bytes of all segments."""
         total = 0
-        for segment in self._segments:  # twice as fast as sum() of so few
+        for segment in self.segments:  # twice as fast as sum() of so few
             total += segment.bytes
         return total
 
     def _lower(self, level: int) -> None:
         """Lower the oldest of a segment until it fits; below probation lies only the way out."""
-        segment = self._segments[level]
+        segment = self.segments[level]
         while segment.bytes > self._limits[level]:
             entry = segment.first()
             if entry is None:
@@ -122,13 +128,13 @@ class Slru(BaseEviction):
             segment.discard(entry)
             if level:
                 self._level[entry] = level - 1
-                self._segments[level - 1].push(entry)
+                self.segments[level - 1].push(entry)
                 self._lower(level - 1)
             elif self.condemned is not None:
                 self.condemned.append(entry)
 
     def _lowest_with_room(self, size_bytes: int) -> int:
-        for level, segment in enumerate(self._segments):
+        for level, segment in enumerate(self.segments):
             if segment.bytes + size_bytes <= self._limits[level]:
                 return level
         return 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.eviction.prefixed import PrefixEviction
-from policies.eviction.queue import Queue
+from policies.orders.queue import Queue
+from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
 from simulator.entry import Checkpoint, Entry, KvRun
 
@@ -21,15 +24,20 @@ class SplitLru(PrefixEviction):
     refresh
         What a hit makes the most recent among states: the one "used", or all on the "path" of the
         prompt. KV is always refreshed along the path.
+    parts
+        KV that a prompt shares in part is used as a whole: where a prompt parts from a run, what
+        lies behind is the most recent, too.
 
-    Source: the two lists of SGLang's radix cache for hybrid models; see `lru` for one order.
+    Source: the two lists of SGLang's radix cache for hybrid models, where `parts` is the rule, as
+    it is in Marconi's artifact; see `lru` for one order.
     """
 
-    def __init__(self, first: str = "kv", refresh: str = "used") -> None:
+    def __init__(self, first: str = "kv", refresh: str = "used", parts: bool = False) -> None:
         super().__init__()
         require(first in ORDERS, "first", " or ".join(ORDERS), first)
         require(refresh in REFRESHES, "refresh", " or ".join(REFRESHES), refresh)
         self._refresh_path = refresh == "path"
+        self._parts = parts
         self._kv, self._states = Queue(), Queue()
         lists = [self._kv, self._states]
         self._order = lists if first == "kv" else lists[::-1]
@@ -54,12 +62,18 @@ class SplitLru(PrefixEviction):
         self._list_of(entry).discard(entry)
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
-        """Leave both parts where they stand."""
+        """Leave both parts where they stand, or make the lower the most recent."""
         self._kv.split(upper, lower)
+        if self._parts:
+            self._kv.touch(lower)
 
     def victim(self) -> Entry | None:
         """Return the least recent entry of the list that gives way first, else of the other."""
         return self._order[0].head() or self._order[1].head()
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        return leave_in_turn(self._order)
 
     def _list_of(self, entry: Entry) -> Queue:
         return self._states if isinstance(entry, Checkpoint) else self._kv

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from policies.eviction.prefixed import Scored
-from policies.eviction.queue import Queue
+from policies.orders.outlook import Outlook
+from policies.orders.queue import Queue
+from policies.orders.queue_view import QueueView
+from policies.orders.rank_view import RankView
 from policies.parameters import require
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.protocols import Overlap
@@ -73,13 +78,31 @@ class Ttl(Scored):
         """Return the evictable entry whose life ended first, or None where none has."""
         self._matched = max(self._matched, now_seconds)
         oldest = super().victim()
-        if oldest is not None and self._matched - oldest.rank[0] > self._seconds:
-            return oldest
-        return None
+        return oldest if oldest is not None and self._is_over(oldest) else None
 
     def victim(self) -> Entry | None:
         """Return what had expired when it was in use, else the least recent."""
         return self.expired(self._matched) or self._by_use.head()
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        outlook = Outlook()
+        by_birth = RankView(self._heap, outlook, "policy_data")
+        by_use = QueueView(self._by_use, outlook)
+        while True:
+            entry = by_birth.head()
+            if entry is None or not self._is_over(entry):
+                entry = by_use.head()
+            if entry is None:
+                return
+            yield entry
+            freed = outlook.let_go(entry)
+            by_birth.on_evictable(freed)
+            by_use.on_evictable(freed)
+
+    def _is_over(self, entry: Entry) -> bool:
+        """Say whether the life of an entry was over when a prompt was matched last."""
+        return bool(self._matched - entry.rank[0] > self._seconds)
 
     def _birth_of(self, entry: Entry) -> tuple[float, int]:
         """Return when its life has begun, or that of the KV above it if that was before.

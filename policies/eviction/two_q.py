@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
@@ -12,8 +13,10 @@ from policies.eviction.base import (
     require_share,
     share_of,
 )
-from policies.eviction.ghosts import Ghosts
-from policies.eviction.queue import ByteQueue
+from policies.orders.ghosts import Ghosts
+from policies.orders.outlook import Outlook
+from policies.orders.queue import ByteQueue
+from policies.orders.queue_view import ByteQueueView
 from policies.parameters import require
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
@@ -112,6 +115,22 @@ class TwoQ(BaseEviction):
         if self._in.bytes > self._in_limit:
             return self._in.head() or self._main.head()
         return self._main.head() or self._in.head()
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, and change nothing."""
+        outlook = Outlook()
+        queue, main = (ByteQueueView(part, outlook) for part in (self._in, self._main))
+        while True:
+            first, second = (queue, main) if queue.bytes > self._in_limit else (main, queue)
+            entry = first.head() or second.head()
+            if entry is None:
+                return
+            yield entry
+            for gone in outlook.leaving(entry):
+                queue.discard(gone)
+            freed = outlook.let_go(entry)
+            queue.on_evictable(freed)
+            main.on_evictable(freed)
 
     def _condemn_oldest(self) -> None:
         entry = self._main.first()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from math import log2
 from typing import ClassVar
 
-from policies.eviction.groups import Groups
-from policies.eviction.hazard import Hazard
-from policies.eviction.lineage import Lineage
-from policies.eviction.nodes import is_bare, with_its_kv
 from policies.eviction.prefixed import PrefixEviction
-from policies.eviction.queue import Queue
+from policies.orders.bare import BareKv, BareView
+from policies.orders.groups import Groups
+from policies.orders.hazard import Hazard
+from policies.orders.life import Life
+from policies.orders.lineage import Lineage
+from policies.orders.outlook import Outlook
 from policies.parameters import require
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.protocols import Overlap
@@ -51,16 +53,20 @@ class Value(PrefixEviction):
         self._step = log2(step)
         self._now = 0
         self._hazard = Hazard(2 * _MOST_USES + 2)
-        self._groups = Groups(self._hazard)
+        self._groups = Groups(self._hazard, self._step)
+        self._waiting: list[Life] = []  # to be put into them before the next decision
         self._lineage = Lineage()
-        self._lives: dict[Checkpoint, _Life] = {}
+        self._bare = BareKv()
         self._kv_bytes = 1
-        self._kv = Queue()  # by last use; only what is bare is ever taken
+        self._whole_runs = False
+        self._prefill_seconds: Callable[[int, int], float] = _tokens_of
 
     def begin(self, world: World) -> None:
         """Get to know sizes and costs."""
         super().begin(world)
         self._kv_bytes = world.sizes.kv_bytes_per_token
+        self._whole_runs = world.whole_runs
+        self._prefill_seconds = world.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
@@ -69,127 +75,171 @@ class Value(PrefixEviction):
     def on_insert(self, entry: Entry) -> None:
         """Learn what it is worth."""
         if isinstance(entry, KvRun):
-            entry.policy_data = self._now
-            if is_bare(entry):
-                self._kv.push(entry)
+            if not entry.children_resident:
+                self._bare.offer(entry)
             return
-        self._lives[entry] = _Life(self._now, ends=_ends_path(entry))
+        entry.policy_data = life = Life(entry, _ends_path(entry), self._now)
         for changed in self._lineage.add(entry):
-            self._price(changed)
-        self._price(entry)
+            self._note(changed)
+        self._waiting.append(life)
 
     def on_hit(self, entry: Entry) -> None:
         """Learn from the use, and make it the most recent."""
         if isinstance(entry, KvRun):
             if not entry.children_resident:
-                self._note_kv(entry)
+                self._bare.offer(entry)
             return
-        life = self._lives[entry]
-        self._hazard.note_use(life.kind, self._now - life.last)
-        life.use(self._now, ends=_ends_path(entry))
-        entry.queued = False  # its place is another now
-        self._join(entry)
+        life: Life = entry.policy_data
+        now = self._now
+        self._hazard.note_use(life.kind, now - life.last)
+        life.last = now
+        life.time = 0  # its place is another now
+        if life.uses < _MOST_USES:
+            life.uses += 1
+        life.kind = 2 * life.uses + _ends_path(entry)
+        if not life.waits:
+            life.waits = True
+            self._waiting.append(life)
 
     def on_evictable(self, entry: Entry) -> None:
         """Give it a place among the candidates."""
-        if not isinstance(entry, KvRun):
-            if not entry.queued:
-                self._join(entry)
+        if isinstance(entry, KvRun):
+            self._bare.offer(entry)
+            self._note_last(entry)  # its KV can go with it now
             return
-        self._note_kv(entry)
-        if entry.checkpoints:
-            self._join(entry.checkpoints[-1])  # its KV can go with it now
+        if not entry.policy_data.time:
+            self._note(entry)
 
     def on_evict(self, entry: Entry) -> None:
         """Learn that it was not used, and forget it."""
         if isinstance(entry, KvRun):
-            entry.policy_data = None
-            self._kv.discard(entry)
+            if entry.policy_data:
+                del self._bare.runs[entry.policy_data]
+                entry.policy_data = None
             return
-        self._groups.drop(entry)
-        life = self._lives.pop(entry)
+        life: Life = entry.policy_data
+        entry.policy_data = None
+        life.time = 0
         self._hazard.note_end(life.kind, self._now - life.last)
         for changed in self._lineage.remove(entry):
-            self._price(changed)
-        if entry.run.kv_end > entry.run.start and entry.run.policy_data is not None:
-            self._note_kv(entry.run)
+            self._note(changed)
+        run = entry.run
+        if run.size_bytes:
+            self._bare.offer(run)
+            self._note_last(run)
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Give both parts the age of the whole."""
         self._lineage.split(upper, lower)
-        if not upper.size_bytes:
-            return
-        upper.policy_data = lower.policy_data
-        self._kv.split(upper, lower)
-        if not lower.size_bytes:
-            lower.policy_data = None
-        for run in (upper, lower):
-            if run.checkpoints:
-                self._join(run.checkpoints[-1])  # other KV goes with it now
+        if upper.size_bytes:
+            self._bare.split(upper, lower)
+            self._note_last(upper)  # other KV goes with it now
+            self._note_last(lower)
 
     def victim(self) -> Entry | None:
         """Return KV that saves nothing, else the state of least expected saving, with its KV."""
-        while isinstance(kv := self._kv.head(), KvRun):
-            if is_bare(kv):
-                return kv
-            self._kv.discard(kv)  # it has been shortened to its last state
-            if kv.checkpoints:
-                self._join(kv.checkpoints[-1])
+        runs = self._bare.runs
+        while runs:
+            run = next(iter(runs.values()))
+            if not run.pins and not run.children_resident:
+                states = run.checkpoints
+                if not states or states[-1].position < run.kv_end:
+                    return run
+            del runs[run.policy_data]  # in use, or shortened to its last state
+            run.policy_data = None
+        if self._waiting:
+            self._settle()
         least = self._groups.least(self._now)
-        return None if least is None else with_its_kv(least)
+        return least.run if least is not None and _takes_kv(least) else least
 
-    def _note_kv(self, run: KvRun) -> None:
-        """Offer the KV of a run, if nothing resumes behind it."""
-        self._kv.discard(run)
-        if is_bare(run):
-            self._kv.push(run)
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, by the worths as they are.
 
-    def _price(self, entry: Checkpoint) -> None:
-        """Learn what a state saves, from the next one above."""
-        seconds = 1.0
-        if self.world is not None:
-            above = self._lineage.above[entry]
-            seconds = self.world.costs.prefill_seconds(above, entry.position)
-        self._lives[entry].seconds = seconds
-        self._join(entry)
+        They change when a state above or below goes, which is not foreseen.
+        """
+        outlook = Outlook()
+        bare = BareView(self._bare, outlook)
+        states = self._groups.in_order(self._weighed(), self._now, outlook.evictable)
+        while True:
+            run = bare.take()
+            if run is not None:
+                yield run
+                if outlook.states_of(run) and not self._whole_runs:
+                    continue  # only what lies behind the last one has gone
+                bare.offer(outlook.let_go(run))
+            elif (state := next(states, None)) is not None:
+                entry = _with_kv(state, outlook)
+                yield entry
+                bare.offer(outlook.let_go(entry))
+            else:
+                return
 
-    def _join(self, entry: Checkpoint) -> None:
-        """Put a state into the group of its worth, if it was told of."""
-        life = self._lives.get(entry)
-        if life is not None:
-            self._groups.put(entry, life.kind, self._worth(entry, life.seconds), life.last)
+    def _note(self, state: Checkpoint) -> None:
+        """Weigh a state anew before the next decision, if the policy was told of it."""
+        life: Life | None = state.policy_data
+        if life is not None and not life.waits:
+            life.waits = True
+            self._waiting.append(life)
 
-    def _worth(self, entry: Checkpoint, seconds: float) -> float:
-        """Return the seconds per byte, rounded to a power of the step."""
-        if self.world is None:
-            return 1.0
+    def _note_last(self, run: KvRun) -> None:
+        """Weigh the last state of a run anew, since other KV goes with it."""
+        if run.checkpoints:
+            self._note(run.checkpoints[-1])
+
+    def _settle(self) -> None:
+        """Put what waits into the groups of its worth, unless it is in use."""
+        put, now = self._groups.put, self._now
+        for life in self._waiting:
+            life.waits = False
+            entry = life.entry
+            if entry.pins:
+                life.time = 0
+            elif entry.policy_data is life:
+                life.steps = self._steps(entry)
+                put(life, now)
+        self._waiting.clear()
+
+    def _weighed(self) -> Iterator[tuple[Life, int]]:
+        """Yield what would be put into groups, and into which."""
+        for life in self._waiting:
+            if life.entry.policy_data is life and not life.entry.pins:
+                yield life, self._steps(life.entry)
+
+    def _steps(self, entry: Checkpoint) -> int:
+        """Return the seconds per byte of a state, as a power of the step."""
+        above, position = self._lineage.above[entry], entry.position
         run, size_bytes = entry.run, entry.size_bytes
-        if with_its_kv(entry) is run:
-            above = self._lineage.above[entry]
-            tokens = run.kv_end - (above if above > run.start else run.start)
-            size_bytes += tokens * self._kv_bytes
-        steps = round(log2((seconds or 1e-12) / (size_bytes or 1)) / self._step)
-        return float(2.0 ** (steps * self._step))
+        if _takes_kv(entry):
+            size_bytes += (position - (above if above > run.start else run.start)) * self._kv_bytes
+        seconds = self._prefill_seconds(above, position)
+        return round(log2((seconds or 1e-12) / (size_bytes or 1)) / self._step)
 
 
-class _Life:
-    """What a state has been through: its last use, its kind, and what it saves."""
-
-    __slots__ = ("kind", "last", "seconds", "uses")
-
-    def __init__(self, now: int, *, ends: bool) -> None:
-        self.seconds = 0.0
-        self.uses = -1
-        self.use(now, ends=ends)
-
-    def use(self, now: int, *, ends: bool) -> None:
-        """Note a use by request `now`; `ends`: nothing is stored below the state."""
-        self.last = now
-        self.uses += 1
-        self.kind = 2 * min(self.uses, _MOST_USES) + ends
+def _tokens_of(start: int, stop: int) -> float:
+    """Return seconds where no costs are known: a token is as good as another."""
+    return float(stop - start)
 
 
 def _ends_path(entry: Checkpoint) -> bool:
     """Say whether no other state, nor the KV of another prompt, lies below."""
     run = entry.run
-    return not run.children_resident and run.deepest_checkpoint(run.stop) is entry
+    if run.children_resident:
+        return False
+    states = run.checkpoints
+    return states[-1] is entry if states else False
+
+
+def _takes_kv(entry: Checkpoint) -> bool:
+    """Say whether the KV that ends with a state leaves with it."""
+    run = entry.run
+    if run.children_resident or run.pins or not run.size_bytes:
+        return False
+    states = run.checkpoints
+    return states[-1] is entry if states else False
+
+
+def _with_kv(state: Checkpoint, outlook: Outlook) -> Entry:
+    """Return the run that would be named for a state, or the state, if others had gone."""
+    run = state.run
+    ends = outlook.states_of(run)[-1:] == [state]
+    return run if ends and run.size_bytes and outlook.evictable(run) else state

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from policies.eviction.base import BaseEviction, exact, require_share, share_of
-from policies.eviction.queue import ByteQueue
 from policies.eviction.slru import Slru
 from policies.frequency import Frequencies
+from policies.orders.outlook import Outlook
+from policies.orders.queue import ByteQueue
+from policies.orders.queue_view import ByteQueueView, first_head
 from simulator.entry import Entry, KvRun
 
 
@@ -83,12 +86,43 @@ class WTinyLfu(BaseEviction):
 
     def victim(self) -> Entry | None:
         """Return the less used of the window's and the main part's victims."""
-        candidate, resident = self._window.head(), self._main.victim()
+        return self._less_used(self._window.head(), self._main.victim())
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go; what has room then passes on, as it would."""
+        outlook = Outlook()
+        window = ByteQueueView(self._window, outlook)
+        segments = [ByteQueueView(segment, outlook) for segment in self._main.segments]
+        while True:
+            entry = self._less_used(window.head(), first_head(segments))
+            if entry is None:
+                return
+            yield entry
+            leaving, freed = outlook.leaving(entry), outlook.let_go(entry)
+            for gone in leaving:
+                if not window.discard(gone):
+                    any(segment.discard(gone) for segment in segments)
+                    self._suppose_passed_on(window, segments)
+            for part in (window, *segments):
+                part.on_evictable(freed)
+
+    def _less_used(self, candidate: Entry | None, resident: Entry | None) -> Entry | None:
+        """Return the less used of the window's and the main part's victims."""
         if candidate is None or resident is None:
             return candidate or resident
         if self._uses.of(candidate.key) > self._uses.of(resident.key):
             return resident
         return candidate
+
+    def _suppose_passed_on(self, window: ByteQueueView, segments: list[ByteQueueView]) -> None:
+        """Do what `_pass_on` does, with views of the window and of the main part's segments."""
+        while window.bytes > self._window_limit:
+            entry = window.first()
+            main_bytes = sum(segment.bytes for segment in segments)
+            if entry is None or main_bytes + entry.size_bytes > self._main_limit:
+                return
+            window.discard(entry)
+            segments[0].push(entry)
 
     def _pass_on(self) -> None:
         """Move what overflows the window to the main part, as long as it fits there."""

@@ -79,18 +79,18 @@ def test_a_pinned_entry_is_no_victim_until_it_is_released(policy):
 def test_an_entry_that_comes_back_can_leave_again(policy):
     runs = [KvRun(ROOT, 0, 4) for _ in range(3)]
     for run in runs:
-        run.kv_end = 4
+        run.kv_end = run.size_bytes = 4
         policy.on_insert(run)
     first = policy.victim()
-    first.kv_end = 0
+    first.kv_end = first.size_bytes = 0
     policy.on_evict(first)
     assert policy.victim() is not first
-    first.kv_end = 4
+    first.kv_end = first.size_bytes = 4
     policy.on_insert(first)
     gone = set()
     while (victim := policy.victim()) is not None:
         gone.add(id(victim))
-        victim.kv_end = 0
+        victim.kv_end = victim.size_bytes = 0
         policy.on_evict(victim)
     assert gone == set(map(id, runs))
 

@@ -266,7 +266,7 @@ def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_i
     class Asked(type(ADMISSION["always"]())):
         always = False
 
-        def admit(self, candidate, size_bytes, victim):
+        def admit(self, candidate, size_bytes, departures):
             asked.append((type(candidate).__name__, size_bytes))
             return True
 

@@ -10,6 +10,7 @@ from policies.admission.base import identity
 from policies.admission.probabilistic import toss
 from policies.eviction import EVICTION
 from policies.registry import create
+from simulator.departure import NO_DEPARTURES, Departure, Departures
 from simulator.entry import Checkpoint, KvRun
 from simulator.errors import UsageError
 from simulator.simulation import Scenario, simulate
@@ -20,6 +21,12 @@ from tests.simulator.prompts import toy_profile, trace_of
 def runs(count):
     root = KvRun(None, -1, 0)
     return [KvRun(root, 0, 5, request=request) for request in range(1, count + 1)]
+
+
+def leaving(*entries):
+    """Return departures of whole entries."""
+    found = [Departure(entry, max(entry.size_bytes, 1)) for entry in entries]
+    return Departures(len(found), lambda _: iter(found))
 
 
 def replay(prompts, spec, capacity=None):
@@ -68,14 +75,16 @@ def test_size_aware_refuses_more_than_a_share():
 def test_the_coin_of_an_entry_always_falls_the_same_way():
     few, many = (create("admission", f"probabilistic:probability={p}") for p in (0.2, 0.7))
     entries = runs(2000)
-    first = [few.admit(run, 5, None) for run in entries]
-    assert first == [few.admit(run, 9, run) for run in reversed(entries)][::-1]
+    first = [few.admit(run, 5, NO_DEPARTURES) for run in entries]
+    assert first == [few.admit(run, 9, leaving(run)) for run in reversed(entries)][::-1]
     assert sum(first) == pytest.approx(400, abs=60)
     assert all(
-        many.admit(run, 5, None) for run, admitted in zip(entries, first, strict=True) if admitted
+        many.admit(run, 5, NO_DEPARTURES)
+        for run, admitted in zip(entries, first, strict=True)
+        if admitted
     )
     other = create("admission", "probabilistic:probability=0.2,seed=1")
-    assert [other.admit(run, 5, None) for run in entries] != first
+    assert [other.admit(run, 5, NO_DEPARTURES) for run in entries] != first
 
 
 def test_the_coin_is_fixed_for_ever():
@@ -88,25 +97,70 @@ def test_the_coin_is_fixed_for_ever():
 def test_larger_entries_are_admitted_less_often():
     policy = create("admission", "probabilistic:probability=1,scale=100")
     entries = runs(2000)
-    admitted = sum(policy.admit(run, 100, None) for run in entries)
+    admitted = sum(policy.admit(run, 100, NO_DEPARTURES) for run in entries)
     assert admitted == pytest.approx(2000 / math.e, abs=90)
     with pytest.raises(UsageError, match="0 to 1"):
         create("admission", "probabilistic:probability=2")
 
 
-def test_tinylfu_admits_what_is_wanted_more_than_the_victim():
-    candidate, victim = runs(2)
+def test_tinylfu_admits_what_is_wanted_more_than_the_first_victim():
+    candidate, victim, other = runs(3)
     policy = create("admission", "tinylfu")
-    assert policy.admit(victim, 5, None)
-    assert not policy.admit(candidate, 5, victim)
-    assert policy.admit(candidate, 5, victim)
+    for entry in (victim, other, other, other):
+        assert policy.admit(entry, 5, NO_DEPARTURES)
+    assert not policy.admit(candidate, 5, leaving(victim, other))  # 1 against 1
+    assert policy.admit(candidate, 5, leaving(victim, other))  # 2 against 1: the first decides
+
+
+def test_tinylfu_sums_over_all_victims_where_it_is_to():
+    candidate, victim, other = runs(3)
+    policy = create("admission", "tinylfu:victims=all")
+    for entry in (victim, other, other):
+        policy.admit(entry, 5, NO_DEPARTURES)
+    answers = [policy.admit(candidate, 5, leaving(victim, other)) for _ in range(4)]
+    assert answers == [False, False, False, True]  # 1, 2, 3, 4 against 1 + 2
+
+
+def test_tinylfu_counts_the_states_that_leave_with_a_run_and_each_entry_once():
+    candidate, victim = runs(2)
+    state = Checkpoint(victim, 5, 10)
+    policy = create("admission", "tinylfu:victims=all")
+    for entry in (victim, state):
+        policy.admit(entry, 5, NO_DEPARTURES)
+    twice = [Departure(victim, 2), Departure(victim, 13, (state,))]
+    answers = [policy.admit(candidate, 5, Departures(5, lambda _: iter(twice))) for _ in range(3)]
+    assert answers == [False, False, True]  # 1, 2, 3 against 1 + 1
+
+
+def test_tinylfu_stops_at_the_victim_that_is_too_much():
+    candidate, victim = runs(2)
+    policy = create("admission", "tinylfu:victims=all")
+    for _ in range(3):
+        policy.admit(victim, 5, NO_DEPARTURES)
+
+    def foresee(_):
+        yield Departure(victim, 5)
+        pytest.fail("looked at what could not change the answer")
+
+    assert not policy.admit(candidate, 5, Departures(10, foresee))
+
+
+def test_tinylfu_compares_with_each_victim_where_it_is_to():
+    candidate, victim, other = runs(3)
+    policy = create("admission", "tinylfu:victims=each")
+    for entry in (victim, other, other):
+        policy.admit(entry, 5, NO_DEPARTURES)
+    answers = [policy.admit(candidate, 5, leaving(victim, other)) for _ in range(3)]
+    assert answers == [False, False, True]  # 1, 2, 3 against 1, then 2
+    with pytest.raises(UsageError, match="first, each or all"):
+        create("admission", "tinylfu:victims=last")
 
 
 def test_tinylfu_forgets_by_halves():
     candidate, victim = runs(2)
     policy = create("admission", "tinylfu:sample=4")
     for _ in range(3):
-        policy.admit(victim, 5, None)
-    assert not policy.admit(candidate, 5, victim)  # 1 against 3, then halved: 0 against 1
-    assert not policy.admit(candidate, 5, victim)
-    assert policy.admit(candidate, 5, victim)
+        policy.admit(victim, 5, NO_DEPARTURES)
+    # 1 against 3, then halved: 0 against 1
+    answers = [policy.admit(candidate, 5, leaving(victim)) for _ in range(3)]
+    assert answers == [False, False, True]

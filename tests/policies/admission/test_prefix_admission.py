@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from policies.admission.branch_only import BranchOnly
+from policies.admission.returns import Returns
 from policies.admission.value import Value
-from simulator.entry import Checkpoint
+from simulator.departure import NO_DEPARTURES, Departure, Departures
+from simulator.entry import Checkpoint, KvRun
+from simulator.protocols import Overlap
 from tests.policies.eviction.hand import WORLD, request, root, run_below, state_in
 
 
@@ -15,51 +20,140 @@ def test_branch_only_admits_branch_points_ends_and_kv():
     run_below(trunk, 13)
     leaf = run_below(trunk, 20)
     request(policy, prompt_tokens=20, depth=10, run=leaf)
-    admitted = [p for p in (5, 10, 15, 20) if policy.admit(Checkpoint(leaf, p, 10), 10, None)]
+    admitted = [
+        p for p in (5, 10, 15, 20) if policy.admit(Checkpoint(leaf, p, 10), 10, NO_DEPARTURES)
+    ]
     assert admitted == [10, 20]
-    assert policy.admit(Checkpoint(run_below(leaf, 25), 25, 10), 10, None)  # behind the answer
-    assert policy.admit(leaf, 10, None)
+    assert policy.admit(
+        Checkpoint(run_below(leaf, 25), 25, 10), 10, NO_DEPARTURES
+    )  # behind the answer
+    assert policy.admit(leaf, 10, NO_DEPARTURES)
 
 
-def passed(policy, run):
-    request(policy, prompt_tokens=run.stop, run=run)
+def used(policy, run, depth=0):
+    """Tell of a prompt that ends with `run`, and has `depth` tokens in common with earlier ones."""
+    request(policy, prompt_tokens=run.stop, depth=depth, run=run)
 
 
-def test_value_admits_what_saves_more_per_byte():
+def leaving(*entries, short_bytes=1):
+    """Return departures of states, each alone, and of runs with their states."""
+    found = []
+    for entry in entries:
+        states = [entry] if isinstance(entry, Checkpoint) else entry.checkpoints
+        freed_bytes = entry.size_bytes + (0 if entry in states else 10 * len(states))
+        found.append(Departure(entry, freed_bytes, tuple(states)))
+    return Departures(short_bytes, lambda _: iter(found))
+
+
+def whole_prompt(policy, stop):
+    """Return the state at the end of a prompt that has just been served."""
+    run = run_below(root(), stop)
+    used(policy, run)
+    return state_in(run, stop)
+
+
+# Until something has been used, one place in four is expected to be at each age: 2/7 uses a request
+# at an age of 0 or 1, 1/7 at 2 or 3, 1/14 from 4 to 7.
+
+
+def test_value_weighs_the_candidate_against_all_that_leaves():
+    for tokens, admitted in ((29, True), (31, False)):
+        policy = Value()
+        policy.begin(WORLD)
+        oldest, old, young, new = (whole_prompt(policy, n) for n in (tokens, 20, 15, 40))
+        assert policy.admit(new, 10, NO_DEPARTURES)
+        # 40 x 2/7 against (tokens + 20) x 1/7 + 15 x 2/7
+        assert policy.admit(new, 10, leaving(oldest, old, young)) == admitted
+        assert policy.admit(new, 10, leaving(oldest, old))
+
+
+def test_value_looks_no_further_than_it_must():
     policy = Value()
     policy.begin(WORLD)
-    long, short = (state_in(run_below(root(), stop), stop) for stop in (40, 15))
-    assert policy.admit(short, 10, None)  # there is room
-    passed(policy, long.run)
-    passed(policy, short.run)
-    assert policy.admit(long, 10, short)  # 40 / 10, once, against 15 / 10
-    assert not policy.admit(short, 10, long)
-    passed(policy, short.run)
-    passed(policy, short.run)
-    assert policy.admit(short, 10, long)  # three times 15
+    long, short = (whole_prompt(policy, stop) for stop in (40, 15))
+
+    def foresee(_):
+        yield Departure(long, 10, (long,))
+        pytest.fail("looked at what could not change the answer")
+
+    assert not policy.admit(short, 10, Departures(20, foresee))
 
 
-def test_value_lets_uses_fade():
-    policy = Value(half_life=2)
-    policy.begin(WORLD)
-    old, new = (state_in(run_below(root(), stop), stop) for stop in (30, 20))
-    passed(policy, old.run)
-    passed(policy, new.run)
-    assert policy.admit(old, 10, new)  # 30 x 0.7 against 20
-    passed(policy, new.run)
-    assert not policy.admit(old, 10, new)  # 30 x 0.5 against 20 x 1.7
-
-
-def test_value_measures_kv_with_the_state_that_it_is_good_for():
+def test_value_refuses_what_cannot_fit():
     policy = Value()
     policy.begin(WORLD)
-    held = run_below(root(), 40)
-    state_in(held, 40)  # 40 seconds / 50 bytes
+    short, long = (whole_prompt(policy, stop) for stop in (15, 40))
+    assert policy.admit(long, 10, leaving(short, short_bytes=10))
+    assert not policy.admit(long, 10, leaving(short, short_bytes=11))
+    assert not policy.admit(long, 10, leaving())
+
+
+def test_value_gives_up_what_saves_nothing():
+    policy = Value()
+    policy.begin(WORLD)
     bare = run_below(root(), 500)
-    new = run_below(root(), 20)  # 20 seconds / 30 bytes, with a state at its end
-    for run in (held, bare, new):
-        passed(policy, run)
-    assert policy.admit(new, 20, bare)  # nothing resumes there
-    assert not policy.admit(new, 20, held)
-    passed(policy, new)
-    assert policy.admit(new, 20, held)
+    used(policy, bare)  # KV without a state
+    passed = state_in(bare, 100)
+    passed.run = run_below(root(), 100)  # where no prompt has ended or parted
+    new = whole_prompt(policy, 1)
+    assert policy.admit(new, 10, leaving(passed))
+    bare.checkpoints = ()
+    assert policy.admit(new, 10, leaving(bare))
+
+
+def test_value_counts_a_state_from_the_next_one_above():
+    policy = Value()
+    policy.begin(WORLD)
+    upper = run_below(root(), 80)
+    used(policy, upper)
+    lower = run_below(upper, 100)
+    used(policy, lower, depth=80)
+    alone, new = state_in(lower, 100), whole_prompt(policy, 50)
+    assert not policy.admit(new, 10, leaving(alone))  # 50 against 100
+    state_in(upper, 80)
+    assert policy.admit(new, 10, leaving(alone))  # 50 against 20
+
+
+@pytest.mark.parametrize(("tokens", "admitted"), [(26, True), (28, False)])
+def test_value_takes_kv_for_its_share_of_what_it_is_good_for(tokens, admitted):
+    policy = Value()
+    policy.begin(WORLD)
+    victim = whole_prompt(policy, tokens)
+    top = KvRun(root(), 0, 30)
+    used(policy, KvRun(top, 30, 90))
+    # The end of the prompt saves 90 seconds for 90 bytes of KV and 10 of a state: 27 for these 30.
+    assert policy.admit(top, 30, leaving(victim)) == admitted
+
+
+def test_returns_are_learned_from_all_prompts():
+    returns = Returns(int)
+    runs = [run_below(root(), 10) for _ in range(8)]
+    for turn in range(400):
+        returns.observe(Overlap(10 if turn >= 8 else 0, 10, run=runs[turn % 8]))
+    # Each comes back after 8 requests: once in the 12 up to the middle of the ages from 8 to 15.
+    assert returns.rate(runs[7]) == pytest.approx(1 / 12, rel=0.05)
+    assert returns.rate(runs[0]) > 1.3 * returns.rate(runs[7])  # nearer to it, after 7
+    for _ in range(100):
+        returns.observe(Overlap(0, 10))
+    assert returns.rate(runs[0]) < 0.01  # none has ever waited so long
+
+
+def test_a_place_that_nothing_uses_is_forgotten():
+    returns = Returns(int)
+    run = run_below(root(), 10)
+    returns.observe(Overlap(0, 10, run=run))
+    assert returns.rate(run) > 0
+    for _ in range(2**15):
+        returns.observe(Overlap(0, 10))
+    assert returns.rate(run) == 0
+
+
+@pytest.mark.parametrize(("cut", "moves"), [(8, True), (7, False)])
+def test_a_place_moves_up_with_the_state_that_lies_there(cut, moves):
+    returns = Returns(lambda position: position - position % 4)
+    lower = run_below(root(), 10)  # its state lies at 8
+    returns.observe(Overlap(0, 10, run=lower))
+    upper = lower.cut(cut, 1)
+    returns.on_split(upper, lower)
+    assert (returns.rate(upper) > 0) == moves
+    assert (returns.rate(lower) > 0) == (not moves)

@@ -128,6 +128,27 @@ def test_seglen_lets_the_shortest_replay_go():
     assert policy.victim().stop == 20
 
 
+@pytest.mark.parametrize("policy", [SegLen(), Marconi(alpha=1.0)])
+def test_kv_without_a_state_goes_first_and_by_last_use(policy):
+    policy.begin(WORLD)
+    request(policy)
+    leaf_with_state(policy, 10)
+    runs = [run_below(root(), stop) for stop in (20, 30)]
+    for run in runs:
+        request(policy)
+        policy.on_insert(run)
+    assert policy.victim() is runs[0]
+    request(policy)
+    policy.on_hit(runs[0])
+    assert policy.victim() is runs[1]
+    state = state_in(runs[1], 25)
+    policy.on_insert(state)  # what lies behind it goes with it
+    assert policy.victim() is runs[0]
+    drop_path(policy, runs[0])
+    assert policy.victim().stop == 10
+    assert [victim.stop for victim in policy.victims()] == [10, 30]
+
+
 def test_tail_lru_gives_up_what_the_next_turn_can_compute():
     policy = TailLru(xi=10, question=5)
     old = state_in(run_below(root(), 9), 9)
@@ -215,6 +236,16 @@ def test_split_lru_refreshes_one_state_or_the_path():
         assert policy.victim().position == goes
 
 
+@pytest.mark.parametrize("parts", [False, True])
+def test_split_lru_may_use_a_run_that_is_shared_in_part_as_a_whole(parts):
+    policy = SplitLru(parts=parts)
+    lower, other = run_below(root(), 9), run_below(root(), 5)
+    for run in (lower, other):
+        policy.on_insert(run)
+    policy.on_split(lower.cut(4, 0), lower)
+    assert policy.victim() is (other if parts else lower)
+
+
 def test_coverage_drops_the_state_that_its_neighbours_nearly_replace():
     policy = Coverage()
     policy.begin(WORLD)
@@ -256,10 +287,10 @@ def test_value_learns_that_what_was_used_is_used_again():
     policy = Value()
     policy.begin(WORLD)
     _, used = leaf_with_state(policy, 32)
-    for _ in range(6):
+    for _ in range(20):
         request(policy)
         policy.on_hit(used)
-    for _ in range(6):
+    for _ in range(20):
         request(policy)
         run, checkpoint = leaf_with_state(policy, 32)
         for _ in range(8):

@@ -20,14 +20,10 @@ GB = 10**9
 @cache
 def marconi_trace(folder: Path, requests: int) -> Trace:
     """Return the trace with its answers. Prompts are compared token by token."""
-    rows = pl.read_parquet(folder / f"synth_{requests}.requests.parquet")
-    tokens_of = cache(runpy.run_path(str(folder / "gen_trace.py"))["seg_tokens"])
+    rows = read_rows(folder, requests)
     keys, stops = [], []
-    columns = ("in_seg", "in_len", "out_seg", "out_len")
-    for segments, lengths, out_segment, out_length in rows.select(columns).iter_rows():
-        parts = [tokens_of(*part) for part in zip(segments, lengths, strict=True)]
-        prompt_tokens = sum(map(len, parts))
-        names = prefix_names(np.concatenate([*parts, tokens_of(out_segment, out_length)]))
+    for prompt_tokens, tokens in marconi_tokens(folder, requests):
+        names = prefix_names(tokens)
         keys += [names[:prompt_tokens], names]
         stops += [prompt_tokens, len(names)]
     offsets = np.cumsum([0, *stops])
@@ -44,6 +40,23 @@ def marconi_trace(folder: Path, requests: int) -> Trace:
         label=np.full(len(rows), -1, dtype=np.int32),
         after=interned.leaf[1::2],
     )
+
+
+@cache
+def marconi_tokens(folder: Path, requests: int) -> list[tuple[int, np.ndarray]]:
+    """Return for each request the tokens of its prompt, counted, and all with its answer."""
+    tokens_of = cache(runpy.run_path(str(folder / "gen_trace.py"))["seg_tokens"])
+    columns = ("in_seg", "in_len", "out_seg", "out_len")
+    pairs = []
+    for segments, lengths, *answer in read_rows(folder, requests).select(columns).iter_rows():
+        parts = [tokens_of(*part) for part in zip(segments, lengths, strict=True)]
+        pairs.append((sum(lengths), np.concatenate([*parts, tokens_of(*answer)])))
+    return pairs
+
+
+def read_rows(folder: Path, requests: int) -> pl.DataFrame:
+    """Return the requests as they are written."""
+    return pl.read_parquet(folder / f"synth_{requests}.requests.parquet")
 
 
 def prefix_names(tokens: np.ndarray) -> np.ndarray:

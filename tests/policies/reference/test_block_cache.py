@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policies.objects import ObjectStream, replay
@@ -127,6 +127,7 @@ def test_at_the_least_budget_the_reference_lets_a_request_evict_what_it_has_just
     capacity=st.integers(1, 12),
     evicts=st.sampled_from(["tail", "block"]),
 )
+@example(prompts=[[1, 0]] * 3, capacity=2, evicts="block")  # the last page of a run in use
 def test_both_ways_agree_with_plain_code_on_random_prompts(prompts, capacity, evicts):
     whole = [(*prompt, 2 + number) for number, prompt in enumerate(prompts)]  # each ends anew
     rows = [[prompt[: end + 1] for end in range(len(prompt))] for prompt in whole]

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-import policies.eviction.candidates as candidates_module
-from policies.eviction.candidates import Candidates, Node
+import policies.orders.shortlist as shortlist_module
+from policies.orders.candidates import Candidates
+from policies.orders.shortlist import Node
 from simulator.entry import Checkpoint, KvRun
 
 ROOT = KvRun(None, -1, 0)
@@ -24,14 +25,15 @@ def fading(last, now):
 
 
 def brute_force(nodes, recency, now, weights):
-    """Return the eldest node of least score, all being scored."""
-    kept = [node for node in nodes if node.place >= 0]
+    """Return the score, the age and the node of all that are not set aside, by score and age."""
+    kept = [node for node in nodes if node.counts]
     columns = [np.array([recency(node.last, now) for node in kept], dtype=float)]
     columns.append(np.array([node.worth for node in kept], dtype=float))
-    spans = [np.ptp(column) for column in columns]
+    spans = [np.ptp(column) if kept else 0.0 for column in columns]
     scales = [weight / span if span else 0.0 for weight, span in zip(weights, spans, strict=True)]
     scores = columns[1] * scales[1] + columns[0] * scales[0]
-    return kept[min(range(len(kept)), key=lambda place: (scores[place], kept[place].age))]
+    scored = [(score, node.age, node) for score, node in zip(scores, kept, strict=True)]
+    return sorted(place for place in scored if place[2].place >= 0)
 
 
 @pytest.mark.parametrize("recency", [even, fading])
@@ -54,17 +56,22 @@ def test_the_least_is_that_of_all(recency, weights, worths):
             (candidates.open if rng.random() < 0.5 else candidates.close)(node)
         for _ in range(rng.integers(0, 5 if now < 100 else 8)):
             found = candidates.least(now, *weights)
+            scored = brute_force(nodes, recency, now, weights)
             if found is None:
-                assert all(node.place < 0 for node in nodes)
+                assert not scored
                 break
-            assert found is brute_force(nodes, recency, now, weights)
-            candidates.close(found)
+            assert found is scored[0][2]
+            (candidates.close if rng.random() < 0.9 else candidates.set_aside)(found)
+        scored = brute_force(nodes, recency, now, weights)
+        assert candidates.by_score(now, *weights) == scored
+        for score, _, node in scored[:3]:
+            assert candidates.score_of(node, now, *weights) == score
 
 
 @pytest.mark.parametrize("recency", [even, fading])
 @pytest.mark.parametrize("weights", [(0.85, 1.0), (1.0, 0.0)])
 def test_what_a_use_moves_beyond_a_short_list_hides_nothing(recency, weights, monkeypatch):
-    monkeypatch.setattr(candidates_module, "_LENGTH", 4)
+    monkeypatch.setattr(shortlist_module, "_LENGTH", 4)
     rng = np.random.default_rng(5)
     candidates, nodes = Candidates(recency), []
     for now in range(400):
@@ -75,7 +82,7 @@ def test_what_a_use_moves_beyond_a_short_list_hides_nothing(recency, weights, mo
             nodes.append(node)
         for _ in range(2):
             found = candidates.least(now, *weights)
-            assert found is brute_force(nodes, recency, now, weights)
+            assert found is brute_force(nodes, recency, now, weights)[0][2]
             (candidates.close if rng.random() < 0.6 else partial(candidates.use, now=now))(found)
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from heapq import heappop, heappush
+from collections.abc import Iterator
+from heapq import heappop, heappush, merge
 from itertools import count
 
+from policies.orders.heaps import in_order
 from simulator.entry import Entry, KvRun
+
+_LATER = 1 << 62  # what was set aside comes before others with the same place
+Place = tuple[int, int, Entry]  # the place, an order among equal ones, the entry
 
 
 class Queue:
@@ -28,7 +33,7 @@ class Queue:
         self.next_place = count(1).__next__
         self._blocked: dict[Entry, int] = {}  # set aside, by place
         self._freed: dict[Entry, int] = {}  # evictable again
-        self._heap: list[tuple[int, int, Entry]] = []  # of `_freed`, outdated ones among them
+        self._heap: list[Place] = []  # of `_freed`, outdated ones among them
 
     def __len__(self) -> int:
         return len(self.order) + len(self._blocked) + len(self._freed)
@@ -85,6 +90,23 @@ class Queue:
             place = self.order.pop(first, None)
             self._blocked[first] = self._freed.pop(first) if place is None else place
         return first
+
+    def place_of(self, entry: Entry) -> int:
+        """Return the place of `entry`, set aside or not; 0 where it is not here."""
+        return self.order.get(entry) or self._freed.get(entry) or self._blocked.get(entry, 0)
+
+    def places(self) -> Iterator[Place]:
+        """Return what is not set aside, first to last; the queue must not change meanwhile."""
+        order = ((place, _LATER, entry) for entry, place in self.order.items())
+        return merge(order, self._freed_places()) if self._heap else order
+
+    def _freed_places(self) -> Iterator[Place]:
+        before = None
+        for item in in_order(self._heap):
+            place, _, entry = item
+            if self._freed.get(entry) == place and entry is not before:
+                before = entry
+                yield item
 
     def first(self) -> Entry | None:
         """Return the first entry that is not set aside, evictable or not, or None."""

@@ -120,3 +120,18 @@ def _branch_below(checkpoint: Checkpoint, top: KvRun) -> KvRun:
     while run is not top and run.parent is not top:
         run = run.parent
     return run
+
+
+def state_at(run: KvRun, limit: int) -> int:
+    """Return the deepest position up to `limit` with a resident state, from `run` upwards."""
+    while run.stop:
+        found = run.deepest_checkpoint(limit)
+        if found is not None:
+            return found.position
+        run = run.parent
+    return 0
+
+
+def state_above(checkpoint: Checkpoint) -> int:
+    """Return the position of the nearest resident state above `checkpoint`, 0 if none."""
+    return state_at(checkpoint.run, checkpoint.position - 1)

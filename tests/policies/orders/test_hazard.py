@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.eviction.hazard import Hazard, index_of
+from policies.orders.hazard import Hazard, holding, index_of
 
 
 def best_of_all_ends(chances, first):
@@ -36,15 +36,17 @@ def test_a_rate_that_falls_is_its_own_index():
     )
 
 
-def test_counts_are_of_those_that_came_to_an_age():
+def test_an_entry_came_to_all_ages_up_to_its_end():
     hazard = Hazard(2)
-    for _ in range(4):
+    for _ in range(28):
         hazard.note_use(0, 5)  # bin 3 holds ages 4 to 7
-    hazard.note_end(0, 100)
-    assert hazard.used[0][3] == 1 + 4
-    assert hazard.came[0][3] == 4 + 5
-    assert hazard.came[0][7] == 4 + 1
-    assert hazard.came[1] == [4.0] * hazard.BINS
+    for _ in range(4):
+        hazard.note_end(0, 100)  # bin 7
+    came = [4.0 + 32] * 4 + [4.0 + 4] * 4 + [4.0] * (hazard.BINS - 8)
+    used = [1.0] * 3 + [1.0 + 28] + [1.0] * (hazard.BINS - 4)
+    assert hazard.learned == 1
+    assert hazard.index[0] == index_of(used, came)
+    assert hazard.index[1] == Hazard(1).index[0]
 
 
 def test_it_learns_in_place_and_forgets_by_half():
@@ -55,4 +57,15 @@ def test_it_learns_in_place_and_forgets_by_half():
     assert hazard.index[0] is index
     assert index[3] > before[3]
     assert hazard.learned > 10
-    assert hazard.came[0][3] < 0.6 * hazard.HALVING
+    assert sum(hazard.ended[0]) < 0.6 * hazard.HALVING
+    assert hazard.used[0][3] == pytest.approx(sum(hazard.ended[0]), abs=4)
+
+
+@given(index=st.lists(st.integers(0, 5), min_size=1, max_size=12))
+def test_a_low_holds_until_there_is_a_lesser_index(index):
+    lows = [min(index[: age_bin + 1]) for age_bin in range(len(index))]
+    for age_bin, age in enumerate(holding(lows)):
+        beyond = age.bit_length()  # the bin of that age
+        assert beyond > age_bin
+        assert min(index[:beyond]) == lows[age_bin]
+        assert beyond == len(index) + 1 or index[beyond] < lows[age_bin]

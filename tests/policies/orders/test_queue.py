@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.eviction.ghosts import Ghosts
-from policies.eviction.queue import ByteQueue
+from policies.orders.ghosts import Ghosts
+from policies.orders.queue import ByteQueue
 from simulator.entry import Checkpoint, KvRun
 
 ROOT = KvRun(None, -1, 0)

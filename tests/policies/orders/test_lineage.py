@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.eviction.lineage import Lineage
-from policies.eviction.prefixed import state_above
+from policies.orders.lineage import Lineage, state_above
 from simulator.entry import Checkpoint
 from tests.policies.eviction.hand import root, run_below, state_in
 

@@ -1,0 +1,118 @@
+"""How soon prompts come back to the places where states can lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+
+from policies.orders.hazard import index_of
+from simulator.entry import KvRun
+from simulator.protocols import Overlap
+
+_MOST_USES = 3  # beyond which uses are not told apart
+_BINS = 16
+_OLDEST = (1 << _BINS - 1) - 1  # requests after which a place is forgotten
+_LEAST, _MOST = 32, 1024  # uses after which the rates are made anew
+_HALVING = 50_000
+
+
+class Returns:
+    """Learns from all prompts, whatever was admitted, how soon a place can be expected to be used.
+
+    A place is the end of a run, where a prompt has ended or another has parted from it. It is used
+    by a prompt that shares all tokens up to there, and none up to the next place below: with a
+    state there, that prompt resumes from it. Ages are in requests since the last use and fall into
+    bins that double. For each number of uses so far and each bin, the places are counted that came
+    to that age, those still waiting included, and those that were used there; both start from one
+    use in four, and halve now and then. A place without a use for 2^15 requests is forgotten.
+
+    Parameters
+    ----------
+    floor
+        Where a state of a prompt of so many tokens lies. What parts behind it is no other place.
+
+    Source: the rate is that of the `value` eviction, the most uses per request that can be had by
+    waiting up to some later age (`policies.orders.hazard.index_of`, after J. C. Gittins, 1979).
+    """
+
+    def __init__(self, floor: Callable[[int], int]) -> None:
+        self._floor = floor
+        self._now = 0
+        self._places: dict[KvRun, tuple[int, int]] = {}  # last use, uses; the oldest first
+        kinds = range(_MOST_USES + 1)
+        self._used = [[1.0] * _BINS for _ in kinds]
+        self._ended = [[0.0] * (_BINS - 1) + [4.0] for _ in kinds]
+        self._rates: list[list[float]] = []
+        self._seen = self._due = 0
+        self._learn()
+
+    def observe(self, overlap: Overlap) -> None:
+        """Note the place that a prompt has used, and the one where it ends."""
+        self._now += 1
+        leaf = run = overlap.run
+        if leaf is None or run is None:
+            return
+        depth = overlap.depth
+        while run.stop > depth:
+            run = run.parent
+        if run.stop:
+            self._use(run)
+        if leaf not in self._places:
+            self._places[leaf] = (self._now, 0)
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """Let `upper` be the place of `lower`, if a state for that lies in it."""
+        if lower in self._places and self._floor(lower.stop) <= upper.stop:
+            # At the end, although it is older: it is about to be used.
+            self._places[upper] = self._places.pop(lower)
+
+    def rate(self, run: KvRun) -> float:
+        """Return the uses per request that can be expected of the end of `run`."""
+        place = self._places.get(run)
+        if place is None:
+            return 0.0
+        last, uses = place
+        age = self._now - last
+        return 0.0 if age > _OLDEST else self._rates[uses][age.bit_length()]
+
+    def _use(self, run: KvRun) -> None:
+        before = self._places.pop(run, None)
+        uses = 0
+        if before is not None:
+            last, uses = before
+            age_bin = min(self._now - last, _OLDEST).bit_length()
+            self._used[uses][age_bin] += 1
+            self._ended[uses][age_bin] += 1
+            self._seen += 1
+            if self._seen >= self._due:
+                self._learn()
+            uses = min(uses + 1, _MOST_USES)
+        self._places[run] = (self._now, uses)
+
+    def _learn(self) -> None:
+        """Make the rates from the counts."""
+        self._due = self._seen + min(max(self._seen // 4, _LEAST), _MOST)
+        if self._seen >= _HALVING:
+            self._seen, self._due = self._seen // 2, self._due - self._seen // 2
+            for table in (self._used, self._ended):
+                for row in table:
+                    row[:] = [count / 2 for count in row]
+        self._forget()
+        now, counts = self._now, [row[:] for row in self._ended]
+        for last, uses in self._places.values():
+            counts[uses][(now - last).bit_length()] += 1
+        self._rates = [
+            index_of(used, list(accumulate(reversed(row)))[::-1])
+            for used, row in zip(self._used, counts, strict=True)
+        ]
+
+    def _forget(self) -> None:
+        """Count the places that nothing has used for very long as ended."""
+        places = self._places
+        while places:
+            oldest = next(iter(places))
+            last, uses = places[oldest]
+            if self._now - last <= _OLDEST:
+                return
+            del places[oldest]
+            self._ended[uses][_BINS - 1] += 1

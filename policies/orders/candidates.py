@@ -1,0 +1,157 @@
+"""The candidate with the least weighted sum of recency and worth."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, insort
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policies.orders.shortlist import Node, Recency, Scored, Shortlist
+
+_NO_AGE = np.iinfo(np.int64).max
+Scales = tuple[float, float]
+
+
+class Candidates:
+    """Finds the node of least score: recency + worth, each scaled so that its range is its weight.
+
+    The ranges, and so all scores, change with each node that comes or leaves, but hardly. So all
+    are scored only now and then, and a shortlist keeps those that may be the least. Where too many
+    are tied for that, all are scored.
+
+    Parameters
+    ----------
+    recency
+        Recency of a last use by request `last`, seen from request `now`, of numbers or arrays. It
+        grows with `last`, and does not grow with `now`.
+    """
+
+    def __init__(self, recency: Recency) -> None:
+        self._recency = recency
+        self._nodes: list[Node] = []  # by place, as their last uses, worths and ages
+        self._last, self._worth, self._age = array("d"), array("d"), array("q")
+        self._lasts: list[int] = []  # of all that count, ascending
+        self._worths: list[float] = []  # of all that count, ascending
+        self._ends = (-1, 0, 0)  # a request, and the first and last of the last uses
+        self._span = 0.0  # of recency between those, seen from that request
+        self._near = Shortlist(recency)
+        self._tied = False  # it could not tell even when it was new
+
+    def open(self, node: Node) -> None:
+        """Make a node a candidate, or one again that was set aside."""
+        if node.place >= 0:
+            return
+        last, worth = node.last, node.worth
+        if not node.counts:
+            node.counts = True
+            insort(self._lasts, last)
+            insort(self._worths, worth)
+        node.place = len(self._nodes)
+        self._nodes.append(node)
+        self._last.append(last)
+        self._worth.append(worth)
+        self._age.append(node.age)
+        self._near.open(node)
+
+    def close(self, node: Node) -> None:
+        """Make a node no candidate."""
+        if not node.counts:
+            return
+        node.counts = False
+        if node.place >= 0:
+            self.set_aside(node)
+        lasts, worths = self._lasts, self._worths
+        del lasts[bisect_left(lasts, node.last)]
+        del worths[bisect_left(worths, node.worth)]
+
+    def set_aside(self, node: Node) -> None:
+        """Leave a candidate out of the search; its use and its worth still count for the scales."""
+        self._near.close(node)
+        place, node.place = node.place, -1
+        mover = self._nodes.pop()
+        last, worth, age = self._last.pop(), self._worth.pop(), self._age.pop()
+        if mover is not node:
+            self._nodes[place], mover.place = mover, place
+            self._last[place], self._worth[place], self._age[place] = last, worth, age
+
+    def use(self, node: Node, now: int) -> None:
+        """Note that a node is used by request `now`, which comes after all others."""
+        before, node.last = node.last, now
+        if node.counts:
+            lasts = self._lasts
+            del lasts[bisect_left(lasts, before)]
+            lasts.append(now)
+        if node.place >= 0:
+            self._last[node.place] = now
+            self._near.close(node)
+            self._near.open(node)
+
+    def price(self, node: Node, worth: float) -> None:
+        """Note what a node is worth: nothing, or more."""
+        before, node.worth = node.worth, worth
+        if not node.counts or worth == before:
+            return
+        worths = self._worths
+        del worths[bisect_left(worths, before)]
+        insort(worths, worth)
+        if node.place >= 0:
+            self._worth[node.place] = worth
+            self._near.close(node)
+            self._near.open(node)
+
+    def least(self, now: int, recency_weight: float, worth_weight: float) -> Node | None:
+        """Return the node of least score, the eldest among equals; None if there is none."""
+        if not self._nodes:
+            return None
+        near, scales = self._near, self._scales(now, recency_weight, worth_weight)
+        if now > near.until:
+            self._renew(now, scales)
+            self._tied = False
+        found = None if self._tied else near.least(now, scales)
+        if found is None and not self._tied:
+            self._renew(now, scales)
+            found = near.least(now, scales)
+            self._tied = found is None
+        return found or self._least_of_all(now, scales)
+
+    def score_of(self, node: Node, now: int, recency_weight: float, worth_weight: float) -> float:
+        """Return the score of a node on the scales of the candidates, of which it may be none."""
+        by_recency, by_worth = self._scales(now, recency_weight, worth_weight)
+        return node.worth * by_worth + float(self._recency(node.last, now)) * by_recency
+
+    def by_score(self, now: int, recency_weight: float, worth_weight: float) -> list[Scored]:
+        """Return the score, the age and the node of all, by score and age."""
+        scores = self._scores(now, self._scales(now, recency_weight, worth_weight)).tolist()
+        return sorted(zip(scores, self._age, self._nodes, strict=True))
+
+    def _scales(self, now: int, recency_weight: float, worth_weight: float) -> Scales:
+        """Return by what recency and worth are multiplied, 0 where all are equal."""
+        lasts, worths = self._lasts, self._worths
+        if not lasts:
+            return 0.0, 0.0
+        ends = now, lasts[0], lasts[-1]
+        if ends != self._ends:
+            self._ends = ends
+            self._span = self._recency(lasts[-1], now) - self._recency(lasts[0], now)
+        span = worths[-1] - worths[0]
+        return (
+            recency_weight / self._span if self._span > 0 else 0.0,
+            worth_weight / span if span > 0 else 0.0,
+        )
+
+    def _renew(self, now: int, scales: Scales) -> None:
+        last, worth = np.frombuffer(self._last), np.frombuffer(self._worth)
+        self._near.renew(self._nodes, last, worth, self._lasts[0], now, scales)
+
+    def _least_of_all(self, now: int, scales: Scales) -> Node:
+        scores = self._scores(now, scales)
+        age = np.frombuffer(self._age, dtype=np.int64)
+        return self._nodes[int(np.argmin(np.where(scores == scores.min(), age, _NO_AGE)))]
+
+    def _scores(self, now: int, scales: Scales) -> NDArray[np.float64]:
+        by_recency, by_worth = scales
+        last, worth = np.array(self._last), np.array(self._worth)
+        scores: NDArray[np.float64] = worth * by_worth + self._recency(last, now) * by_recency
+        return scores

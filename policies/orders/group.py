@@ -1,0 +1,82 @@
+"""States of one kind and weight."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+
+from policies.orders.life import Life, Place
+
+
+class Group:
+    """States of one kind and weight, by last use."""
+
+    __slots__ = (
+        "bound",
+        "holds",
+        "index",
+        "limit",
+        "low",
+        "lows",
+        "places",
+        "serial",
+        "until",
+        "weight",
+    )
+
+    def __init__(
+        self,
+        serial: int,
+        weight: float,
+        index: list[float],
+        lows: list[float],
+        holds: list[int],
+    ) -> None:
+        self.serial, self.weight = serial, weight
+        self.index, self.lows, self.holds = index, lows, holds
+        self.places: deque[Place] = deque()  # ascending, outdated ones among them
+        self.limit = 64
+        self.low = 0.0  # no state has a lesser index
+        self.until = 0  # the request at which that expires
+        self.bound: Bound | None = None  # None where there is no state
+
+    def compact(self) -> None:
+        """Drop what is outdated, if there may be more of it than of the rest."""
+        places = self.places
+        if len(places) > self.limit:
+            standing = [place for place in places if place[2].time == place[1]]
+            places.clear()
+            places.extend(standing)
+            self.limit = 2 * len(places) + 64
+
+
+Bound = tuple[float, int, Group]  # least worth, serial of the group, group
+
+
+def oldest_of(places: deque[Place]) -> Life | None:
+    """Return the first state that can be evicted; what stands before it loses its place."""
+    while places:
+        _, time, life = places[0]
+        if life.time == time:
+            if not life.entry.pins:
+                return life
+            life.time = 0
+        places.popleft()
+    return None
+
+
+def youngest_of(places: deque[Place]) -> Life:
+    """Return the state that can be evicted and was used last, the first of several."""
+    while True:
+        last, time, life = places[-1]
+        if life.time == time:
+            if not life.entry.pins:
+                break
+            life.time = 0
+        places.pop()
+    if len(places) > 1 and places[-2][0] == last:
+        for index in range(bisect_left(places, (last,)), len(places)):
+            _, time, other = places[index]
+            if other.time == time and not other.entry.pins:
+                return other
+    return life

@@ -1,0 +1,55 @@
+"""Which entries could go if some others had gone."""
+
+from __future__ import annotations
+
+from simulator.entry import Checkpoint, Entry, KvRun
+
+
+class Outlook:
+    """Supposes that entries go, one after another, and says which others could go then.
+
+    Nothing is changed but this object: a policy that names its victims ahead of time asks it
+    where it would ask the entry itself whether that is `evictable`.
+    """
+
+    __slots__ = ("_children", "_gone")
+
+    def __init__(self) -> None:
+        self._gone: set[Entry] = set()
+        self._children: dict[Entry, int] = {}  # resident ones, where some of them have gone
+
+    def evictable(self, entry: Entry) -> bool:
+        """Say whether `entry` is still there, and nothing that is still there needs it."""
+        if entry in self._gone:
+            return False
+        if entry.evictable:
+            return True
+        return self._children.get(entry, 1) == 0 and not entry.pins
+
+    def leaving(self, entry: Entry) -> list[Entry]:
+        """Return what goes when `entry` does, in that order: a run after its states."""
+        if isinstance(entry, KvRun):
+            return [*reversed(self.states_of(entry)), entry]
+        return [entry]
+
+    def let_go(self, entry: Entry) -> KvRun | None:
+        """Suppose that `entry` has gone, a run with all of its KV and states.
+
+        Returns the run above, if nothing needs that any more.
+        """
+        self._gone.add(entry)
+        if not isinstance(entry, KvRun):
+            return None
+        self._gone.update(entry.checkpoints)
+        parent = entry.parent
+        left = self._children.get(parent, parent.children_resident) - 1
+        self._children[parent] = left
+        return parent if not left and not parent.pins and parent.resident else None
+
+    def states_of(self, run: KvRun) -> list[Checkpoint]:
+        """Return the states of `run` that are still there, ascending."""
+        return [state for state in run.checkpoints if state not in self._gone]
+
+    def children_of(self, run: KvRun) -> int:
+        """Return how many runs right below `run` still hold KV."""
+        return self._children.get(run, run.children_resident)

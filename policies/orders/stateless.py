@@ -1,0 +1,48 @@
+"""KV of runs that hold no state, by last use."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappush
+
+from policies.orders.outlook import Outlook
+from policies.orders.places import Place, head
+from policies.orders.rank_view import RankView
+from simulator.entry import Entry, KvRun
+
+
+class Stateless:
+    """Finds the run that was used least recently among those without states.
+
+    The `rank` of a run is its last use; `policy_data` is the time at which it was given its place,
+    None where it has none.
+    """
+
+    __slots__ = ("_clock", "_limit", "places")
+
+    def __init__(self) -> None:
+        self._clock = 0
+        self._limit = 64
+        self.places: list[Place] = []  # a heap, outdated ones among them
+
+    def offer(self, run: KvRun) -> None:
+        """Give a run a place, if it holds KV but no state, and nothing lies below."""
+        if run.size_bytes and not run.children_resident and not run.checkpoints:
+            self._clock = clock = self._clock + 1
+            run.policy_data = clock
+            heappush(self.places, (run.rank, clock, run))
+            if len(self.places) > self._limit:
+                self._compact()
+
+    def least(self) -> Entry | None:
+        """Return the evictable run whose last use is longest ago, None if there is none."""
+        return head(self.places)
+
+    def view(self, outlook: Outlook) -> RankView:
+        """Return a view in which runs can go ahead of time."""
+        return RankView(self.places, outlook, "policy_data", renews=True)
+
+    def _compact(self) -> None:
+        """Drop what is outdated, so that the heap is at most twice as long as it need be."""
+        self.places = [place for place in self.places if place[2].policy_data == place[1]]
+        heapify(self.places)
+        self._limit = 2 * len(self.places) + 64
