@@ -1,7 +1,8 @@
-"""Cost of eviction policies in the prefix cache: `python -m pytest benchmarks/bench_evictions.py`.
+"""Cost of policies in the prefix cache: `python -m pytest benchmarks/bench_evictions.py`.
 
 One round replays 2,000 prompts of a skewed mix of documents through a cache of a tenth of what
-they need, so a millisecond is half a microsecond a request; hold each against `lru`.
+they need, so a millisecond is half a microsecond a request; hold each against `lru`, or
+an admission policy against `always`.
 `test_marconi_scores` is one decision of the policies that score all candidates at once.
 """
 
@@ -12,6 +13,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calibration.catalogue import open_profile
+from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.eviction.marconi import Marconi
 from policies.registry import create
@@ -55,21 +57,26 @@ PROFILE = open_profile("qwen3.5-9b-h200")
 
 @pytest.mark.parametrize("name", EVICTION)
 def test_policy(benchmark: BenchmarkFixture, name: str) -> None:
+    benchmark(lambda: run(name, "always"))
+
+
+@pytest.mark.parametrize("name", ADMISSION)
+def test_admission(benchmark: BenchmarkFixture, name: str) -> None:
+    benchmark(lambda: run("lru", name))
+
+
+def run(eviction: str, admission: str) -> None:
     nodes = TRACE.tree
     needed_bytes = int((nodes.stop - nodes.start).sum()) * PROFILE.kv_bytes_per_token
-
-    def run() -> None:
-        scenario = Scenario(
-            profile=PROFILE,
-            placer=create("placer", "branch"),
-            eviction=create("eviction", name),
-            admission=create("admission", "always"),
-            capacity_bytes=needed_bytes // 10,
-            server="instant",
-        )
-        simulate(TRACE, scenario)
-
-    benchmark(run)
+    scenario = Scenario(
+        profile=PROFILE,
+        placer=create("placer", "branch"),
+        eviction=create("eviction", eviction),
+        admission=create("admission", admission),
+        capacity_bytes=needed_bytes // 10,
+        server="instant",
+    )
+    simulate(TRACE, scenario)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

@@ -14,9 +14,10 @@ from simulator.protocols import Overlap
 class Marconi(NodeEviction):
     """Evict the node of least recency + alpha x FLOPs saved per byte, each scaled to 0..1.
 
-    Nodes are those of `NodeEviction`. Recency is 1 / (1 + requests since the state was last
-    used); the FLOPs are those between the state and the next above, the bytes those of the state
-    and of the KV between. Both are scaled by their least and greatest value among the candidates.
+    A node is a state with the KV between it and the next state above, and a candidate if it has
+    at most one child; KV without a state goes first. Recency is 1 / (1 + requests since the state
+    was last used); the FLOPs are those between the two states, the bytes those of the node. Both
+    are scaled by their least and greatest value among the candidates.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ class Marconi(NodeEviction):
         as many requests as came before that, whichever of 0.25, 0.5, 1 and 2 would have saved most
         tokens of them, if that is more than 0 would have by two standard errors.
     window
-        See there.
+        Requests by which alpha is tuned, as a multiple of those before the first eviction.
     attention, ssm, mlp
         Layers of each kind (by default those of the paper's 7B model).
     d_model, d_state

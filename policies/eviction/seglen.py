@@ -11,9 +11,10 @@ from policies.parameters import require_at_least
 class SegLen(NodeEviction):
     """Evict the node of least replay length + 0.85 x recency, each scaled to 0..1.
 
-    Nodes are those of `NodeEviction`. The replay length of a state is the tokens from the nearest
-    surviving state above: what would be computed again without it. It needs no FLOPs and no
-    bytes. Recency is the request that last used the state. Both are scaled by their least and
+    A node is a state with the KV between it and the next state above, and a candidate if it has
+    at most one child; KV without a state goes first. The replay length of a state is the tokens
+    from that next one: what would be computed again without it. It needs no FLOPs and no bytes.
+    Recency is the request that last used the state. Both are scaled by their least and
     greatest value among the candidates (the source gives the weight, not the scales).
 
     Parameters

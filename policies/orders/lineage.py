@@ -97,7 +97,7 @@ def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvRun]:
     branch = run = checkpoint.run
     limit = checkpoint.position - 1
     while run.stop:
-        found = run.deepest_checkpoint(limit)
+        found = run.deepest_checkpoint(limit) if run.checkpoints else None
         if found is not None:
             return found, branch
         branch, run = run, run.parent
@@ -125,7 +125,7 @@ def _branch_below(checkpoint: Checkpoint, top: KvRun) -> KvRun:
 def state_at(run: KvRun, limit: int) -> int:
     """Return the deepest position up to `limit` with a resident state, from `run` upwards."""
     while run.stop:
-        found = run.deepest_checkpoint(limit)
+        found = run.deepest_checkpoint(limit) if run.checkpoints else None
         if found is not None:
             return found.position
         run = run.parent
