@@ -3,7 +3,7 @@
 One round replays 2,000 prompts of a skewed mix of documents through a cache of a tenth of what
 they need, so a millisecond is half a microsecond a request; hold each against `lru`, or
 an admission policy against `always`.
-`test_marconi_scores` is one decision of the policies that score all candidates at once.
+`test_marconi_scores` is one decision of the policies that weigh all candidates.
 """
 
 from __future__ import annotations

@@ -29,8 +29,11 @@ class Documentation:
 
 
 def documentation_of(plugin: type) -> Documentation:
-    """Read the docstring of a class, as it stands in the class itself or what it is made from."""
-    paragraphs = (inspect.getdoc(plugin) or "").split("\n\n")
+    """Read the docstring of the class itself: that of its base tells of another policy.
+
+    Only a parameter whose text begins with "As for" is looked up in what the class is made from.
+    """
+    paragraphs = inspect.cleandoc(plugin.__doc__ or "").split("\n\n")
     summary, *rest = paragraphs
     explanation: list[str] = []
     parameters: dict[str, str] = {}

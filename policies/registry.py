@@ -6,8 +6,8 @@ Two forms are read::
     module:Class            module:Class:key=value,key=value
 
 A name is looked up in the dict of its kind (PLACERS, ESTIMATORS, ...). The second form reaches any
-other class that Python can import. What follows the first colon is a class where it holds no "="
-and what stands before it is no known name.
+other class that Python can import, from the working folder as well. What follows the first colon
+is a class where it holds no "=" and what stands before it is no known name.
 
 Parameters are those of the class's constructor: `int`, `float`, `bool` and `str` (or one of these
 and `None`, which cannot be written: leave the parameter out).
@@ -16,6 +16,7 @@ and `None`, which cannot be written: leave the parameter out).
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, overload
@@ -46,6 +47,10 @@ class Kind:
         """The names that the protocol promises."""
         methods = [name for name in vars(self.protocol) if not name.startswith("_")]
         return [*self.protocol.__annotations__, *methods]
+
+    def missing(self, plugin: type) -> list[str]:
+        """Return the names that the protocol promises and the class has not."""
+        return [member for member in self.members if not hasattr(plugin, member)]
 
 
 KINDS = {
@@ -129,16 +134,54 @@ def canonical(kind: str, spec: str) -> str:
 
 def describe(kind: str) -> list[PolicyInfo]:
     """Return a row for each registered policy of `kind`, in the order of its dict."""
-    return [
-        PolicyInfo(
-            kind=kind,
-            name=name,
-            documentation=documentation_of(plugin),
-            parameters=parameters_of(plugin),
-            clairvoyant=getattr(plugin, "clairvoyant", False),
-        )
-        for name, plugin in _kind(kind).classes.items()
-    ]
+    return [_info(kind, name, plugin) for name, plugin in _kind(kind).classes.items()]
+
+
+def find(spec: str) -> list[PolicyInfo]:
+    """Return a row for each kind that has a policy of this name; parameters do not matter.
+
+    A class written module:Class is of each kind of which it has all that the protocol promises.
+
+    Raises
+    ------
+    UsageError
+        Where nothing is so called, or the class cannot be imported or is of no kind.
+    """
+    name, _, rest = spec.strip().partition(":")
+    found = [_info(k.name, name, k.classes[name]) for k in KINDS.values() if name in k.classes]
+    if found:
+        return found
+    attribute = rest.partition(":")[0]
+    if _is_class(attribute):
+        return _info_of_import(name, attribute)
+    known = dict.fromkeys(known for kind in KINDS.values() for known in kind.classes)
+    raise UsageError(f"unknown policy '{printable(name)}'{did_you_mean(name, [*known])}")
+
+
+def _info(kind: str, name: str, plugin: type) -> PolicyInfo:
+    return PolicyInfo(
+        kind=kind,
+        name=name,
+        documentation=documentation_of(plugin),
+        parameters=parameters_of(plugin),
+        clairvoyant=getattr(plugin, "clairvoyant", False),
+    )
+
+
+def _info_of_import(module: str, attribute: str) -> list[PolicyInfo]:
+    """Return a row for each kind that a class is of."""
+    plugin = _imported(module, attribute)
+    missing = {kind.name: kind.missing(plugin) for kind in KINDS.values()}
+    name = f"{module}:{attribute}"
+    try:
+        found = [_info(kind, name, plugin) for kind, lacks in missing.items() if not lacks]
+    except (ValueError, TypeError, NameError) as error:  # as in `_build`
+        raise UsageError(f"policy '{printable(name)}': {error}") from None
+    if not found:
+        nearest = min(missing, key=lambda kind: len(missing[kind]))
+        lacks = f"to be {nearest}, the nearest kind, it lacks {', '.join(missing[nearest])}"
+        raise UsageError(f"{_told(module, attribute)} is no policy: {lacks}")
+    return found
 
 
 def _build(kind: str, spec: str) -> tuple[str, dict[str, Any], Any]:
@@ -168,15 +211,29 @@ def _resolve(kind: Kind, spec: str) -> tuple[str, type, str]:
     classes = kind.classes
     if name in classes:
         return name, classes[name], rest
-    if not rest or "=" in rest.partition(":")[0]:
-        raise UsageError(f"unknown name '{printable(name)}'{did_you_mean(name, [*classes])}")
     attribute, _, assignments = rest.partition(":")
-    return f"{name}:{attribute}", _imported(kind, name, attribute), assignments
+    if not _is_class(attribute):
+        raise UsageError(f"unknown name '{printable(name)}'{did_you_mean(name, [*classes])}")
+    plugin = _imported(name, attribute)
+    if missing := kind.missing(plugin):
+        what = _told(name, attribute)
+        raise UsageError(f"{what} is no {kind.name}: it lacks {', '.join(missing)}")
+    return f"{name}:{attribute}", plugin, assignments
 
 
-def _imported(kind: Kind, module: str, attribute: str) -> type:
-    """Import a class by module and name, and see that it is of the kind."""
-    what = f"'{printable(attribute)}' from '{printable(module)}'"
+def _is_class(text: str) -> bool:
+    """Say whether what follows the first colon names a class, and no parameter."""
+    return text != "" and "=" not in text
+
+
+def _imported(module: str, attribute: str) -> type:
+    """Import a class by module and name, from the working folder where it is nowhere else.
+
+    A console script does not look there by itself. Workers begin in the folder of their parent.
+    """
+    what = _told(module, attribute)
+    if "" not in sys.path:
+        sys.path.append("")
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # the module's own code runs here, and may raise anything
@@ -184,10 +241,11 @@ def _imported(kind: Kind, module: str, attribute: str) -> type:
         raise UsageError(f"cannot import {what}: {problem}") from None
     if not isinstance(found, type):
         raise UsageError(f"{what} is not a class")
-    missing = [member for member in kind.members if not hasattr(found, member)]
-    if missing:
-        raise UsageError(f"{what} is no {kind.name}: it lacks {', '.join(missing)}")
     return found
+
+
+def _told(module: str, attribute: str) -> str:
+    return f"'{printable(attribute)}' from '{printable(module)}'"
 
 
 def _joined(name: str, assignments: Iterable[str]) -> str:

@@ -257,6 +257,7 @@ def _overlap_of(grant: Grant, now_seconds: float) -> Overlap:
         len(grant.written),
         grant.request,
         now_seconds,
+        grant.end,
     )
 
 

@@ -80,7 +80,9 @@ class Rest:
         self._run = run
         self.start, self.kv_end = run.start, run.kv_end
         self.size_bytes = run.size_bytes
-        self.checkpoints = [state for state in run.checkpoints if state not in gone]
+        self.checkpoints = list(run.checkpoints)
+        if gone:
+            self.checkpoints = [state for state in self.checkpoints if state not in gone]
 
     def cut(self, end: int, kv_bytes: int) -> Departure:
         """Let go of the KV beyond token `end`, at `kv_bytes` a token, and of the states there."""

@@ -93,6 +93,9 @@ class Overlap:
         The number of the request in the trace, -1 where there is none.
     now_seconds
         When its prefill has ended, since the first arrival.
+    end
+        The run with which prompt and answer end, where the trace tells what was generated;
+        otherwise `run`, or None.
     """
 
     depth: int
@@ -105,6 +108,7 @@ class Overlap:
     written: int = 0
     request: int = -1
     now_seconds: float = 0.0
+    end: KvRun | None = None
 
 
 class Placer(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from simulator.departure import NO_DEPARTURES, Departure, Departures, Rest, departures_of, nothing
 from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.errors import UsageError
 from simulator.pool import Pool
 from simulator.protocols import AdmissionPolicy, EvictionPolicy
 from simulator.world import World
@@ -227,10 +228,20 @@ class Store:
             if victim is None:
                 return False
             if isinstance(victim, Checkpoint):
+                if not victim.resident:
+                    raise self._gone()
                 self._drop(victim)
             else:
-                self._cut(victim, self._end_of_rest(victim, size_bytes - pool.free_bytes))
+                end = self._end_of_rest(victim, size_bytes - pool.free_bytes)
+                if end >= victim.kv_end:
+                    raise self._gone()
+                self._cut(victim, end)
         return True
+
+    def _gone(self) -> UsageError:
+        return UsageError(
+            f"eviction {type(self._eviction).__name__} names a victim that is not in the cache"
+        )
 
     def _drop(self, checkpoint: Checkpoint) -> None:
         checkpoint.resident = False

@@ -19,10 +19,10 @@ _HALVING = 50_000
 class Returns:
     """Learns from all prompts, whatever was admitted, how soon a place can be expected to be used.
 
-    A place is the end of a run, where a prompt has ended or another has parted from it. It is used
-    by a prompt that shares all tokens up to there, and none up to the next place below: with a
-    state there, that prompt resumes from it. Ages are in requests since the last use and fall into
-    bins that double. For each number of uses so far and each bin, the places are counted that came
+    A place is the end of a run, where a prompt or its answer has ended or another prompt has parted
+    from it. It is used by a prompt that shares all tokens up to there, and none up to the next
+    place below: with a state there, that prompt resumes from it. Ages are in requests since the
+    last use and fall into bins that double. For each number of uses so far and each bin, the places are counted that came
     to that age, those still waiting included, and those that were used there; both start from one
     use in four, and halve now and then. A place without a use for 2^15 requests is forgotten.
 
@@ -47,23 +47,25 @@ class Returns:
         self._learn()
 
     def observe(self, overlap: Overlap) -> None:
-        """Note the place that a prompt has used, and the one where it ends."""
+        """Note the place that a prompt has used, and those where it and its answer end."""
         self._now += 1
-        leaf = run = overlap.run
-        if leaf is None or run is None:
+        self._forget()
+        run = overlap.run
+        if run is None:
             return
         depth = overlap.depth
         while run.stop > depth:
             run = run.parent
         if run.stop:
             self._use(run)
-        if leaf not in self._places:
-            self._places[leaf] = (self._now, 0)
+        for end in (overlap.run, overlap.end):
+            if end is not None and end not in self._places:
+                self._places[end] = (self._now, 0)
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Let `upper` be the place of `lower`, if a state for that lies in it."""
         if lower in self._places and self._floor(lower.stop) <= upper.stop:
-            # At the end, although it is older: it is about to be used.
+            # At the end, although it is older: so it is forgotten later than others, which is rare.
             self._places[upper] = self._places.pop(lower)
 
     def rate(self, run: KvRun) -> float:
@@ -97,10 +99,9 @@ class Returns:
             for table in (self._used, self._ended):
                 for row in table:
                     row[:] = [count / 2 for count in row]
-        self._forget()
         now, counts = self._now, [row[:] for row in self._ended]
         for last, uses in self._places.values():
-            counts[uses][(now - last).bit_length()] += 1
+            counts[uses][min(now - last, _OLDEST).bit_length()] += 1
         self._rates = [
             index_of(used, list(accumulate(reversed(row)))[::-1])
             for used, row in zip(self._used, counts, strict=True)

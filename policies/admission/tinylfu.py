@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
 from policies.frequency import Frequencies
 from policies.parameters import require
 from simulator.departure import Departures
 from simulator.entry import Entry, KvRun
+from simulator.protocols import Overlap
 
 VICTIMS = ("first", "each", "all")
 
@@ -16,8 +18,8 @@ VICTIMS = ("first", "each", "all")
 class TinyLfu(BaseAdmission):
     """Admit an entry while there is room, or if it was wanted more often than what must leave.
 
-    An entry is counted each time that it would enter, so what the cache already holds is counted
-    by what it took to come in.
+    Every use counts: of what the cache holds, the KV that a prompt shares and the state that it
+    resumes from; of what it does not hold, each time that it would enter.
 
     Parameters
     ----------
@@ -36,10 +38,24 @@ class TinyLfu(BaseAdmission):
     2022, for victims of several sizes. The counts are exact, not a sketch.
     """
 
+    observes: ClassVar[bool] = True
+
     def __init__(self, sample: int = 100_000, victims: str = "first") -> None:
         require(victims in VICTIMS, "victims", "first, each or all", victims)
         self._uses = Frequencies(sample)
         self._victims = victims
+
+    def observe(self, overlap: Overlap) -> None:
+        """Count what the prompt uses of the cache; what is missing is counted as it would enter."""
+        run, resume = overlap.run, overlap.resume
+        while run is not None and run.stop:
+            if run.kv_end == run.stop:
+                self._uses.add(run.key)
+            if run.start < resume <= run.stop:
+                state = run.deepest_checkpoint(resume)
+                if state is not None and state.position == resume:
+                    self._uses.add(state.key)
+            run = run.parent
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Let the upper part have the count of the whole."""

@@ -28,11 +28,15 @@ class BaseEviction:
         The policy alone says what leaves, by `condemned`; `victim` is not asked.
     condemned
         Entries that exceed a limit of the policy's own and leave at once; None: it has none.
+
+    Contract tests look at `foresees_all`: false where a departure changes the worth of others,
+    so that of what `victims` yields only the first is sure to be what leaves.
     """
 
     clairvoyant: ClassVar[bool] = False
     observes: ClassVar[bool] = False
     spares_states: ClassVar[bool] = False
+    foresees_all: ClassVar[bool] = True
     inserts_first: bool = False
     makes_room: bool = False
     condemned: list[Entry] | None = None
@@ -92,10 +96,20 @@ class BaseEviction:
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go; by default the next alone, for a `victim` that moves nothing."""
+        """Yield what would go; by default the next alone, for a `victim` that moves nothing.
+
+        Raises
+        ------
+        UsageError
+            When it is asked for more, by an admission policy that looks further.
+        """
         victim = self.victim()
         if victim is not None:
             yield victim
+            raise UsageError(
+                f"eviction {type(self).__name__} does not tell what goes after the next victim "
+                "(`victims`), which this admission policy asks"
+            )
 
 
 def incoming_runs(overlap: Overlap) -> Iterator[KvRun]:

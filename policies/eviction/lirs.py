@@ -25,12 +25,13 @@ class Lirs(BaseEviction):
     Parameters
     ----------
     hir
-        Share of the capacity for resident HIR entries.
+        Share of the capacity for resident HIR entries. Where sizes differ much it may hold few of
+        them, and more is better.
     memory
         What S remembers, as a multiple of the capacity, in bytes (the paper has no limit).
     rules
-        "paper", or "libcachesim" (flat object mode only): see `policies.eviction.lirs_reference`.
-        With equal sizes it differs in that a hit in the queue alone lowers a LIR entry too.
+        "paper", or "libcachesim" (flat object mode only). With equal sizes the latter differs in
+        that a hit on an entry that is in the queue and no longer in S lowers a LIR entry too.
 
     Source: S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement
     policy to improve buffer cache performance", SIGMETRICS 2002.

@@ -9,6 +9,7 @@ from policies.eviction.nodes import NodeEviction
 from policies.parameters import require, require_at_least
 from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
+from simulator.world import World
 
 
 class Marconi(NodeEviction):
@@ -27,10 +28,17 @@ class Marconi(NodeEviction):
         tokens of them, if that is more than 0 would have by two standard errors.
     window
         Requests by which alpha is tuned, as a multiple of those before the first eviction.
-    attention, ssm, mlp
-        Layers of each kind (by default those of the paper's 7B model).
-    d_model, d_state
-        Their dimensions D and N.
+    attention
+        Attention layers of the model whose FLOPs are counted: by default the paper's 7B model,
+        whatever the profile.
+    ssm
+        Its state space layers.
+    mlp
+        Its MLP layers.
+    d_model
+        Its width D.
+    d_state
+        Its state dimension N.
 
     Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
     sections 4.2 and 4.3. There ages are in seconds; requests make the policy work without times.
@@ -60,6 +68,12 @@ class Marconi(NodeEviction):
         linear = ssm * (12 * d_model**2 + 16 * d_model * d_state + 10 * d_model)
         self._linear_flops = linear + attention * 8 * d_model**2 + mlp * 16 * d_model**2
         self._square_flops = attention * 4 * d_model
+
+    def begin(self, world: World) -> None:
+        """Learn the sizes; where nothing will leave there is nothing to tune."""
+        super().begin(world)
+        if world.capacity_bytes is None:
+            self._tuning = None
 
     def worth(self, start: int, stop: int) -> float:
         """Return the FLOPs saved per byte."""

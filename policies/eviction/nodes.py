@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from heapq import heappop, heappush
-from typing import Any
+from itertools import islice
+from typing import Any, ClassVar
 
 from policies.eviction.prefixed import PrefixEviction
-from policies.orders.candidates import Candidates
+from policies.orders.candidates import Candidates, Merged
 from policies.orders.lineage import Lineage
 from policies.orders.outlook import Outlook
-from policies.orders.shortlist import Node, Scored
+from policies.orders.shortlist import Node
 from policies.orders.stateless import Stateless
 from simulator.entry import Checkpoint, Entry, KvRun
 from simulator.protocols import Overlap
@@ -25,12 +25,13 @@ class NodeEviction(PrefixEviction):
     at most one child. One without a child leaves with its KV, from the end, with what lies behind
     the state first; of one with a child only the state leaves, and its KV counts for the child
     from then on. KV of a run without any state saves nothing, and goes before all nodes, by last
-    use: for a model without states this is LRU.
+    use: for a model without states this is LRU. Where KV has no bytes all states are candidates.
 
     A subclass says what a node is worth (`worth`, which may change only with the state above it),
     how its last use counts (`recency`), and the weights of both.
     """
 
+    foresees_all: ClassVar[bool] = False
     recency_weight: float = 1.0
     worth_weight: float = 1.0
 
@@ -117,7 +118,7 @@ class NodeEviction(PrefixEviction):
             run.policy_data = None
             self._stateless.offer(run)
         states = upper.checkpoints
-        if states:
+        if states and self._kv_bytes:
             self._note_children(states[-1], upper.children_resident)
 
     def victim(self) -> Entry | None:
@@ -134,10 +135,17 @@ class NodeEviction(PrefixEviction):
 
     def victims(self) -> Iterator[Entry]:
         """Yield what would go, the states by their scores as they are now."""
+        victim = self.victim()
+        if victim is not None:
+            yield victim
+            yield from islice(self._foreseen(), 1, None)
+
+    def _foreseen(self) -> Iterator[Entry]:
+        """Yield what would go; to know the first alone there are quicker ways."""
         outlook, candidates = Outlook(), self._candidates
         stateless = self._stateless.view(outlook)
         weights = self._now, self.recency_weight, self.worth_weight
-        states = candidates.by_score(*weights)
+        states = Merged(candidates.by_score(*weights))
         while (entry := stateless.head() or _next_of(states, outlook)) is not None:
             yield entry
             freed = outlook.let_go(entry)
@@ -148,7 +156,7 @@ class NodeEviction(PrefixEviction):
             for state in above:  # with a child less it may be a candidate
                 node = state.policy_data
                 if node is not None and node.place < 0 and _has_one_child(state, outlook):
-                    heappush(states, (candidates.score_of(node, *weights), node.age, node))
+                    states.put((candidates.score_of(node, *weights), node.age, node))
 
     def _price(self, checkpoint: Checkpoint) -> None:
         start = self._lineage.above[checkpoint]
@@ -157,7 +165,7 @@ class NodeEviction(PrefixEviction):
     def _open(self, state: Checkpoint) -> None:
         """Make a state a candidate if it has at most one child."""
         run = state.run
-        if run.children_resident <= 1 or state.position < run.stop:
+        if run.children_resident <= 1 or state.position < run.stop or not self._kv_bytes:
             self._candidates.open(state.policy_data)
 
     def _note_children(self, last: Checkpoint, children: int) -> None:
@@ -167,10 +175,10 @@ class NodeEviction(PrefixEviction):
             (self._candidates.open if children <= 1 else self._candidates.close)(node)
 
 
-def _next_of(states: list[Scored], outlook: Outlook) -> Entry | None:
-    """Take the least of a heap of states, or rather the run that goes with it, if it can."""
-    while states:
-        state = heappop(states)[2].entry
+def _next_of(states: Merged, outlook: Outlook) -> Entry | None:
+    """Take the least state that could go, and return it, or rather the run that goes with it."""
+    while (node := states.take()) is not None:
+        state = node.entry
         run = state.run
         if run.size_bytes and outlook.evictable(run) and outlook.states_of(run)[-1:] == [state]:
             return run

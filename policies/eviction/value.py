@@ -25,7 +25,7 @@ class Value(PrefixEviction):
     """Evict what is expected to save the fewest seconds per byte and time.
 
     A state saves the seconds of prefill from the next state above it to its position, whenever a
-    prompt resumes from it. How soon that can be expected is learned from all states (`Hazard`), by
+    prompt resumes from it. How soon that can be expected is learned from all states, by
     how long ago and how often it was used, and by whether it is the last of its path: what ends
     there is likely to be continued, what was continued is less so. The bytes are its own, and
     those of the KV that can leave with it where it is the last of its path; KV alone saves
@@ -46,6 +46,7 @@ class Value(PrefixEviction):
     """
 
     spares_states: ClassVar[bool] = True
+    foresees_all: ClassVar[bool] = False
 
     def __init__(self, step: float = 3.0) -> None:
         super().__init__()
@@ -71,12 +72,15 @@ class Value(PrefixEviction):
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
         self._now += 1
+        if self._waiting:  # here as well: `victims` alone leaves them waiting
+            self._settle()
 
     def on_insert(self, entry: Entry) -> None:
         """Learn what it is worth."""
         if isinstance(entry, KvRun):
             if not entry.children_resident:
                 self._bare.offer(entry)
+            self._note_last(entry.parent)  # its KV stays with this one
             return
         entry.policy_data = life = Life(entry, _ends_path(entry), self._now)
         for changed in self._lineage.add(entry):

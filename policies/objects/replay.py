@@ -79,22 +79,33 @@ def replay(
     Raises
     ------
     UsageError
-        If the capacity is negative, or the policy needs more than a plain stream.
+        If the capacity is negative, or the policy needs more than a plain stream, or names no
+        victim while an object needs room.
     """
     if capacity_bytes < 0:
         raise UsageError(f"capacity: expected 0 bytes or more, found {capacity_bytes}")
     if uniform:
         stream = stream.uniform()
+    policy = _for_objects(policy)
     if isinstance(policy, BaseEviction):
-        policy = policy.for_objects()
         policy.start(capacity_bytes)
-    elif policy.clairvoyant:
-        raise UsageError("this policy looks ahead in a trace of prompts; objects have none")
     objects = list(starmap(StoredObject, enumerate(stream.sizes().tolist())))
     hit = bytearray(len(stream))
     with collector_paused():
         peak_bytes = _serve(stream, objects, policy, capacity_bytes, hit)
     return _result(stream, np.frombuffer(hit, dtype=np.bool_), peak_bytes)
+
+
+def _for_objects(policy: EvictionPolicy) -> EvictionPolicy:
+    """Return the policy that is to be used, or refuse it by its name."""
+    try:
+        if isinstance(policy, BaseEviction):
+            return policy.for_objects()
+        if policy.clairvoyant:
+            raise UsageError("this policy looks ahead in a trace of prompts; objects have none")
+    except UsageError as error:
+        raise UsageError(f"{_name_of(policy)}: {error}") from None
+    return policy
 
 
 def _serve(
@@ -134,6 +145,8 @@ def _serve_plain(
             continue
         while size_bytes > free:
             victim = next_victim()
+            if victim is None:
+                raise _without_victim(policy)
             free += victim.size_bytes
             victim.evictable = False
             on_evict(victim)
@@ -152,8 +165,10 @@ def _serve_with_hooks(
     used = peak = 0
     room_is_made = policy.makes_room or policy.inserts_first
 
-    def evict(victim: StoredObject) -> None:
+    def evict(victim: StoredObject | None) -> None:
         nonlocal used
+        if victim is None:
+            raise _without_victim(policy)
         used -= victim.size_bytes
         victim.evictable = False
         policy.on_evict(victim)
@@ -181,6 +196,14 @@ def _drain(condemned: list[StoredObject] | None, evict: Callable[[StoredObject],
     """Evict what exceeds the policy's own limits."""
     while condemned:
         evict(condemned.pop(0))
+
+
+def _without_victim(policy: Any) -> UsageError:
+    return UsageError(f"{_name_of(policy)}: names no victim, though an object needs room")
+
+
+def _name_of(policy: Any) -> str:
+    return f"eviction {type(policy).__name__}"
 
 
 def _foreseen(requested: Iterable[StoredObject], next_uses: list[int]) -> Iterator[StoredObject]:

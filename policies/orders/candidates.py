@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, insort
+from collections.abc import Iterator
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from policies.orders.shortlist import Node, Recency, Scored, Shortlist
 
 _NO_AGE = np.iinfo(np.int64).max
+_FIRST = 32  # nodes that are sorted first
 Scales = tuple[float, float]
 
 
@@ -121,10 +124,21 @@ class Candidates:
         by_recency, by_worth = self._scales(now, recency_weight, worth_weight)
         return node.worth * by_worth + float(self._recency(node.last, now)) * by_recency
 
-    def by_score(self, now: int, recency_weight: float, worth_weight: float) -> list[Scored]:
-        """Return the score, the age and the node of all, by score and age."""
-        scores = self._scores(now, self._scales(now, recency_weight, worth_weight)).tolist()
-        return sorted(zip(scores, self._age, self._nodes, strict=True))
+    def by_score(self, now: int, recency_weight: float, worth_weight: float) -> Iterator[Scored]:
+        """Yield the score, the age and the node of all, by score and age.
+
+        They are sorted as far as they are looked at. Nothing may change meanwhile.
+        """
+        scores = self._scores(now, self._scales(now, recency_weight, worth_weight))
+        left, most = np.arange(len(scores)), _FIRST
+        while len(left):
+            last = scores[left].max()
+            if len(left) > most:
+                last = np.partition(scores[left], most)[most]
+            chosen = left[scores[left] <= last]
+            places = zip(scores[chosen].tolist(), chosen.tolist(), strict=True)
+            yield from sorted((score, self._age[at], self._nodes[at]) for score, at in places)
+            left, most = left[scores[left] > last], 4 * most
 
     def _scales(self, now: int, recency_weight: float, worth_weight: float) -> Scales:
         """Return by what recency and worth are multiplied, 0 where all are equal."""
@@ -155,3 +169,30 @@ class Candidates:
         last, worth = np.array(self._last), np.array(self._worth)
         scores: NDArray[np.float64] = worth * by_worth + self._recency(last, now) * by_recency
         return scores
+
+
+class Merged:
+    """Nodes by score, into which others may be put while they are taken out.
+
+    Parameters
+    ----------
+    coming
+        Nodes with their scores and ages, by both.
+    """
+
+    def __init__(self, coming: Iterator[Scored]) -> None:
+        self._coming = coming
+        self._next = next(coming, None)
+        self._put: list[Scored] = []  # a heap
+
+    def put(self, scored: Scored) -> None:
+        """Add a node."""
+        heappush(self._put, scored)
+
+    def take(self) -> Node | None:
+        """Take out the node of least score, None if there is none."""
+        if self._put and (self._next is None or self._put[0] < self._next):
+            return heappop(self._put)[2]
+        taken = self._next
+        self._next = next(self._coming, None)
+        return None if taken is None else taken[2]

@@ -15,7 +15,9 @@ from simulator.units import format_bytes, parse_bytes
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="CSV or Parquet with columns obj_id and size.")
 ]
-Policy = Annotated[str, typer.Option("--policy", help="An eviction policy, as in lru.")]
+Policy = Annotated[
+    str, typer.Option("--policy", help="An eviction policy that needs no prefixes, as in lru.")
+]
 Capacity = Annotated[str, typer.Option("--capacity", help="Bytes, as in 6061 or '8 GiB'.")]
 Uniform = Annotated[bool, typer.Option("--uniform", help="Take every size for 1.")]
 

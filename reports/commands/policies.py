@@ -8,7 +8,6 @@ import typer
 
 from reports.commands.options import Json
 from reports.console import print_json, print_table
-from simulator.errors import UsageError, did_you_mean, printable
 
 if TYPE_CHECKING:
     from policies.registry import PolicyInfo
@@ -17,15 +16,16 @@ KINDS = ("placer", "eviction", "admission", "estimator")
 
 
 def policies(
-    name: Annotated[str | None, typer.Argument(help="One policy, in detail.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="One policy, or module:Class, in detail.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """List placers, eviction and admission policies and overlap estimators."""
-    from policies.registry import describe
+    from policies.registry import describe, find
 
-    found = [info for kind in KINDS for info in describe(kind)]
-    if name is not None:
-        found = _named(found, name)
+    every = (info for kind in KINDS for info in describe(kind))
+    found = [*every] if name is None else find(name)
     if json:
         print_json({"policies": [_plain(info) for info in found]})
     elif name is None:
@@ -36,15 +36,6 @@ def policies(
     else:
         for info in found:
             print_table(("", ""), _details(info))
-
-
-def _named(found: list[PolicyInfo], name: str) -> list[PolicyInfo]:
-    wanted = name.partition(":")[0]
-    named = [info for info in found if info.name == wanted]
-    if not named:
-        hint = did_you_mean(wanted, [info.name for info in found])
-        raise UsageError(f"unknown policy '{printable(wanted)}'{hint}")
-    return named
 
 
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:
@@ -86,4 +77,5 @@ def _plain(info: PolicyInfo) -> dict[str, Any]:
 
 
 def _summary(info: PolicyInfo) -> str:
-    return info.documentation.summary + (" (clairvoyant)" if info.clairvoyant else "")
+    told = info.documentation.summary or "not said"
+    return told + (" (clairvoyant)" if info.clairvoyant else "")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.estimation import ESTIMATORS
 from policies.registry import create
 from simulator.protocols import Law, Overlap
+from tests.contracts.plugins import names
 
 overlaps = st.builds(
     Overlap,
@@ -18,7 +18,7 @@ overlaps = st.builds(
     label=st.integers(-1, 1),
 )
 
-every_estimator = pytest.mark.parametrize("name", list(ESTIMATORS))
+every_estimator = pytest.mark.parametrize("name", names("estimator"))
 
 
 def same(one: Law, other: Law) -> bool:
@@ -38,8 +38,9 @@ def test_the_law_is_empty_before_the_first_observation(name: str) -> None:
 
 @every_estimator
 def test_scope_and_coordinate_are_known_words(name: str) -> None:
-    assert ESTIMATORS[name].scope in {"global", "label", "document"}
-    assert ESTIMATORS[name].coordinate in {"start", "end", "branch"}
+    estimator = create("estimator", name)
+    assert estimator.scope in {"global", "label", "document"}
+    assert estimator.coordinate in {"start", "end", "branch"}
 
 
 @every_estimator

@@ -8,23 +8,29 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from policies.admission import ADMISSION
-from policies.eviction import EVICTION
 from policies.eviction.lru import Lru
+from policies.registry import create
 from simulator.cost import CostModel
 from simulator.entry import Checkpoint, KvRun
 from simulator.grid import Grid
 from simulator.protocols import Expiring, Overlap
 from simulator.simulation import Scenario, simulate
 from simulator.world import Sizes, World
+from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
 ROOT = KvRun(None, -1, 0)
 
 
-@pytest.fixture(params=sorted(EVICTION))
-def policy(request):
-    return EVICTION[request.param]()
+@pytest.fixture(params=names("eviction"))
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def policy(name):
+    return create("eviction", name)
 
 
 def checkpoints(count):
@@ -112,14 +118,14 @@ def test_it_never_touches_bytes_and_the_cache_stays_whole(policy):
     assert result.counters.checkpoints_evicted > 0
 
 
-def test_an_ample_capacity_makes_all_policies_equal(policy):
+def test_an_ample_capacity_makes_all_policies_equal(name):
     prompts = [(1, 2, 3), (1, 2, 4), (1, 2, 3, 5), (6,), (1, 2, 4, 7)]
     saved = []
     for capacity in (None, 10**6):
         scenario = Scenario(
             profile=toy_profile(),
             placer=Wanted(2, end=True),
-            eviction=type(policy)(),
+            eviction=create("eviction", name),
             admission=ADMISSION["always"](),
             capacity_bytes=capacity,
             server="instant",
@@ -139,16 +145,16 @@ PROMPTS = st.lists(
     capacity=st.integers(0, 80),
     kv_bytes=st.integers(0, 3),
     together=st.integers(1, 4),
-    admission=st.sampled_from(sorted(ADMISSION)),
+    admission=st.sampled_from(names("admission")),
 )
 def test_the_books_balance_whatever_is_admitted_and_pinned(
-    policy, prompts, capacity, kv_bytes, together, admission
+    name, prompts, capacity, kv_bytes, together, admission
 ):
     scenario = Scenario(
         profile=toy_profile(kv_bytes=kv_bytes, page_tokens=2),
         placer=Wanted(2, 5, end=True),
-        eviction=type(policy)(),
-        admission=ADMISSION[admission](),
+        eviction=create("eviction", name),
+        admission=create("admission", admission),
         capacity_bytes=capacity,
         server="queue",
         check_every_request=True,
@@ -160,7 +166,7 @@ def test_the_books_balance_whatever_is_admitted_and_pinned(
         assert not result.columns["saved_tokens"].any()
 
 
-EXPIRING = sorted(name for name, kind in EVICTION.items() if issubclass(kind, Expiring))
+EXPIRING = [name for name in names("eviction") if isinstance(create("eviction", name), Expiring)]
 
 
 @pytest.mark.parametrize("name", EXPIRING)
@@ -172,7 +178,7 @@ def test_what_expires_is_free_and_only_in_a_trace_with_times(name, capacity, see
     arrivals = np.cumsum(rng.exponential(40.0, 200)).tolist()
     left = []
     for times, server in ((arrivals, "queue"), (None, "instant")):
-        policy = EVICTION[name]()
+        policy = create("eviction", name)
         asked = policy.expired
 
         def expired(now_seconds, asked=asked):
@@ -214,7 +220,7 @@ def test_blocked_entries_are_not_searched_again(policy):
     for entry in entries:
         policy.on_insert(entry)
         entry.pins = entry.position <= 190
-    if type(policy) is Lru:  # a pinned path is short, and its order needs no search
+    if isinstance(policy, Lru):  # a pinned path is short, and its order needs no search
         return
     for _ in range(100):
         assert policy.victim().position > 190
@@ -255,11 +261,11 @@ def emptied(policy):
 
 
 @pytest.mark.parametrize("kv_end", [9, 5, 4, 2])
-def test_a_split_changes_the_order_of_no_other_runs(policy, kv_end):
+def test_a_split_changes_the_order_of_no_other_runs(name, kv_end):
     """Its lower part goes before its upper one, and each of them once."""
     orders = []
     for splits in (False, True):
-        policy = type(policy)()
+        policy = create("eviction", name)
         policy.begin(World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 40))
         runs, known = runs_below(KvRun(None, -1, 0)), set()
         for request, run in enumerate((*runs[:4], runs[1], runs[3], runs[0])):

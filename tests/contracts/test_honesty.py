@@ -12,11 +12,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from policies.admission import ADMISSION
-from policies.eviction import EVICTION
 from policies.registry import create
 from simulator.records import COUNT_COLUMNS
 from simulator.simulation import Scenario, simulate
+from tests.contracts.plugins import names
 from tests.contracts.test_placers import SPECS
 from tests.simulator.prompts import toy_profile, trace_of
 
@@ -79,13 +78,13 @@ def test_placers_do_not_see_what_comes(placer, eviction):
     assert_honest(placer=placer, eviction=eviction)
 
 
-@pytest.mark.parametrize("eviction", EVICTION)
+@pytest.mark.parametrize("eviction", names("eviction"))
 @pytest.mark.parametrize("placer", ["adaptive", "branch", "block:size=3", "dense"])
 def test_eviction_policies_do_not_see_what_comes(placer, eviction):
     assert_honest(placer=placer, eviction=eviction)
 
 
-@pytest.mark.parametrize("admission", ADMISSION)
+@pytest.mark.parametrize("admission", names("admission"))
 @pytest.mark.parametrize("eviction", ["lru", "gdsf", "s3fifo"])
 def test_admission_policies_do_not_see_what_comes(admission, eviction):
     assert_honest(admission=admission, eviction=eviction)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from policies.admission import ADMISSION
 from policies.admission.base import BaseAdmission
-from policies.eviction import EVICTION
+from policies.eviction.base import BaseEviction
 from policies.registry import create
 from simulator.cache import PolicyCache
 from simulator.cost import CostModel
@@ -21,12 +21,21 @@ from simulator.entry import Checkpoint, KvRun
 from simulator.grid import Grid
 from simulator.simulation import Scenario, simulate
 from simulator.world import Sizes, World
+from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
-# What leaves changes what the states next to it are worth, which these foresee for the first only.
-EXACT_FIRST = {"value", "marconi", "seglen"}
 STATE_BYTES = 10
+
+
+def most_foreseen(policy):
+    """Return how many departures a policy can be asked for: the next alone, or all (None)."""
+    return 1 if type(policy).victims is BaseEviction.victims else None
+
+
+def most_exact(policy):
+    """Return how many of them must be what leaves: the first at least, or all (None)."""
+    return most_foreseen(policy) if getattr(policy, "foresees_all", True) else 1
 
 
 def named(entry):
@@ -40,7 +49,7 @@ class Served:
     """A cache that serves the requests of a trace as it is told to, and notes what leaves."""
 
     def __init__(self, name, trace, kv_bytes, page_tokens, capacity, whole_runs):
-        self.name, self.policy = name, create("eviction", name)
+        self.policy = create("eviction", name)
         world = World(
             Sizes(kv_bytes, STATE_BYTES, page_tokens),
             Grid(),
@@ -94,6 +103,7 @@ class Served:
     def foreseen(self, short_bytes, most=None):
         """Return what would leave: what it is, the bytes, and the states."""
         self._note_step()
+        most = most_foreseen(self.policy) or most
         found = islice(self.store.foresee(short_bytes), most)
         departures = [(named(d.entry), d.freed_bytes, [*map(named, d.states)]) for d in found]
         self._step = None  # of a policy that foresees the next victim only
@@ -120,7 +130,7 @@ def states_of(entry):
 def hold_against_each_other(setting, steps):
     """Take the same steps with one cache that is looked at and one that is left alone."""
     looked_at, left_alone = Served(*setting), Served(*setting)
-    name, most_states = looked_at.name, looked_at.store.pool.total_bytes // STATE_BYTES
+    most_states = looked_at.store.pool.total_bytes // STATE_BYTES
     for step, *how in steps:
         if step == "look":
             looked_at.foreseen(*how)
@@ -130,7 +140,7 @@ def hold_against_each_other(setting, steps):
             foreseen = looked_at.foreseen(short_bytes) if short_bytes > 0 else []
             left = looked_at.make_room(states)
             assert left == left_alone.make_room(states)
-            first = 1 if name.partition(":")[0] in EXACT_FIRST else None
+            first = most_exact(looked_at.policy)
             assert foreseen[:first] == left[:first]
         else:
             for served in (looked_at, left_alone):
@@ -159,7 +169,7 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("name", sorted(EVICTION))
+@pytest.mark.parametrize("name", names("eviction"))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     prompts=PROMPTS,
@@ -189,7 +199,7 @@ OTHER_SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("name", [*sorted(EVICTION), *OTHER_SETTINGS])
+@pytest.mark.parametrize("name", [*names("eviction"), *OTHER_SETTINGS])
 @pytest.mark.parametrize("seed", range(8))
 def test_so_it_is_in_long_traffic(name, seed):
     """The queues and memories of some policies take a while to fill, some but a few entries."""
@@ -212,9 +222,9 @@ def any_steps(rng, count):
             yield (rng.choice(("admit", "serve", "serve", "finish")),)
 
 
-@pytest.mark.parametrize("name", sorted(EVICTION))
+@pytest.mark.parametrize("name", names("eviction"))
 def test_the_first_to_leave_is_the_victim_even_if_another_could_go_again(name):
-    policy = EVICTION[name]()
+    policy = create("eviction", name)
     root = KvRun(None, -1, 0)
     first, second, third = (Checkpoint(root, position, STATE_BYTES) for position in (1, 2, 3))
     for entry in (first, second, third):
@@ -230,16 +240,16 @@ def test_the_first_to_leave_is_the_victim_even_if_another_could_go_again(name):
 class Looks(BaseAdmission):
     """Admits all, after a look at some of what would leave."""
 
-    def __init__(self, looks):
-        self.rng = random.Random(7) if looks else None
+    def __init__(self, most):
+        self.rng = random.Random(7)
+        self.most = most
 
     def admit(self, candidate, size_bytes, departures):
-        if self.rng is not None:
-            list(islice(departures, self.rng.randint(0, 4)))
+        list(islice(departures, self.rng.randint(0, self.most)))
         return True
 
 
-@pytest.mark.parametrize("name", [*sorted(EVICTION), *OTHER_SETTINGS])
+@pytest.mark.parametrize("name", [*names("eviction"), *OTHER_SETTINGS])
 @pytest.mark.parametrize("seed", range(4))
 def test_admission_that_only_looks_changes_no_record(name, seed):
     rng = random.Random(seed)
@@ -252,12 +262,12 @@ def test_admission_that_only_looks_changes_no_record(name, seed):
                 toy_profile(page_tokens=1 + seed % 2),
                 Wanted(2, 5, end=True),
                 create("eviction", name),
-                Looks(looks),
+                Looks(most),
                 capacity_bytes=60 + 40 * seed,
                 evicts="run" if seed == 3 else "tail",
             ),
         ).columns
-        for looks in (True, False)
+        for most in (most_foreseen(create("eviction", name)) or 4, 0)
     ]
     assert sorted(columns[0]) == sorted(columns[1])
     assert all((columns[0][key] == columns[1][key]).all() for key in columns[0])

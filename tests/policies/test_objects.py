@@ -215,6 +215,15 @@ def test_a_policy_of_ones_own_works_without_the_hooks():
         replay(stream, Mru(), 2)
 
 
+@pytest.mark.parametrize("hooks", [False, True])
+def test_a_policy_without_a_victim_is_told_so_by_name(hooks):
+    class Idle(BaseEviction):
+        condemned = [] if hooks else None
+
+    with pytest.raises(UsageError, match="eviction Idle: names no victim"):
+        replay(ObjectStream.of([1, 2], [1, 1]), Idle(), 1)
+
+
 def test_an_empty_stream():
     stream = ObjectStream.of([], [])
     assert all(issubclass(policy, BaseEviction) for policy in EVICTION.values())

@@ -10,7 +10,7 @@ import pytest
 
 from policies.estimation import Window
 from policies.placement import PLACERS, Block, Dyadic, Last
-from policies.registry import canonical, create, describe
+from policies.registry import canonical, create, describe, find
 from simulator.errors import UsageError
 from simulator.parameters import REQUIRED
 from tests.contracts.prefixes import build_prefix
@@ -117,6 +117,70 @@ def test_a_class_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         create("placer", "own_placer:Middle:at=1,twice=yes")
     with pytest.raises(UsageError, match="ZeroDivisionError: division by zero"):
         create("placer", "broken_placer:Middle")
+
+
+def test_the_working_folder_is_looked_in_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "from policies.placement import Last\nclass Own(Last):\n    pass\n"
+    for name in ("placer_of_this_folder", "fractions"):
+        (tmp_path / f"{name}.py").write_text(source)
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(create("placer", "placer_of_this_folder:Own"), Last)
+    with pytest.raises(UsageError, match="module 'fractions' has no attribute 'Own'"):
+        create("placer", "fractions:Own")
+
+
+def test_a_policy_is_found_by_its_name_alone_or_by_its_class() -> None:
+    assert [row.kind for row in find("value")] == ["eviction", "admission"]
+    (named,) = find("block:size=4")
+    (imported,) = find("policies.placement:Block:size=4")
+    assert imported.documentation == named.documentation
+    assert (named.usage, imported.usage) == ("block:size=", "policies.placement:Block:size=")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("bolck", "unknown policy 'bolck'; did you mean 'block'?"),
+        ("mine:size=3", "unknown policy 'mine'; expected one of: none"),
+        ("nowhere:Thing", "cannot import 'Thing' from 'nowhere': ModuleNotFoundError"),
+        ("simulator.protocols:Expiring", "no policy: to be "),
+        ("policies.placement:PLACERS", "is not a class"),
+    ],
+)
+def test_what_is_not_found_is_one_clear_line(spec: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find(spec)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_several_kinds_are_told_once() -> None:
+    with pytest.raises(UsageError) as caught:
+        find("xyzzy")
+    known = str(caught.value).partition("expected one of: ")[2].split(", ")
+    assert {"marconi", "clairvoyant", "value"} <= set(known)
+    assert len(known) == len(set(known))
+
+
+def test_a_class_that_says_nothing_is_not_told_of_as_its_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "silent_policy.py").write_text(
+        "from policies.eviction import Lru\n"
+        "class Silent(Lru):\n"
+        "    pass\n"
+        "class Odd(Lru):\n"
+        "    def __init__(self, k: 'Nowhere'):\n"
+        "        pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (row,) = find("silent_policy:Silent")
+    assert (row.kind, row.documentation.summary, row.documentation.source) == ("eviction", "", "")
+    with pytest.raises(UsageError, match="policy 'silent_policy:Odd': name 'Nowhere'"):
+        find("silent_policy:Odd")
 
 
 def test_rows_for_people() -> None:

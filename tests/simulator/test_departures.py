@@ -10,7 +10,8 @@ from policies.eviction import EVICTION
 from policies.eviction.base import BaseEviction
 from simulator.cache import PolicyCache
 from simulator.cost import CostModel
-from simulator.entry import Checkpoint
+from simulator.entry import Checkpoint, KvRun
+from simulator.errors import UsageError
 from simulator.grid import Grid
 from simulator.world import Sizes, World
 from tests.simulator.placers import Wanted
@@ -101,6 +102,34 @@ def test_where_states_are_spared_what_lies_behind_them_goes_first_then_the_rest(
     assert told(cache, 4) == [(10, 4, [])]
     assert told(cache, 12) == [(10, 5, []), (10, 11, [5])]  # the rest has a state at its end
     assert told(cache, 99) == [(10, 5, []), (10, 25, [5, 3])]
+
+
+class Stale(BaseEviction):
+    """Names the first entry of all for ever."""
+
+    def __init__(self, kind):
+        self.kind, self.first = kind, None
+
+    def on_insert(self, entry):
+        if self.first is None and isinstance(entry, self.kind):
+            self.first = entry
+
+    def victim(self):
+        return self.first
+
+
+@pytest.mark.parametrize("kind", [Checkpoint, KvRun])
+def test_a_policy_that_names_what_has_gone_is_told_so(kind):
+    cache = filled([TEN, OTHER, TEN], Wanted(3, 5), eviction=Stale(kind))
+    with pytest.raises(UsageError, match="Stale names a victim that is not in the cache"):
+        cache.store.make_room_for(0, 10)
+
+
+def test_a_policy_that_foresees_one_victim_is_not_taken_for_one_that_has_no_more():
+    cache = filled([TEN, OTHER], Wanted(3, 5), eviction=Stale(Checkpoint))
+    assert len(told(cache, 1)) == 1
+    with pytest.raises(UsageError, match="Stale does not tell what goes after"):
+        told(cache, 99)
 
 
 class Asked(BaseAdmission):

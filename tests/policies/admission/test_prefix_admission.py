@@ -6,6 +6,7 @@ import pytest
 
 from policies.admission.branch_only import BranchOnly
 from policies.admission.returns import Returns
+from policies.admission.tinylfu import TinyLfu
 from policies.admission.value import Value
 from simulator.departure import NO_DEPARTURES, Departure, Departures
 from simulator.entry import Checkpoint, KvRun
@@ -28,6 +29,21 @@ def test_branch_only_admits_branch_points_ends_and_kv():
         Checkpoint(run_below(leaf, 25), 25, 10), 10, NO_DEPARTURES
     )  # behind the answer
     assert policy.admit(leaf, 10, NO_DEPARTURES)
+
+
+def test_tinylfu_counts_what_a_prompt_uses_of_the_cache():
+    policy = TinyLfu()
+    trunk = run_below(root(), 10)
+    leaf = run_below(trunk, 20)
+    state, other = state_in(trunk, 8), state_in(trunk, 10)
+    request(policy, prompt_tokens=20, depth=20, run=leaf, resume=8)
+    leaf.kv_end = 15  # the rest would have to come in: it is counted then
+    request(policy, prompt_tokens=20, depth=20, run=leaf, resume=8)
+    new = Checkpoint(leaf, 20, 10)
+    for entry, uses in ((trunk, 2), (leaf, 1), (state, 2), (other, 0)):
+        for asked in range(1, uses + 2):  # the candidate is counted whenever it is asked about
+            assert policy.admit(new, 10, leaving(entry)) == (asked > uses)
+        new = Checkpoint(leaf, new.position + 1, 10)
 
 
 def used(policy, run, depth=0):

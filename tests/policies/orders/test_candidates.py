@@ -63,7 +63,7 @@ def test_the_least_is_that_of_all(recency, weights, worths):
             assert found is scored[0][2]
             (candidates.close if rng.random() < 0.9 else candidates.set_aside)(found)
         scored = brute_force(nodes, recency, now, weights)
-        assert candidates.by_score(now, *weights) == scored
+        assert list(candidates.by_score(now, *weights)) == scored
         for score, _, node in scored[:3]:
             assert candidates.score_of(node, now, *weights) == score
 

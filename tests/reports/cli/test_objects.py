@@ -57,6 +57,8 @@ def test_exact_against_the_reference(milepost: Milepost, shared: Path) -> None:
         (b"obj_id,size\n,3\n", ":2: field 'obj_id': expected an id, found nothing"),
         (b"obj_id,size\na,3\na,4\n", ":3: field 'size': expected the size that this object had"),
         (b"obj_id,size\na,3\nb,4,5\n", "cannot be read as CSV"),
+        (b"obj_id,size,obj_id\na,3,b\n", ":1: field 'obj_id': expected one column of this name"),
+        (b"size,obj_id,size\n3,a,4\n", ":1: field 'size': expected one column of this name"),
         (b"PAR1 and no more", "cannot be read as Parquet"),
         (b"\xff\xfe\x00\x01", "stream.csv"),
     ],
@@ -72,10 +74,35 @@ def test_bad_files_are_one_line(
 
 
 @pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        (
+            {"obj_id": [[1], [2]], "size": [1, 2]},
+            ": field 'obj_id': expected a column of single values, found List(Int64)",
+        ),
+        ({"obj_id": [1, 2], "size": [[1], [2]]}, ": field 'size': expected a column of single"),
+        ({"obj_id": [1, 2], "size": [0, 2]}, ": row 1: field 'size': expected whole bytes"),
+        ({"obj_id": [1, None], "size": [1, 2]}, ": row 2: field 'obj_id': expected an id"),
+        ({"obj_id": [1, 2, 1], "size": [1, 2, 3]}, ": row 3: field 'size': expected the size"),
+    ],
+)
+def test_bad_parquet_is_one_line(
+    columns: dict[str, list[object]], problem: str, milepost: Milepost, tmp_path: Path
+) -> None:
+    path = tmp_path / "stream.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    ended = milepost("objects", path, "--policy", "lru", "--capacity", "8")
+    assert ended.code == 3
+    assert f"{path}{problem}" in ended.err
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("policy", "capacity", "problem"),
     [
         ("lur", "8", "did you mean 'lru'?"),
         ("clock:bits=0", "8", "bits: expected 1 to 8"),
+        ("marconi", "8", "eviction Marconi: this eviction policy needs prefixes"),
         ("lru", "many", "--capacity: expected a size"),
         ("lru", "-1", "--capacity"),
         ("s3fifo:rules=mine", "8", "rules: expected paper or libcachesim"),
