@@ -22,9 +22,10 @@ class Returns:
     A place is the end of a run, where a prompt or its answer has ended or another prompt has parted
     from it. It is used by a prompt that shares all tokens up to there, and none up to the next
     place below: with a state there, that prompt resumes from it. Ages are in requests since the
-    last use and fall into bins that double. For each number of uses so far and each bin, the places are counted that came
-    to that age, those still waiting included, and those that were used there; both start from one
-    use in four, and halve now and then. A place without a use for 2^15 requests is forgotten.
+    last use and fall into bins that double. For each number of uses so far and each bin, the places
+    are counted that came to that age, those still waiting included, and those that were used there;
+    both start from one use in four, and halve now and then. A place without a use for 2^15 requests
+    is forgotten.
 
     Parameters
     ----------
