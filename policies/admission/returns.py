@@ -47,6 +47,9 @@ class Returns:
         self._seen = self._due = 0
         self._learn()
 
+    def __len__(self) -> int:
+        return len(self._places)
+
     def observe(self, overlap: Overlap) -> None:
         """Note the place that a prompt has used, and those where it and its answer end."""
         self._now += 1

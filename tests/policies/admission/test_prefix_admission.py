@@ -173,3 +173,34 @@ def test_a_place_moves_up_with_the_state_that_lies_there(cut, moves):
     returns.on_split(upper, lower)
     assert (returns.rate(upper) > 0) == moves
     assert (returns.rate(lower) > 0) == (not moves)
+
+
+def test_the_end_of_an_answer_is_a_place_as_well():
+    returns = Returns(int)
+    prompt = run_below(root(), 10)
+    answer = run_below(prompt, 14)
+    returns.observe(Overlap(0, 10, run=prompt, end=answer))
+    assert returns.rate(answer) == returns.rate(prompt) > 0
+
+
+def test_a_place_that_moved_up_long_after_its_last_use_is_still_learned_from():
+    returns = Returns(lambda position: position - position % 4)
+    lower, other, often = (run_below(root(), stop) for stop in (10, 7, 5))
+    returns.observe(Overlap(0, 10, run=lower))
+    for _ in range(2**15 - 2):
+        returns.observe(Overlap(0, 10))
+    returns.observe(Overlap(0, 7, run=other))
+    upper = lower.cut(9, 1)
+    returns.on_split(upper, lower)  # behind `other` in their order, but far older
+    for _ in range(100):  # enough uses for the rates to be made anew, twice
+        returns.observe(Overlap(5, 5, run=often))
+    assert returns.rate(upper) == 0
+    assert returns.rate(often) > 0.5
+
+
+def test_no_more_places_are_remembered_than_can_still_be_used():
+    returns = Returns(int)
+    runs = [run_below(root(), 10) for _ in range(2**15 + 100)]
+    for run in runs:
+        returns.observe(Overlap(0, 10, run=run))
+    assert len(returns) == 2**15

@@ -16,7 +16,9 @@ from policies.eviction.value import Value
 from policies.objects import ObjectStream, replay
 from policies.registry import create
 from simulator.errors import UsageError
+from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.hand import WORLD, drop, request, root, run_below, state_in
+from tests.simulator.prompts import toy_profile, trace_of
 
 
 def leaf_with_state(policy, stop, parent=None):
@@ -147,6 +149,22 @@ def test_kv_without_a_state_goes_first_and_by_last_use(policy):
     drop_path(policy, runs[0])
     assert policy.victim().stop == 10
     assert [victim.stop for victim in policy.victims()] == [10, 30]
+
+
+@pytest.mark.parametrize("policy", ["seglen", "marconi:alpha=1", "value", "lru"])
+def test_where_kv_has_no_bytes_a_state_with_many_children_can_go(policy):
+    scenario = Scenario(
+        profile=toy_profile(kv_bytes=0),
+        placer=create("placer", "branch"),
+        eviction=create("eviction", policy),
+        admission=create("admission", "always"),
+        capacity_bytes=toy_profile().state_bytes,
+        server="instant",
+        check_every_request=True,
+    )
+    prompts = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (1, 3)]
+    saved = simulate(trace_of(prompts), scenario).columns["saved_tokens"]
+    assert saved.tolist() == [0, 0, 0, 0, 1, 1]
 
 
 def test_tail_lru_gives_up_what_the_next_turn_can_compute():

@@ -55,3 +55,17 @@ def test_a_state_that_others_lie_below_goes_without_its_kv():
         policy.on_insert(entry)
     assert list(policy.victims()) == [shared, end.run, trunk]
     assert policy.victim() is shared  # 2 seconds / 10 bytes against 898 / 908
+
+
+def test_a_state_is_weighed_without_its_kv_once_another_prompt_goes_on_from_it():
+    policy = Value(step=1.1)
+    policy.begin(WORLD)
+    request(policy)
+    run, other = run_below(root(), 40), run_below(root(), 900)
+    for entry in (run, other, state_in(run, 40), state_in(other, 900)):
+        policy.on_insert(entry)
+    assert policy.victim() is run  # 40 seconds / 50 bytes against 900 / 910
+    below = run_below(run, 50)
+    below.pins = 1
+    policy.on_insert(below)
+    assert policy.victim() is other  # against 40 / 10, since that KV stays
