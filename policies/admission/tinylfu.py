@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate, islice
 from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
@@ -66,15 +67,12 @@ class TinyLfu(BaseAdmission):
         del size_bytes
         self._uses.add(candidate.key)
         wanted = self._uses.of(candidate.key)
-        uses = 0
-        for entry in _leaving(departures):
-            before = uses if self._victims == "all" else 0
-            uses = before + self._uses.of(entry.key)
-            if uses >= wanted:
-                return False
-            if self._victims == "first":
-                return True
-        return True
+        uses: Iterator[int] = (self._uses.of(entry.key) for entry in _leaving(departures))
+        if self._victims == "first":
+            uses = islice(uses, 1)
+        elif self._victims == "all":
+            uses = accumulate(uses)
+        return all(wanted > used for used in uses)
 
 
 def _leaving(departures: Departures) -> Iterator[Entry]:

@@ -62,16 +62,21 @@ class Shortlist:
         self._recency = recency
         self._near: list[Scored] = []  # estimate, age, node
         self._beyond = _INFINITY  # no estimate of a node that is not on it is less
-        self._welcome = 0.0  # nor that of one worth so much and used since it was made
-        self._made = -1
         self._scales = (0.0, 0.0)  # of recency and of worth, for estimates
         self._oldest = 0  # the last use from which they count
         self._origin = 0.0  # its recency when they expire
 
     def open(self, node: Node) -> None:
         """Take in a node that has come, if it belongs here."""
-        if node.worth < self._welcome or node.last < self._made:
-            self._put(node)
+        last = node.last
+        if not self._oldest <= last <= self.until:
+            self.until = -1  # expired, or the estimates do not count from low enough
+            return
+        by_recency, by_worth = self._scales
+        above = self._recency(last, self.until) - self._origin
+        node.estimate = estimate = above * by_recency + node.worth * by_worth
+        if estimate < self._beyond:
+            insort(self._near, (estimate, node.age, node))
 
     def close(self, node: Node) -> None:
         """Take a node off, if it is here."""
@@ -91,7 +96,7 @@ class Shortlist:
         scales: tuple[float, float],
     ) -> None:
         """Make it of all `nodes`, given their last uses, the least of them, and their worths."""
-        self._made, self.until = now, now + _REQUESTS
+        self.until = now + _REQUESTS
         self._scales, self._oldest = scales, oldest
         self._origin = self._recency(oldest, self.until)
         estimates = (self._recency(last, self.until) - self._origin) * scales[0]
@@ -108,7 +113,6 @@ class Shortlist:
             node.estimate = estimate
             near.append((estimate, node.age, node))
         near.sort()
-        self._welcome = self._least_welcome(now)
 
     def least(self, now: int, scales: tuple[float, float]) -> Node | None:
         """Return the node of least score, the eldest among equals, or None where it cannot tell."""
@@ -132,22 +136,3 @@ class Shortlist:
                 limit = (score - origin) / shrinks
         beyond = near[_STEPS][0] if len(near) > _STEPS else self._beyond
         return best if beyond > limit else None
-
-    def _put(self, node: Node) -> None:
-        last = node.last
-        if not self._oldest <= last <= self.until:
-            self.until = -1  # expired, or the estimates do not count from low enough
-            return
-        by_recency, by_worth = self._scales
-        above = self._recency(last, self.until) - self._origin
-        node.estimate = estimate = above * by_recency + node.worth * by_worth
-        if estimate < self._beyond:
-            insort(self._near, (estimate, node.age, node))
-
-    def _least_welcome(self, now: int) -> float:
-        """Return from what worth on no node used by request `now` or later has a lower estimate."""
-        by_recency, by_worth = self._scales
-        left = self._beyond - (self._recency(now, self.until) - self._origin) * by_recency
-        if left <= 0:
-            return 0.0
-        return left / by_worth if by_worth else _INFINITY
