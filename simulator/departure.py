@@ -127,8 +127,8 @@ def departures_of(
             departure = rest.cut(end_of(rest, short_bytes), kv_bytes)
         else:  # all of it, and there is nothing else to it
             departure = Departure(victim, victim.size_bytes, ())
-        gone.update(departure.states)
         yield departure
         short_bytes -= departure.freed_bytes
         if short_bytes <= 0:
             return
+        gone.update(departure.states)

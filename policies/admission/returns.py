@@ -11,6 +11,7 @@ from simulator.protocols import Overlap
 
 _MOST_USES = 3  # beyond which uses are not told apart
 _BINS = 16
+_OLDER = [0.0] * (64 - _BINS)  # ages beyond, which count as the oldest
 _OLDEST = (1 << _BINS - 1) - 1  # requests after which a place is forgotten
 _LEAST, _MOST = 32, 1024  # uses after which the rates are made anew
 _HALVING = 50_000
@@ -103,9 +104,10 @@ class Returns:
             for table in (self._used, self._ended):
                 for row in table:
                     row[:] = [count / 2 for count in row]
-        now, counts = self._now, [row[:] for row in self._ended]
+        now, counts = self._now, [row + _OLDER for row in self._ended]
         for last, uses in self._places.values():
-            counts[uses][min(now - last, _OLDEST).bit_length()] += 1
+            counts[uses][(now - last).bit_length()] += 1
+        counts = [[*row[: _BINS - 1], sum(row[_BINS - 1 :])] for row in counts]
         self._rates = [
             index_of(used, list(accumulate(reversed(row)))[::-1])
             for used, row in zip(self._used, counts, strict=True)

@@ -7,7 +7,6 @@ from typing import Any
 from policies.eviction.marconi_tuning import Tuning
 from policies.eviction.nodes import NodeEviction
 from policies.parameters import require, require_at_least
-from simulator.entry import Entry, KvRun
 from simulator.protocols import Overlap
 from simulator.world import World
 
@@ -91,6 +90,8 @@ class Marconi(NodeEviction):
         tuning = self._tuning
         if tuning is None:
             return
+        if self.asked:
+            tuning.note_eviction()
         if tuning.ready() and self.world is not None:
             shape = self._shape
             self.worth_weight = tuning.best_alpha(
@@ -98,21 +99,3 @@ class Marconi(NodeEviction):
             )
             self._tuning = None
         tuning.observe(overlap)
-
-    def on_insert(self, entry: Entry) -> None:
-        """Take in a new node."""
-        super().on_insert(entry)
-        if self._tuning is not None and isinstance(entry, KvRun):
-            self._tuning.note_use(entry)
-
-    def on_hit(self, entry: Entry) -> None:
-        """Make it the most recent."""
-        super().on_hit(entry)
-        if self._tuning is not None and isinstance(entry, KvRun):
-            self._tuning.note_use(entry)
-
-    def victim(self) -> Entry | None:
-        """Return the state, or the KV that ends in it, of the node of least score."""
-        if self._tuning is not None:
-            self._tuning.note_eviction()
-        return super().victim()

@@ -40,15 +40,10 @@ class Tuning:
     def observe(self, overlap: Overlap) -> None:
         """Remember a request."""
         if overlap.run is not None:
-            self._requests.append((overlap.run, overlap.run))
-
-    def note_use(self, run: KvRun) -> None:
-        """Learn how deep the last request went: its answer lies below its prompt."""
-        if self._requests and run.stop > self._requests[-1][1].stop:
-            self._requests[-1] = self._requests[-1][0], run
+            self._requests.append((overlap.run, overlap.end or overlap.run))
 
     def note_eviction(self) -> None:
-        """Close the window in time, if this is the first eviction."""
+        """Close the window in time, if no room had to be made before the last request."""
         if self._enough == float("inf"):
             self._enough = (1 + self._window) * max(len(self._requests), 1)
 

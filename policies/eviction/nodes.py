@@ -39,6 +39,7 @@ class NodeEviction(PrefixEviction):
         super().__init__()
         self._state_bytes = self._kv_bytes = 1
         self._now = self._age = 0  # requests; nodes so far
+        self.asked = False  # room had to be made
         self._candidates = Candidates(self.recency)
         self._stateless = Stateless()
         self._lineage = Lineage()
@@ -51,7 +52,7 @@ class NodeEviction(PrefixEviction):
     def recency(self, last: Any, now: int) -> Any:
         """Return how a last use by request `last` counts at `now`: a number, or an array of them.
 
-        It must grow with `last`, and not grow with `now`.
+        It must not be negative, grow with `last`, and not grow with `now`.
         """
 
     def begin(self, world: World) -> None:
@@ -123,6 +124,7 @@ class NodeEviction(PrefixEviction):
 
     def victim(self) -> Entry | None:
         """Return KV without a state, else the state of least score, or the KV that ends in it."""
+        self.asked = True
         run = self._stateless.least() if self._stateless.places else None
         if run is not None:
             return run

@@ -27,8 +27,8 @@ class Candidates:
     Parameters
     ----------
     recency
-        Recency of a last use by request `last`, seen from request `now`, of numbers or arrays. It
-        grows with `last`, and does not grow with `now`.
+        Recency of a last use by request `last`, seen from request `now`, of numbers or arrays: not
+        negative, growing with `last`, and not growing with `now`.
     """
 
     def __init__(self, recency: Recency) -> None:

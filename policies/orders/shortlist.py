@@ -53,8 +53,8 @@ class Shortlist:
     Parameters
     ----------
     recency
-        Recency of a last use by request `last`, seen from request `now`, of numbers or arrays. It
-        grows with `last`, and does not grow with `now`.
+        Recency of a last use by request `last`, seen from request `now`, of numbers or arrays: not
+        negative, growing with `last`, and not growing with `now`.
     """
 
     def __init__(self, recency: Recency) -> None:
@@ -130,7 +130,10 @@ class Shortlist:
         for estimate, age, node in islice(near, _STEPS):
             if estimate > limit:
                 return best
-            score = node.worth * by_worth + recency(node.last, now) * by_recency
+            score = node.worth * by_worth
+            if score > least:  # whatever its recency
+                continue
+            score += recency(node.last, now) * by_recency
             if score < least or (score == least and best is not None and age < best.age):
                 least, best = score, node
                 limit = (score - origin) / shrinks
