@@ -15,6 +15,7 @@ _OLDER = [0.0] * (64 - _BINS)  # ages beyond, which count as the oldest
 _OLDEST = (1 << _BINS - 1) - 1  # requests after which a place is forgotten
 _LEAST, _MOST = 32, 1024  # uses after which the rates are made anew
 _HALVING = 50_000
+_SOMETIMES = 64  # requests after which old places are looked for
 
 
 class Returns:
@@ -54,7 +55,8 @@ class Returns:
     def observe(self, overlap: Overlap) -> None:
         """Note the place that a prompt has used, and those where it and its answer end."""
         self._now += 1
-        self._forget()
+        if not self._now % _SOMETIMES:
+            self._forget()
         run = overlap.run
         if run is None:
             return

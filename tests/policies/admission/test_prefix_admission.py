@@ -203,4 +203,4 @@ def test_no_more_places_are_remembered_than_can_still_be_used():
     runs = [run_below(root(), 10) for _ in range(2**15 + 100)]
     for run in runs:
         returns.observe(Overlap(0, 10, run=run))
-    assert len(returns) == 2**15
+    assert len(returns) <= 2**15 + 64
