@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 
+import numpy as np
+from numpy.typing import NDArray
+
 from policies.orders.hazard import index_of
 from simulator.entry import KvRun
 from simulator.protocols import Overlap
 
-_MOST_USES = 3  # beyond which uses are not told apart
+_MOST_USES = 3  # beyond which uses are not told apart: two bits
 _BINS = 16
-_OLDER = [0.0] * (64 - _BINS)  # ages beyond, which count as the oldest
 _OLDEST = (1 << _BINS - 1) - 1  # requests after which a place is forgotten
 _LEAST, _MOST = 32, 1024  # uses after which the rates are made anew
 _HALVING = 50_000
@@ -41,7 +43,7 @@ class Returns:
     def __init__(self, floor: Callable[[int], int]) -> None:
         self._floor = floor
         self._now = 0
-        self._places: dict[KvRun, tuple[int, int]] = {}  # last use, uses; the oldest first
+        self._places: dict[KvRun, int] = {}  # 4 x last use + uses; the oldest first
         kinds = range(_MOST_USES + 1)
         self._used = [[1.0] * _BINS for _ in kinds]
         self._ended = [[0.0] * (_BINS - 1) + [4.0] for _ in kinds]
@@ -67,7 +69,7 @@ class Returns:
             self._use(run)
         for end in (overlap.run, overlap.end):
             if end is not None and end not in self._places:
-                self._places[end] = (self._now, 0)
+                self._places[end] = self._now << 2
 
     def on_split(self, upper: KvRun, lower: KvRun) -> None:
         """Let `upper` be the place of `lower`, if a state for that lies in it."""
@@ -80,23 +82,22 @@ class Returns:
         place = self._places.get(run)
         if place is None:
             return 0.0
-        last, uses = place
-        age = self._now - last
-        return 0.0 if age > _OLDEST else self._rates[uses][age.bit_length()]
+        age = self._now - (place >> 2)
+        return 0.0 if age > _OLDEST else self._rates[place & 3][age.bit_length()]
 
     def _use(self, run: KvRun) -> None:
         before = self._places.pop(run, None)
         uses = 0
         if before is not None:
-            last, uses = before
-            age_bin = min(self._now - last, _OLDEST).bit_length()
+            uses = before & 3
+            age_bin = min(self._now - (before >> 2), _OLDEST).bit_length()
             self._used[uses][age_bin] += 1
             self._ended[uses][age_bin] += 1
             self._seen += 1
             if self._seen >= self._due:
                 self._learn()
             uses = min(uses + 1, _MOST_USES)
-        self._places[run] = (self._now, uses)
+        self._places[run] = self._now << 2 | uses
 
     def _learn(self) -> None:
         """Make the rates from the counts."""
@@ -106,22 +107,26 @@ class Returns:
             for table in (self._used, self._ended):
                 for row in table:
                     row[:] = [count / 2 for count in row]
-        now, counts = self._now, [row + _OLDER for row in self._ended]
-        for last, uses in self._places.values():
-            counts[uses][(now - last).bit_length()] += 1
-        counts = [[*row[: _BINS - 1], sum(row[_BINS - 1 :])] for row in counts]
+        counts = np.array(self._ended) + self._waiting()
         self._rates = [
             index_of(used, list(accumulate(reversed(row)))[::-1])
-            for used, row in zip(self._used, counts, strict=True)
+            for used, row in zip(self._used, counts.tolist(), strict=True)
         ]
+
+    def _waiting(self) -> NDArray[np.int64]:
+        """Return how many places of so many uses wait since an age of so many bits."""
+        places = np.fromiter(self._places.values(), np.int64, len(self._places))
+        bits = np.frexp(self._now - (places >> 2))[1]  # as int.bit_length gives them
+        cells = (places & 3) * _BINS + np.minimum(bits, _BINS - 1)
+        return np.bincount(cells, minlength=4 * _BINS).reshape(4, _BINS)
 
     def _forget(self) -> None:
         """Count the places that nothing has used for very long as ended."""
         places = self._places
         while places:
             oldest = next(iter(places))
-            last, uses = places[oldest]
-            if self._now - last <= _OLDEST:
+            place = places[oldest]
+            if self._now - (place >> 2) <= _OLDEST:
                 return
             del places[oldest]
-            self._ended[uses][_BINS - 1] += 1
+            self._ended[place & 3][_BINS - 1] += 1
