@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from policies.eviction.prefixed import PrefixEviction
 from policies.orders.candidates import Candidates, Merged
-from policies.orders.lineage import Lineage
+from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.orders.shortlist import Node
 from policies.orders.stateless import Stateless
@@ -131,7 +131,7 @@ class NodeEviction(PrefixEviction):
         candidates = self._candidates
         while node := candidates.least(self._now, self.recency_weight, self.worth_weight):
             if node.entry.evictable:
-                return _with_its_kv(node.entry)
+                return node.entry.run if takes_kv(node.entry) else node.entry
             candidates.set_aside(node)  # in use
         return None
 
@@ -180,21 +180,10 @@ class NodeEviction(PrefixEviction):
 def _next_of(states: Merged, outlook: Outlook) -> Entry | None:
     """Take the least state that could go, and return it, or rather the run that goes with it."""
     while (node := states.take()) is not None:
-        state = node.entry
-        run = state.run
-        if run.size_bytes and outlook.evictable(run) and outlook.states_of(run)[-1:] == [state]:
-            return run
-        if outlook.evictable(state):
-            return state
+        if outlook.evictable(node.entry):
+            return outlook.with_kv(node.entry)
     return None
 
 
 def _has_one_child(state: Checkpoint, outlook: Outlook) -> bool:
     return outlook.children_of(state.run) <= 1 or state.position < state.run.stop
-
-
-def _with_its_kv(state: Checkpoint) -> Entry:
-    """Return the run whose KV ends with a state and can go with it, else the state itself."""
-    run = state.run
-    states = run.checkpoints
-    return run if states and states[-1] is state and run.size_bytes and run.evictable else state

@@ -11,7 +11,7 @@ from policies.orders.bare import BareKv, BareView
 from policies.orders.groups import Groups
 from policies.orders.hazard import Hazard
 from policies.orders.life import Life
-from policies.orders.lineage import Lineage
+from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
 from simulator.entry import Checkpoint, Entry, KvRun
@@ -154,7 +154,7 @@ class Value(PrefixEviction):
         if self._waiting:
             self._settle()
         least = self._groups.least(self._now)
-        return least.run if least is not None and _takes_kv(least) else least
+        return least.run if least is not None and takes_kv(least) else least
 
     def victims(self) -> Iterator[Entry]:
         """Yield what would go, by the worths as they are.
@@ -172,7 +172,7 @@ class Value(PrefixEviction):
                     continue  # only what lies behind the last one has gone
                 bare.offer(outlook.let_go(run))
             elif (state := next(states, None)) is not None:
-                entry = _with_kv(state, outlook)
+                entry = outlook.with_kv(state)
                 yield entry
                 bare.offer(outlook.let_go(entry))
             else:
@@ -213,7 +213,7 @@ class Value(PrefixEviction):
         """Return the seconds per byte of a state, as a power of the step."""
         above, position = self._lineage.above[entry], entry.position
         run, size_bytes = entry.run, entry.size_bytes
-        if _takes_kv(entry):
+        if takes_kv(entry):
             size_bytes += (position - (above if above > run.start else run.start)) * self._kv_bytes
         seconds = self._prefill_seconds(above, position)
         return round(log2((seconds or 1e-12) / (size_bytes or 1)) / self._step)
@@ -231,19 +231,3 @@ def _ends_path(entry: Checkpoint) -> bool:
         return False
     states = run.checkpoints
     return states[-1] is entry if states else False
-
-
-def _takes_kv(entry: Checkpoint) -> bool:
-    """Say whether the KV that ends with a state leaves with it."""
-    run = entry.run
-    if run.children_resident or run.pins or not run.size_bytes:
-        return False
-    states = run.checkpoints
-    return states[-1] is entry if states else False
-
-
-def _with_kv(state: Checkpoint, outlook: Outlook) -> Entry:
-    """Return the run that would be named for a state, or the state, if others had gone."""
-    run = state.run
-    ends = outlook.states_of(run)[-1:] == [state]
-    return run if ends and run.size_bytes and outlook.evictable(run) else state

@@ -135,3 +135,15 @@ def state_at(run: KvRun, limit: int) -> int:
 def state_above(checkpoint: Checkpoint) -> int:
     """Return the position of the nearest resident state above `checkpoint`, 0 if none."""
     return state_at(checkpoint.run, checkpoint.position - 1)
+
+
+def takes_kv(checkpoint: Checkpoint) -> bool:
+    """Say whether the KV that ends with a state leaves with it.
+
+    KV without bytes is none of the policies'.
+    """
+    run = checkpoint.run
+    if run.children_resident or run.pins or not run.size_bytes:
+        return False
+    states = run.checkpoints
+    return states[-1] is checkpoint if states else False

@@ -32,6 +32,12 @@ class Outlook:
             return [*reversed(self.states_of(entry)), entry]
         return [entry]
 
+    def with_kv(self, state: Checkpoint) -> Entry:
+        """Return the run whose KV ends with a state and could go with it, else the state itself."""
+        run = state.run
+        ends = self.states_of(run)[-1:] == [state]
+        return run if ends and run.size_bytes and self.evictable(run) else state
+
     def let_go(self, entry: Entry) -> KvRun | None:
         """Suppose that `entry` has gone, a run with all of its KV and states.
 

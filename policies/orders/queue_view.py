@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 
 from policies.orders.outlook import Outlook
-from policies.orders.queue import ByteQueue, Queue
+from policies.orders.queue import ByteQueue, Place, Queue
 from simulator.entry import Entry
 
 _LAST = 1 << 62  # places beyond all that a queue gives
-_Place = tuple[int, int, Entry]  # place, order among equal places, entry
 
 
 class QueueView:
@@ -44,7 +43,7 @@ class QueueView:
         self._coming = queue.places()  # of the queue itself, first to last
         self._next = next(self._coming, None)
         self._moved: dict[Entry, int] = {}  # where entries are instead; 0: no longer here
-        self._returned: list[_Place] = []  # a heap of what was moved, or passed over and freed
+        self._returned: list[Place] = []  # a heap of what was moved, or passed over and freed
         self._count = 0
         self._length = len(queue)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from policies.orders.heaps import in_order
 from policies.orders.outlook import Outlook
+from policies.orders.places import Place
 from simulator.entry import Entry
 
 _LAST = 1 << 62  # times beyond all that were given
-_Place = tuple[Any, int, Any]  # rank, time at which it was given, entry
 
 
 class RankView:
@@ -47,9 +47,9 @@ class RankView:
         self._outlook = outlook
         self._renews = renews
         self._time_of: Callable[[Entry], int] = attrgetter(time_of)
-        self._coming: Iterator[_Place] = in_order(heap)
+        self._coming: Iterator[Place] = in_order(heap)
         self._next = next(self._coming, None)
-        self._new: list[_Place] = []  # a heap of places that are given or changed here
+        self._new: list[Place] = []  # a heap of places that are given or changed here
         self._without: set[Entry] = set()  # what has lost its place in the heap itself
         self._clock = _LAST
 
@@ -79,7 +79,7 @@ class RankView:
             self._without.add(entry)
             heappush(self._new, (entry.rank, self._clock, entry))
 
-    def _first(self) -> _Place | None:
+    def _first(self) -> Place | None:
         if self._new and (self._next is None or self._new[0][:2] < self._next[:2]):
             return self._new[0]
         return self._next
@@ -91,7 +91,7 @@ class RankView:
         else:
             heappop(self._new)
 
-    def _counts(self, place: _Place) -> bool:
+    def _counts(self, place: Place) -> bool:
         _, time, entry = place
         if time > _LAST:
             return True

@@ -43,3 +43,20 @@ def drop(policy, checkpoint):
     checkpoint.resident = False
     checkpoint.run.remove(checkpoint)
     policy.on_evict(checkpoint)
+
+
+def leaf_with_state(policy, stop, parent=None):
+    """Tell of a run with a state at its end."""
+    run = run_below(root() if parent is None else parent, stop)
+    checkpoint = state_in(run, stop)
+    policy.on_insert(run)
+    policy.on_insert(checkpoint)
+    return run, checkpoint
+
+
+def drop_path(policy, run, *checkpoints):
+    """Evict a run with its states as the cache does."""
+    run.kv_end = run.start
+    for checkpoint in checkpoints:
+        drop(policy, checkpoint)
+    policy.on_evict(run)
