@@ -1,7 +1,11 @@
-"""Reads streams of sized objects: CSV or Parquet with the columns `obj_id` and `size`."""
+"""Reads streams of sized objects: CSV or Parquet with the columns `obj_id` and `size`.
+
+A column `op_count` says how many requests for the object follow each other in one row.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +17,26 @@ if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 LARGEST_BYTES = 1 << 50
+MOST_REQUESTS = 200_000_000
 _PARQUET = b"PAR1"
+_USED = ("obj_id", "size", "op_count")
 
 
-def open_objects(path: Path, *, uniform: bool = False) -> ObjectStream:
+@dataclass(frozen=True, slots=True)
+class ObjectFile:
+    """A stream and, in notes, what a reader of results should know of its file."""
+
+    stream: ObjectStream
+    notes: tuple[str, ...]
+
+
+def open_objects(path: Path, *, uniform: bool = False) -> ObjectFile:
     """Read the requests of a file, in its order. Ids are whole numbers or texts.
 
     Parameters
     ----------
     path
-        The file. Parquet is recognised by content. Other columns are ignored.
+        The file. Parquet is recognised by content. Columns that are not used are named in a note.
     uniform
         Set every size to 1; a column `size` is then not needed.
 
@@ -37,10 +51,15 @@ def open_objects(path: Path, *, uniform: bool = False) -> ObjectStream:
     first_line = None if parquet else 2
     ids = _column(path, table, "obj_id")
     _check(path, "obj_id", ids, ids.is_null(), "an id", first_line)
-    if uniform:
-        return ObjectStream.of(ids.to_numpy(), [1] * len(ids))
-    sizes = _sizes(path, _column(path, table, "size"), first_line)
-    return _stream(path, ids, sizes, first_line)
+    sizes = None
+    if not uniform:
+        sizes = _whole(path, _column(path, table, "size"), LARGEST_BYTES, "bytes", first_line)
+    counts = None
+    if "op_count" in table.columns:
+        column = _column(path, table, "op_count")
+        counts = _whole(path, column, MOST_REQUESTS, "requests", first_line)
+    stream = _stream(path, ids, sizes, counts)
+    return ObjectFile(stream, tuple(_notes(table, stream, uniform=uniform)))
 
 
 def _read(path: Path, parquet: bool) -> DataFrame:
@@ -55,7 +74,7 @@ def _read(path: Path, parquet: bool) -> DataFrame:
         kind = "Parquet" if parquet else "CSV"
         told = printable(str(error).partition("\n")[0], 120)
         raise DataError(str(path), f"cannot be read as {kind}: {told}") from None
-    for name in ("obj_id", "size"):
+    for name in _USED:
         if head.count(name) > 1:
             raise DataError(str(path), "expected one column of this name", line=1, field=name)
     return table
@@ -72,8 +91,8 @@ def _column(path: Path, table: DataFrame, name: str) -> Series:
     return column
 
 
-def _sizes(path: Path, column: Series, first_line: int | None) -> Series:
-    """Return sizes as whole numbers, checked."""
+def _whole(path: Path, column: Series, most: int, unit: str, first_line: int | None) -> Series:
+    """Return a column as whole numbers from 1 to `most`, checked."""
     import polars as pl
 
     if column.dtype == pl.String:
@@ -85,8 +104,8 @@ def _sizes(path: Path, column: Series, first_line: int | None) -> Series:
             whole = whole.to_frame().select(
                 pl.when(pl.Series(column) == pl.col(column.name)).then(pl.col(column.name))
             )[column.name]
-    wrong = whole.is_null() | (whole < 1).fill_null(True) | (whole > LARGEST_BYTES).fill_null(True)
-    _check(path, "size", column, wrong, f"whole bytes from 1 to {LARGEST_BYTES}", first_line)
+    wrong = whole.is_null() | (whole < 1).fill_null(True) | (whole > most).fill_null(True)
+    _check(path, column.name, column, wrong, f"whole {unit} from 1 to {most}", first_line)
     return whole
 
 
@@ -104,10 +123,38 @@ def _check(
         raise DataError(str(path), problem, line=row + first_line, field=field)
 
 
-def _stream(path: Path, ids: Series, sizes: Series, first_line: int | None) -> ObjectStream:
-    import polars as pl
+def _stream(path: Path, ids: Series, sizes: Series | None, counts: Series | None) -> ObjectStream:
+    """Return the requests, those of a row with a count behind each other."""
+    import numpy as np
 
-    table = pl.DataFrame({"id": ids, "size": sizes})
-    changed = table.select(pl.col("size") != pl.col("size").first().over("id")).to_series()
-    _check(path, "size", sizes, changed, "the size that this object had before", first_line)
-    return ObjectStream.of(ids.to_numpy(), sizes.to_numpy())
+    size_bytes = np.ones(len(ids), np.int64) if sizes is None else sizes.to_numpy()
+    stream = ObjectStream.of(ids.to_numpy(), size_bytes)
+    if counts is None:
+        return stream
+    requests = int(counts.sum())
+    if requests > MOST_REQUESTS:
+        problem = f"expected at most {MOST_REQUESTS:,} requests in all, found {requests:,}"
+        raise DataError(str(path), problem, field="op_count")
+    times = counts.to_numpy()
+    return ObjectStream(np.repeat(stream.number, times), np.repeat(stream.size_bytes, times))
+
+
+def _notes(table: DataFrame, stream: ObjectStream, *, uniform: bool) -> list[str]:
+    notes = []
+    if "op_count" in table.columns:
+        notes.append(
+            f"op_count: {len(table):,} rows are {len(stream):,} requests, those of a row behind "
+            "each other"
+        )
+    if resized := stream.resized():
+        what = "request found" if resized == 1 else "requests found"
+        notes.append(
+            f"{resized:,} {what} an object with another size than before: a hit where it is "
+            "resident, and it is written anew in its new size"
+        )
+    used = {"obj_id", "op_count"} if uniform else set(_USED)
+    unused = [printable(name, 40) for name in table.columns if name not in used]
+    if unused:
+        more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
+        notes.append(f"columns that are not used: {', '.join(unused[:8])}{more}")
+    return notes

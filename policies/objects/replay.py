@@ -48,6 +48,8 @@ class ObjectResult:
         bool, shape (requests,): which were hits.
     peak_bytes
         The most bytes in the cache at once, after a request.
+    requested_bytes
+        Bytes of all requests that count.
     """
 
     hits: int
@@ -55,15 +57,23 @@ class ObjectResult:
     hit_bytes: int
     hit: NDArray[np.bool_]
     peak_bytes: int
+    requested_bytes: int
 
 
 def replay(
-    stream: ObjectStream, policy: EvictionPolicy, capacity_bytes: int, *, uniform: bool = False
+    stream: ObjectStream,
+    policy: EvictionPolicy,
+    capacity_bytes: int,
+    *,
+    uniform: bool = False,
+    first: int = 0,
 ) -> ObjectResult:
     """Replay `stream` through a cache of `capacity_bytes` that `policy` rules.
 
     An object larger than the cache does not enter. Others enter when they are missed, after as
-    many have left as must for it to fit (`policy.inserts_first`: before they leave).
+    many have left as must for it to fit (`policy.inserts_first`: before they leave). A request for
+    a resident object that has another size now is a hit; the object then leaves and enters anew in
+    its new size, so that its old bytes make room first.
 
     Parameters
     ----------
@@ -75,6 +85,8 @@ def replay(
         0 or more.
     uniform
         Take every size for 1; the capacity then counts objects.
+    first
+        The first request that counts; those before it warm the cache up.
 
     Raises
     ------
@@ -93,7 +105,7 @@ def replay(
     hit = bytearray(len(stream))
     with collector_paused():
         peak_bytes = _serve(stream, objects, policy, capacity_bytes, hit)
-    return _result(stream, np.frombuffer(hit, dtype=np.bool_), peak_bytes)
+    return _result(stream, np.frombuffer(hit, dtype=np.bool_), peak_bytes, first)
 
 
 def _for_objects(policy: EvictionPolicy) -> EvictionPolicy:
@@ -119,13 +131,19 @@ def _serve(
     if isinstance(policy, Belady):
         policy.next_use = _next_use
         requested = _foreseen(requested, stream.next_uses(NEVER))
-    plain = not isinstance(policy, BaseEviction) or (
+    if _is_plain(policy) and not stream.resized():
+        return _serve_plain(requested, policy, capacity_bytes, hit)
+    sized = zip(requested, stream.size_bytes.tolist(), strict=True)
+    return _serve_with_hooks(sized, policy, capacity_bytes, hit)
+
+
+def _is_plain(policy: EvictionPolicy) -> bool:
+    """Say whether a policy has no use for the hooks of flat object mode."""
+    return not isinstance(policy, BaseEviction) or (
         type(policy).on_miss is BaseEviction.on_miss
         and policy.condemned is None
         and not policy.inserts_first
     )
-    serve = _serve_plain if plain else _serve_with_hooks
-    return serve(requested, policy, capacity_bytes, hit)
 
 
 def _serve_plain(
@@ -159,43 +177,63 @@ def _serve_plain(
 
 
 def _serve_with_hooks(
-    requested: Iterable[StoredObject], policy: Any, capacity_bytes: int, hit: bytearray
+    requested: Iterable[tuple[StoredObject, int]], policy: Any, capacity_bytes: int, hit: bytearray
 ) -> int:
-    """Serve any policy. Return the peak in bytes."""
-    used = peak = 0
-    room_is_made = policy.makes_room or policy.inserts_first
-
-    def evict(victim: StoredObject | None) -> None:
-        nonlocal used
-        if victim is None:
-            raise _without_victim(policy)
-        used -= victim.size_bytes
-        victim.evictable = False
-        policy.on_evict(victim)
-
-    for number, entry in enumerate(requested):
-        size_bytes = entry.size_bytes
-        if entry.evictable:
-            hit[number] = 1
+    """Serve any policy, and objects that change their size. Return the peak in bytes."""
+    cache = _ObjectCache(policy, capacity_bytes)
+    peak = 0
+    for number, (entry, size_bytes) in enumerate(requested):
+        hit[number] = entry.evictable
+        if entry.evictable and size_bytes == entry.size_bytes:
             policy.on_hit(entry)
-        elif size_bytes <= capacity_bytes and policy.on_miss(entry):
-            _drain(policy.condemned, evict)
-            while not room_is_made and used + size_bytes > capacity_bytes:
-                evict(policy.victim())
-            used += size_bytes
-            entry.evictable = True
-            policy.on_insert(entry)
-            while policy.inserts_first and used > capacity_bytes:
-                evict(policy.victim())
-        _drain(policy.condemned, evict)
-        peak = max(peak, used)
+        else:
+            if entry.evictable:
+                cache.evict(entry)
+            entry.size_bytes = size_bytes
+            cache.offer(entry)
+        cache.drain()
+        peak = max(peak, cache.used_bytes)
     return peak
 
 
-def _drain(condemned: list[StoredObject] | None, evict: Callable[[StoredObject], None]) -> None:
-    """Evict what exceeds the policy's own limits."""
-    while condemned:
-        evict(condemned.pop(0))
+class _ObjectCache:
+    """The bytes of a cache of objects, and its evict loop with all hooks of the policy."""
+
+    def __init__(self, policy: Any, capacity_bytes: int) -> None:
+        self._policy = policy
+        self._capacity_bytes = capacity_bytes
+        self._on_miss: Callable[[StoredObject], bool] = getattr(policy, "on_miss", lambda _: True)
+        self._condemned: list[StoredObject] | None = getattr(policy, "condemned", None)
+        self._inserts_first: bool = getattr(policy, "inserts_first", False)
+        self._room_is_made = self._inserts_first or getattr(policy, "makes_room", False)
+        self.used_bytes = 0
+
+    def offer(self, entry: StoredObject) -> None:
+        """Let an object enter if it fits and the policy wants it, after room is made or before."""
+        size_bytes = entry.size_bytes
+        if size_bytes > self._capacity_bytes or not self._on_miss(entry):
+            return
+        self.drain()
+        while not self._room_is_made and self.used_bytes + size_bytes > self._capacity_bytes:
+            self.evict(self._policy.victim())
+        self.used_bytes += size_bytes
+        entry.evictable = True
+        self._policy.on_insert(entry)
+        while self._inserts_first and self.used_bytes > self._capacity_bytes:
+            self.evict(self._policy.victim())
+
+    def evict(self, entry: StoredObject | None) -> None:
+        """Let an object go."""
+        if entry is None:
+            raise _without_victim(self._policy)
+        self.used_bytes -= entry.size_bytes
+        entry.evictable = False
+        self._policy.on_evict(entry)
+
+    def drain(self) -> None:
+        """Evict what exceeds the policy's own limits."""
+        while self._condemned:
+            self.evict(self._condemned.pop(0))
 
 
 def _without_victim(policy: Any) -> UsageError:
@@ -218,7 +256,11 @@ def _next_use(entry: Any) -> int:
     return next_use
 
 
-def _result(stream: ObjectStream, hit: NDArray[np.bool_], peak_bytes: int) -> ObjectResult:
-    hits = int(hit.sum())
-    hit_bytes = int(stream.size_bytes[hit].sum())
-    return ObjectResult(hits, len(stream) - hits, hit_bytes, hit, peak_bytes)
+def _result(
+    stream: ObjectStream, hit: NDArray[np.bool_], peak_bytes: int, first: int
+) -> ObjectResult:
+    sizes, counted = stream.size_bytes[first:], hit[first:]
+    hits = int(counted.sum())
+    hit_bytes = int(sizes[counted].sum())
+    misses = len(counted) - hits
+    return ObjectResult(hits, misses, hit_bytes, hit, peak_bytes, int(sizes.sum()))

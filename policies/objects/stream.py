@@ -18,7 +18,7 @@ class ObjectStream:
     number
         int64, shape (requests,): the object of each request, numbered from 0 by first request.
     size_bytes
-        int64, shape (requests,): its size, positive and the same in all requests for it.
+        int64, shape (requests,): its size, positive.
     """
 
     number: NDArray[np.int64]
@@ -31,7 +31,7 @@ class ObjectStream:
         Raises
         ------
         ValueError
-            If the lengths differ, a size is not positive, or an object changes its size.
+            If the lengths differ, or a size is not positive.
         """
         ids, sizes = np.asarray(obj_id), np.asarray(size_bytes, dtype=np.int64)
         if ids.ndim != 1 or ids.shape != sizes.shape:
@@ -42,13 +42,6 @@ class ObjectStream:
         _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
         place = np.empty(len(first), dtype=np.int64)
         place[np.argsort(first)] = np.arange(len(first))
-        changed = np.flatnonzero(sizes != sizes[first][inverse])
-        if len(changed):
-            row = int(changed[0])
-            before = sizes[first][inverse][row]
-            raise ValueError(
-                f"size of request {row}: expected {before} as before, not {sizes[row]}"
-            )
         return cls(place[inverse], sizes)
 
     def __len__(self) -> int:
@@ -59,10 +52,17 @@ class ObjectStream:
         return ObjectStream(self.number, np.ones_like(self.size_bytes))
 
     def sizes(self) -> NDArray[np.int64]:
-        """Return the size of each object, in bytes, by its number."""
+        """Return the size of each object when it is first requested, in bytes, by its number."""
         found = np.zeros(int(self.number.max(initial=-1)) + 1, dtype=np.int64)
-        found[self.number] = self.size_bytes
+        found[self.number[::-1]] = self.size_bytes[::-1]
         return found
+
+    def resized(self) -> int:
+        """Return the requests whose object had another size when it was last requested."""
+        order = np.argsort(self.number, kind="stable")
+        number, size_bytes = self.number[order], self.size_bytes[order]
+        same = number[1:] == number[:-1]
+        return int(np.count_nonzero(same & (size_bytes[1:] != size_bytes[:-1])))
 
     def next_uses(self, never: int) -> list[int]:
         """Return for each request the number of the next for the same object, or `never`."""

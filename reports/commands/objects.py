@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reports.commands.options import Json
-from reports.console import print_json, print_table
+from reports.console import print_json, print_table, say
 from reports.results.summary import share
+from simulator.errors import UsageError
 from simulator.units import format_bytes, parse_bytes
 
+if TYPE_CHECKING:
+    from policies.objects import ObjectResult
+
+MOST_WARMUP = 0.9  # as for other replays
+
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="CSV or Parquet with columns obj_id and size.")
+    Path,
+    typer.Argument(metavar="FILE", help="CSV or Parquet: columns obj_id, size, perhaps op_count."),
 ]
 Policy = Annotated[
     str, typer.Option("--policy", help="An eviction policy that needs no prefixes, as in lru.")
@@ -21,9 +28,16 @@ Policy = Annotated[
 Capacity = Annotated[str, typer.Option("--capacity", help="Bytes, as in 6061 or '8 GiB'.")]
 Uniform = Annotated[bool, typer.Option("--uniform", help="Take every size for 1.")]
 
+Warmup = Annotated[float, typer.Option("--warmup", help="Uncounted first share, to 0.9.")]
+
 
 def objects(
-    file: File, policy: Policy, capacity: Capacity, uniform: Uniform = False, json: Json = False
+    file: File,
+    policy: Policy,
+    capacity: Capacity,
+    uniform: Uniform = False,
+    warmup: Warmup = 0.0,
+    json: Json = False,
 ) -> None:
     """Replay a stream of sized objects, without prefixes, through an eviction policy."""
     from policies.objects import replay
@@ -32,22 +46,43 @@ def objects(
 
     eviction = create("eviction", policy)
     capacity_bytes = parse_bytes(capacity, "--capacity")
-    stream = open_objects(file, uniform=uniform)
-    found = replay(stream, eviction, capacity_bytes)
-    counts = {"hits": found.hits, "misses": found.misses, "hit_bytes": found.hit_bytes}
+    if not 0 <= warmup <= MOST_WARMUP:
+        raise UsageError(f"--warmup: expected 0 to {MOST_WARMUP}, found {warmup:g}")
+    read = open_objects(file, uniform=uniform)
+    first = int(warmup * len(read.stream))
+    found = replay(read.stream, eviction, capacity_bytes, first=first)
+    for note in read.notes:
+        say(f"note: {note}")
     if json:
-        print_json(counts)
+        print_json(
+            {
+                "requests": found.hits + found.misses,
+                "hits": found.hits,
+                "misses": found.misses,
+                "requested_bytes": found.requested_bytes,
+                "hit_bytes": found.hit_bytes,
+                "peak_bytes": found.peak_bytes,
+                "warmup_requests": first,
+                "notes": list(read.notes),
+            }
+        )
         return
-    requested_bytes = int(stream.size_bytes.sum())
+    print_table(("", ""), _rows(found, policy, capacity_bytes, first, uniform=uniform))
+
+
+def _rows(
+    found: ObjectResult, policy: str, capacity_bytes: int, first: int, *, uniform: bool
+) -> list[tuple[str, str]]:
+    requests = found.hits + found.misses
     unit = "objects" if uniform else "bytes"
     rows = [
         ("policy", policy),
         ("capacity", f"{capacity_bytes:,} {unit}"),
-        ("requests", f"{len(stream):,}"),
-        ("hits", share(found.hits, len(stream))),
-        ("misses", share(found.misses, len(stream))),
+        ("requests", f"{requests:,}" + (f" after {first:,} of warm-up" if first else "")),
+        ("hits", share(found.hits, requests)),
+        ("misses", share(found.misses, requests)),
     ]
     if not uniform:
-        rows.append(("hit bytes", share(found.hit_bytes, requested_bytes)))
+        rows.append(("hit bytes", share(found.hit_bytes, found.requested_bytes)))
         rows.append(("peak", format_bytes(found.peak_bytes)))
-    print_table(("", ""), rows)
+    return rows
