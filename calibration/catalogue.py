@@ -1,4 +1,4 @@
-"""Find a profile by its name: shipped, analytic or a file."""
+"""Find a profile by its name: shipped, analytic, of sizes alone, or a file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibration.analytic import analytic_profile
+from calibration.model_config import config_geometry
 from calibration.options import LOSSY_KEYS, compressed, read_options, split_options
+from calibration.sizes import sizes_profile
 from simulator.errors import DataError, UsageError, did_you_mean, printable
-from simulator.model import MODELS
+from simulator.model import MODELS, find_model
 from simulator.profile import Profile, load_profile
 
-ANALYTIC = "analytic"
+ANALYTIC, SIZES = "analytic", "sizes"
 _FOLDER = Path(__file__).parent / "profiles"
 _PARAMETERS = ["model", "gpu", "count", *LOSSY_KEYS]
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".bin")
@@ -45,8 +47,10 @@ def open_profile(name: str) -> Profile:
     Parameters
     ----------
     name
-        A shipped one ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200", or the path of
-        a JSON file. Behind it, how its KV and states are compressed (`compressed`):
+        A shipped one ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200",
+        "sizes:model=nemotron-3-super-120b" or "sizes:config=FOLDER/config.json" for bytes without
+        times, or the path of a JSON file. Behind it, how its KV and states are compressed
+        (`compressed`):
         "qwen3.5-9b-h200:kv=fp8,state=int8", "mine.json:kv_budget=4096..512",
         "analytic:model=qwen3.5-27b,kv=0.3".
 
@@ -60,6 +64,8 @@ def open_profile(name: str) -> Profile:
     kind, _, parameters = name.partition(":")
     if kind == ANALYTIC:
         return _open_analytic(parameters)
+    if kind == SIZES:
+        return _open_sizes(parameters)
     bare, options = split_options(name)
     profile = _open_bare(bare)
     return compressed(profile, read_options(options, LOSSY_KEYS, bare))
@@ -74,7 +80,7 @@ def _open_bare(name: str) -> Profile:
         raise DataError(name, problem)
     if _looks_like_path(name):
         return load_profile(name)
-    known = [*profile_names(), *_analytic_names()]
+    known = [*profile_names(), *_analytic_names(), *_sizes_names()]
     raise UsageError(
         f"unknown profile '{printable(name)}'{did_you_mean(name, known)}"
         f" (or the path of a JSON file)"
@@ -82,8 +88,8 @@ def _open_bare(name: str) -> Profile:
 
 
 def describe_profiles() -> list[ProfileRow]:
-    """Return a row for every shipped profile, then for every analytic one on the default GPU."""
-    names = [*profile_names(), *_analytic_names()]
+    """Return a row for every shipped profile, every analytic one on the default GPU, all sizes."""
+    names = [*profile_names(), *_analytic_names(), *_sizes_names()]
     return [describe_profile(name, open_profile(name)) for name in names]
 
 
@@ -111,6 +117,11 @@ def _analytic_names() -> list[str]:
     return [f"{ANALYTIC}:model={name},gpu=h200" for name in known]
 
 
+def _sizes_names() -> list[str]:
+    """Return the profiles of sizes of all models of which no times can be told."""
+    return [f"{SIZES}:model={name}" for name, found in MODELS.items() if found.feed_forward is None]
+
+
 def _looks_like_path(name: str) -> bool:
     """Say whether a name was meant as a path."""
     return name.endswith(".json") or "/" in name or "\\" in name
@@ -124,6 +135,22 @@ def _open_analytic(parameters: str) -> Profile:
     count = _whole(values["count"]) if "count" in values else None
     profile = analytic_profile(values["model"], values.get("gpu", "h200"), count)
     return compressed(profile, values)
+
+
+def _open_sizes(parameters: str) -> Profile:
+    """Return the profile of "model=..." or "config=...", perhaps with compressed KV or states."""
+    values = read_options(parameters, ["model", "config", *LOSSY_KEYS], SIZES)
+    if ("model" in values) == ("config" in values):
+        raise UsageError(
+            "profile 'sizes': expected a model, as in sizes:model=jamba-v0.1, or the path of its "
+            "configuration, as in sizes:config=config.json"
+        )
+    if "model" in values:
+        geometry, source = find_model(values["model"]), "the model's published configuration"
+    else:
+        geometry, source = config_geometry(values["config"]), printable(values["config"], 200)
+    how = "model" if "model" in values else "config"
+    return compressed(sizes_profile(geometry, f"{SIZES}:{how}={geometry.name}", source), values)
 
 
 def _whole(text: str) -> int:

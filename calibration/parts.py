@@ -26,7 +26,7 @@ def model_parts(geometry: Geometry) -> dict[str, Any]:
             "name": geometry.name,
             "layer_types": {"recurrent": recurrent.layers, "attention": attention.layers},
             "dimensions": dimensions,
-            "parameters": geometry.parameters,
+            **({"parameters": geometry.parameters} if geometry.feed_forward else {}),
         },
         "state": {
             "ssm_bytes": recurrent.ssm_bytes,

@@ -189,7 +189,10 @@ class Geometry:
     def _known_feed_forward(self) -> FeedForward:
         """Return the feed-forward block, without which there are no FLOPs."""
         if self.feed_forward is None:
-            raise UsageError(f"model '{self.name}': its sizes are known, its FLOPs are not")
+            raise UsageError(
+                f"model '{self.name}': its sizes are known, its FLOPs are not, so no times can be "
+                f"told: sizes:model={self.name} simulates hit rates and memory without them"
+            )
         return self.feed_forward
 
     def _recurrent_parameters(self) -> int:
@@ -215,7 +218,10 @@ def find_model(name: str) -> Geometry:
         If there is none of this name.
     """
     if name not in MODELS:
-        raise UsageError(f"unknown model '{name}'{did_you_mean(name, sorted(MODELS))}")
+        raise UsageError(
+            f"unknown model '{name}'{did_you_mean(name, sorted(MODELS))} (of any other, "
+            "sizes:config=CONFIG.JSON tells the sizes)"
+        )
     return MODELS[name]
 
 
@@ -257,6 +263,16 @@ _GEOMETRIES = (
         "nemotron-3-super-120b",
         RecurrentLayers(40, 8, 128, key_dim=128, value_dim=64),
         AttentionLayers(8, 0, 2, head_dim=128),
+    ),
+    Geometry(
+        "nemotron-3-nano-30b-a3b",
+        RecurrentLayers(23, 8, 64, key_dim=128, value_dim=64),
+        AttentionLayers(6, 0, 2, head_dim=128),
+    ),
+    Geometry(
+        "granite-4.0-h-small",
+        RecurrentLayers(36, 1, 128, key_dim=128, value_dim=64),
+        AttentionLayers(4, 0, 8, head_dim=128),
     ),
     Geometry(
         "falcon-h1-7b",

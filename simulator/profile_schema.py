@@ -191,7 +191,7 @@ class Profile:
 
     schema_version: Literal[1]
     profile_id: Name
-    kind: Literal["measured", "composed", "analytic", "toy"]
+    kind: Literal["measured", "composed", "analytic", "toy", "sizes"]
     source: Text
     licence: Text
     created: Text
@@ -219,6 +219,11 @@ class Profile:
             parts = {"ssm": state.ssm_bytes, "conv": state.conv_bytes}
             spared = spared_bytes(self.state_compression, parts, state.dtypes)
         return state.bytes_per_checkpoint - spared + self.kv_slot_bytes
+
+    @property
+    def tells_times(self) -> bool:
+        """Whether its prices are seconds; those of sizes alone are tokens, to weigh entries by."""
+        return self.kind != "sizes"
 
     @property
     def lossy(self) -> str | None:

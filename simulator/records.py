@@ -37,13 +37,9 @@ COUNT_COLUMNS = (
     "kv_bytes",
 )
 
-TIME_COLUMNS = (
-    "arrival_seconds",
-    "wait_seconds",
-    "restore_seconds",
-    "prefill_seconds",
-    "capture_seconds",
-)
+SERVICE_COLUMNS = ("restore_seconds", "prefill_seconds", "capture_seconds")
+TIME_COLUMNS = ("arrival_seconds", "wait_seconds", *SERVICE_COLUMNS)
+TTFT_COLUMN = "ttft_seconds"
 
 
 _ROW = Struct(f"={len(COUNT_COLUMNS)}q{len(TIME_COLUMNS)}d")
@@ -79,5 +75,5 @@ class Records:
             rows = rows[rows["status"] != ABSENT]
         columns = {name: rows[name] for name in _ROW_TYPE.names or ()}
         parts = sum(columns[name] for name in TIME_COLUMNS[1:])
-        columns["ttft_seconds"] = np.where(columns["status"] == FINISHED, parts, np.nan)
+        columns[TTFT_COLUMN] = np.where(columns["status"] == FINISHED, parts, np.nan)
         return columns

@@ -131,10 +131,11 @@ class Result:
 
 
 def quantiles(ttft_seconds: NDArray[np.float64]) -> dict[str, float | int | None]:
-    """Return mean, p50, p90 and p99 of times to first token, and how many there are.
+    """Return mean, p50, p90 and p99 of the times to first token that are known, and their number.
 
     The p99 of fewer than 368 requests is None: too few lie beyond it to tell.
     """
+    ttft_seconds = ttft_seconds[~np.isnan(ttft_seconds)]
     count = len(ttft_seconds)
     if not count:
         return {"mean": None, "p50": None, "p90": None, "p99": None, "count": 0}

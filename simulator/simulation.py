@@ -22,7 +22,7 @@ from simulator.errors import UsageError
 from simulator.grid import Grid
 from simulator.profile import Profile
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
-from simulator.records import FINISHED
+from simulator.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN
 from simulator.result import Counters, Result
 from simulator.server import InstantServer, Prefills, QueueServer, Server
 from simulator.trace import Trace
@@ -103,6 +103,11 @@ def simulate(
     """
     if trace.arrival_seconds is None and scenario.server != "instant":
         raise UsageError(f"trace '{trace.name}' has no arrival times: state a rate of arrivals")
+    if not scenario.profile.tells_times and scenario.server != "instant":
+        raise UsageError(
+            f"profile '{scenario.profile.profile_id}' tells sizes, and no times that a "
+            f"{scenario.server} server needs: take the instant server (--server instant)"
+        )
     horizon = scenario.horizon_seconds
     if horizon is not None and not 0 < horizon < inf:
         raise UsageError(f"the horizon must be a positive number of seconds, not {horizon}")
@@ -130,6 +135,11 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
     cache.check()
     cache.runs.clear()
     columns = prefills.records.columns()
+    if not scenario.profile.tells_times:
+        columns |= {
+            name: np.full(len(columns["status"]), np.nan)
+            for name in (*SERVICE_COLUMNS, TTFT_COLUMN)
+        }
     return Result(
         columns=columns,
         counters=Counters.of(cache.store, _extrapolated(columns, scenario.profile)),

@@ -68,7 +68,11 @@ def _show(name: str, out: Path | None, *, as_json: bool) -> None:
     from reports.profile.summary import summary
 
     profile = open_profile(name)
-    row, found = describe_profile(name, profile), summary(profile)
+    row = describe_profile(name, profile)
+    if not profile.tells_times:
+        _show_sizes(row, profile, out, as_json=as_json)
+        return
+    found = summary(profile)
     if out is not None:
         from reports.profile.page import write_profile
 
@@ -79,6 +83,36 @@ def _show(name: str, out: Path | None, *, as_json: bool) -> None:
         _print_profile(row, profile, found)
     if out is not None:
         say(f"charts: {out}")
+
+
+def _show_sizes(row: ProfileRow, profile: Profile, out: Path | None, *, as_json: bool) -> None:
+    if out is not None:
+        raise UsageError(f"--out: profile '{row.name}' tells sizes only: there is nothing to draw")
+    state = profile.state
+    one_state_tokens = profile.state_bytes / row.kv_bytes_per_token if row.kv_bytes_per_token else 0
+    if as_json:
+        parts = {"ssm_bytes": state.ssm_bytes, "conv_bytes": state.conv_bytes}
+        print_json({"profiles": [asdict(row) | parts | {"state_as_kv_tokens": one_state_tokens}]})
+        return
+    layers = ", ".join(f"{n} {kind}" for kind, n in (profile.model.layer_types or {}).items())
+    rows = [
+        ("profile", row.name),
+        ("kind", f"{row.kind}: no times; simulate with --server instant"),
+        ("source", row.source),
+        ("layers", layers),
+        (
+            "state",
+            f"{format_bytes(row.state_bytes)} a checkpoint ({row.state_bytes:,} bytes: matrices "
+            f"{state.ssm_bytes:,}, convolution {state.conv_bytes:,})",
+        ),
+        (
+            "KV",
+            f"{format_bytes(row.kv_bytes_per_token)} a token ({row.kv_bytes_per_token:,} bytes)",
+        ),
+        ("a state weighs", f"as much as the KV of {one_state_tokens:,.0f} tokens"),
+        ("alignment", f"checkpoints at multiples of {row.alignment:,} tokens"),
+    ]
+    print_table(("", ""), rows)
 
 
 def _print_profile(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> None:
@@ -100,7 +134,7 @@ def _print_profile(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> 
 
 
 def _line(row: ProfileRow) -> tuple[str, ...]:
-    valid = f"{row.valid_n_max:,} tokens"
+    valid = "no times" if row.kind == "sizes" else f"{row.valid_n_max:,} tokens"
     state, kv = format_bytes(row.state_bytes), format_bytes(row.kv_bytes_per_token)
     return (row.name, row.kind, valid, state, kv)
 

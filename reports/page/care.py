@@ -141,6 +141,8 @@ def _trace(trace: Mapping[str, Any], name: str) -> Iterator[str]:
 
 def _profile(points: Sequence[Point], profile: Mapping[str, Any]) -> Iterator[str]:
     what = _PROFILES.get(str(profile.get("kind")))
+    if profile.get("kind") == "sizes":
+        yield f"The profile {profile.get('id')} tells sizes only: there are no times."
     if what:
         yield f"Times rest on the profile {profile.get('id')}, which {what}."
     if profile.get("scale", "whole") != "whole":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.records import FINISHED, LOSSES
+from simulator.records import LOSSES
 
 if TYPE_CHECKING:
     from simulator.result import Result
@@ -58,7 +58,7 @@ def blocks(result: Result, warmup_share: float) -> dict[str, list[Any]]:
         return {name: [] for name in BLOCK_COLUMNS}
     edges = np.linspace(0, requests, min(BLOCKS, requests) + 1).astype(np.int64)
     starts, lasts = edges[:-1], edges[1:] - 1
-    finished = counted["status"] == FINISHED
+    timed = ~np.isnan(counted["ttft_seconds"])  # finished, by a profile that tells times
 
     def sums(values: NDArray[Any]) -> list[Any]:
         return list(np.add.reduceat(values, starts).tolist())
@@ -66,8 +66,8 @@ def blocks(result: Result, warmup_share: float) -> dict[str, list[Any]]:
     values = (
         sums(counted["prompt_tokens"]),
         sums(counted["saved_tokens"]),
-        sums(np.where(finished, counted["ttft_seconds"], 0.0)),
-        sums(finished.astype(np.int64)),
+        sums(np.where(timed, counted["ttft_seconds"], 0.0)),
+        sums(timed.astype(np.int64)),
         counted["arrival_seconds"][starts].tolist(),
         counted["kv_bytes"][lasts].tolist(),
         counted["checkpoint_bytes"][lasts].tolist(),

@@ -53,7 +53,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
         ("requests", f"{requests['total']:,} counted: {counts}"),
         ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
         *_of_the_best(summary),
-        ("time to first token", _ttft(summary["ttft_seconds"])),
+        ("time to first token", _ttft(summary["ttft_seconds"], requests["finished"])),
         (
             "cache",
             f"peak {format_bytes(cache['peak_bytes'])} of {limit}, "
@@ -97,9 +97,10 @@ def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [("of the best possible", share(summary["saved_tokens"], bound))]
 
 
-def _ttft(ttft: dict[str, Any]) -> str:
+def _ttft(ttft: dict[str, Any], finished: int) -> str:
     if not ttft["count"]:
-        return "n/a (no request finished)"
+        why = "the profile tells sizes, no times" if finished else "no request finished"
+        return f"n/a ({why})"
     parts = [f"{name} {format_seconds(ttft[name])}" for name in ("mean", "p50", "p90")]
     p99 = "n/a (n < 368)" if ttft["p99"] is None else format_seconds(ttft["p99"])
     return ", ".join([*parts, f"p99 {p99}"])

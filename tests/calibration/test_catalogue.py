@@ -29,7 +29,7 @@ def test_shipped_profiles() -> None:
 def test_every_row_can_be_opened_by_its_name() -> None:
     rows = describe_profiles()
     assert [row.name for row in rows][:3] == SHIPPED
-    assert len(rows) == 12
+    assert len(rows) == 19
     for row in rows:
         profile = open_profile(row.name)
         assert profile.profile_id == row.name

@@ -27,6 +27,8 @@ TABLE = {
 SIZES = {
     "nemotron-nano-9b-v2": (136.9, 16),
     "nemotron-3-super-120b": (162.3, 8),
+    "nemotron-3-nano-30b-a3b": (46.8, 6),
+    "granite-4.0-h-small": (145.74, 16),
     "falcon-h1-7b": (132.9, 44),
     "jamba-v0.1": (15.31, 16),
     "kimi-linear-48b": (41.41, 7.9),
