@@ -71,6 +71,16 @@ def open_profile(name: str) -> Profile:
     return compressed(profile, read_options(options, LOSSY_KEYS, bare))
 
 
+def profile_file(name: str) -> str | None:
+    """Return the path in a profile's name, with which it changes; None where there is none."""
+    kind, _, parameters = name.partition(":")
+    if kind == SIZES:
+        config = next((p for p in parameters.split(",") if p.strip().startswith("config=")), None)
+        return None if config is None else config.partition("=")[2].strip()
+    bare = split_options(name)[0]
+    return bare if kind != ANALYTIC and _looks_like_path(bare) else None
+
+
 def _open_bare(name: str) -> Profile:
     """Return a shipped profile or that of a file."""
     if name in profile_names():

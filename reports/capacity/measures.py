@@ -49,12 +49,12 @@ class CapacityTask:
 
 def capacity_cell(task: CapacityTask) -> Outcome:
     """Simulate one cell and measure its target."""
-    from reports.study.scenario import build_scenario
+    from reports.study.cells import scenario_of
     from simulator.simulation import simulate
 
     study = task.cell.study
     trace = with_times(open_stored(task.trace), study, task.cell.seed)
-    result = simulate(trace, build_scenario(study, draw=task.cell.draw))
+    result = simulate(trace, scenario_of(task.cell))
     warmup = study.study.warmup_share
     rows = Counted.of(result, warmup)
     measured = measure(rows, task.target, task.prices, study.cache.capacity)

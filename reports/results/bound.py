@@ -18,7 +18,6 @@ what the grid cuts off c'. The bound is never more than that of all requests, no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.study.traces import counted_from, open_stored
+from simulator.file_memory import remembered
 from simulator.grid import Grid
 from simulator.records import FINISHED
 from simulator.world import Sizes
@@ -120,7 +120,7 @@ class _Basis:
         return min(self.added_tokens, held + self.cut_off_tokens)
 
 
-@lru_cache(maxsize=256)
+@remembered(maxsize=256)
 def _stored_bound(
     path: Path, grid: Grid, sizes: Sizes, capacity_bytes: int | None, first: int
 ) -> int | None:
@@ -128,7 +128,7 @@ def _stored_bound(
     return None if basis is None else basis.bound_tokens(capacity_bytes)
 
 
-@lru_cache(maxsize=8)  # small beside the traces; replications of a scenario follow one another
+@remembered(maxsize=8)  # small beside the traces; replications of a scenario follow one another
 def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
     return _basis(open_stored(path), grid, sizes, first)
 

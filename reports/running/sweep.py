@@ -15,7 +15,7 @@ from reports.running.warmup import seen_metrics, settle
 from reports.stored.artefacts import cells_table, write_artefacts
 from reports.stored.journal import Journal, Outcome
 from reports.stored.manifest import make_manifest
-from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit
+from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit, scenario_of
 from reports.study.rounds import first_round, most_replications, next_round
 from reports.study.sections import Study
 from reports.study.settings import Settings
@@ -190,11 +190,10 @@ def look_at_cell(task: CellTask) -> Outcome:
 
 
 def _replayed(task: CellTask) -> tuple[Scenario, Result]:
-    from reports.study.scenario import build_scenario
     from simulator.simulation import simulate
 
     trace = with_times(open_stored(task.trace), task.cell.study, task.cell.seed)
-    scenario = build_scenario(task.cell.study, draw=task.cell.draw)
+    scenario = scenario_of(task.cell)
     return scenario, simulate(trace, scenario)
 
 

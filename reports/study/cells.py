@@ -7,12 +7,16 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.study.file import parse_study
 from reports.study.rounds import first_round, most_replications
-from reports.study.scenario import PolicyError, canonical_policies, profile_named
+from reports.study.scenario import (
+    PolicyError,
+    build_scenario,
+    canonical_policies,
+    profile_text,
+)
 from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.study.traces import refuse_rate, trace_key
@@ -23,7 +27,10 @@ from reports.study.workload_grid import (
     without_replaced,
 )
 from reports.version import version
-from simulator.errors import UsageError, printable
+from simulator.errors import DataError, UsageError, printable
+
+if TYPE_CHECKING:
+    from simulator.simulation import Scenario
 
 MOST_CELLS = 100_000
 
@@ -172,8 +179,26 @@ def _canonical(settings: Settings) -> Study:
 def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
     """Return the cell of a study without a grid, policies in their one spelling."""
     cell = Cell("", study, choice, replication, seed, trace_key(study, seed))
-    identity = _hash([_scenario(study, cell.draw), cell.trace, seed])
-    return replace(cell, identity=identity)
+    return replace(cell, identity=_identity(cell))
+
+
+def scenario_of(cell: Cell) -> Scenario:
+    """Return a fresh scenario for a cell that was planned before, perhaps by another process.
+
+    Raises
+    ------
+    UsageError, DataError
+        Those of `build_scenario`; or the profile has changed since, so that the result would
+        stand under a name that is not its own.
+    """
+    if _identity(cell) != cell.identity:
+        profile = cell.study.model.profile
+        raise DataError(profile, "the profile has changed since the study began: run it again")
+    return build_scenario(cell.study, draw=cell.draw)
+
+
+def _identity(cell: Cell) -> str:
+    return _hash([_scenario(cell.study, cell.draw), cell.trace, cell.seed])
 
 
 def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
@@ -181,18 +206,10 @@ def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     keep = {"arrivals", "cache", "server", "policy", "model"}
     scenario = study.model_dump(include=keep)
     del scenario["model"]["draws"]  # what was drawn stands in the profile
-    scenario["model"]["profile"] = _profile_json(study.model.profile, draw)
+    scenario["model"]["profile"] = profile_text(study.model.profile, draw)
     scenario["warmup"] = study.study.warmup
     scenario["milepost"] = version()
     return scenario
-
-
-@lru_cache(maxsize=128)
-def _profile_json(name: str, draw: int | None) -> str:
-    """Return the text of a profile; a study asks for the same few again and again."""
-    from simulator.profile import profile_to_json
-
-    return profile_to_json(profile_named(name, draw))
 
 
 def _refuse_too_many(study: Study) -> None:

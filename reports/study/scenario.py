@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reports.study.sections import Study
 from simulator.errors import UsageError
+from simulator.file_memory import remembered
 
 if TYPE_CHECKING:
     from simulator.profile import Profile
@@ -49,20 +49,43 @@ def build_scenario(study: Study, *, check: bool = False, draw: int | None = None
     )
 
 
-@lru_cache(maxsize=128)
 def profile_named(name: str, draw: int | None = None) -> Profile:
     """Return a cost profile by name or path, or a draw of its coefficients.
 
-    A study asks for the same few again and again.
+    A study asks for the same few again and again: they are remembered while their file stays as
+    it is.
 
     Raises
     ------
     UsageError, DataError
         When there is none of this name, it does not validate, or it has no such draw.
     """
+    from calibration.catalogue import profile_file
+
+    return _opened(profile_file(name) or name, name, draw)
+
+
+def profile_text(name: str, draw: int | None = None) -> str:
+    """Return the JSON of a profile, or of a draw of its coefficients; errors as `profile_named`."""
+    from calibration.catalogue import profile_file
+
+    return _text(profile_file(name) or name, name, draw)
+
+
+@remembered(maxsize=128)
+def _text(file: str, name: str, draw: int | None) -> str:
+    from simulator.profile import profile_to_json
+
+    del file  # that whose changes matter
+    return profile_to_json(profile_named(name, draw))
+
+
+@remembered(maxsize=128)
+def _opened(file: str, name: str, draw: int | None) -> Profile:
     from calibration.catalogue import open_profile
     from simulator.profile import drawn
 
+    del file  # that whose changes matter
     return open_profile(name) if draw is None else drawn(profile_named(name), draw)
 
 

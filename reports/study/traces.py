@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from reports.files import make_folder, write_json
 from reports.study.sections import DEFAULT_RATE, Study, Workload
 from reports.study.traffic import keeps_times, process_of, traffic_of
 from simulator.errors import DataError, UsageError, printable
+from simulator.file_memory import remembered
 from simulator.trace import Trace
 
 STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
@@ -152,6 +152,8 @@ def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts
 
     trace = load_trace(study, seed)
     facts = facts_of(trace, study)
+    if facts.sha256 is not None and path.stem != trace_key(study, seed):
+        raise DataError(str(study.workload.trace), "changed while it was read: run it again")
     make_folder(folder)
     save(trace, path)
     write_json(sidecar, asdict(facts))
@@ -173,7 +175,7 @@ def facts_of(trace: Trace, study: Study) -> TraceFacts:
     )
 
 
-@lru_cache(maxsize=64)
+@remembered(maxsize=64)
 def ideal_saved_tokens(path: Path, first: int) -> int:
     """Return what an unbounded cache with a state everywhere saves from request `first` on."""
     from workloads.inspection import overlaps
@@ -187,7 +189,14 @@ def counted_from(requests: int, warmup_share: float) -> int:
     return int(warmup_share * requests)
 
 
-@lru_cache(maxsize=64)
+@remembered(maxsize=64)
+def _hashed(path: str) -> str:
+    from workloads.reading.files import open_file
+
+    with open_file(Path(path)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def file_sha256(path: str) -> str:
     """Return the sha256 of a trace file; of a folder, that of the names and sha256 of its files.
 
@@ -196,14 +205,11 @@ def file_sha256(path: str) -> str:
     DataError
         When it is missing, cannot be read or is no regular file.
     """
-    from workloads.reading.files import open_file
-
     folder = Path(path)
     if folder.is_dir():
         told = [(str(file.relative_to(folder)), file_sha256(str(file))) for file in _files(folder)]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
-    with open_file(folder) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return _hashed(path)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -216,7 +222,7 @@ def _files(folder: Path) -> list[Path]:
         raise DataError(str(folder), f"cannot be read: {reason(error)}") from None
 
 
-@lru_cache(maxsize=2)
+@remembered(maxsize=2)
 def open_stored(path: Path) -> Trace:
     """Open a stored workload; the last ones stay open in each worker."""
     from workloads.opening import open_trace
