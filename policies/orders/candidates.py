@@ -156,12 +156,14 @@ class Candidates:
         )
 
     def _renew(self, now: int, scales: Scales) -> None:
-        last, worth = np.frombuffer(self._last), np.frombuffer(self._worth)
+        # Copies: while a view is alive, and a profiler or debugger that keeps frames keeps their
+        # locals alive, the arrays cannot grow.
+        last, worth = np.array(self._last), np.array(self._worth)
         self._near.renew(self._nodes, last, worth, self._lasts[0], now, scales)
 
     def _least_of_all(self, now: int, scales: Scales) -> Node:
         scores = self._scores(now, scales)
-        age = np.frombuffer(self._age, dtype=np.int64)
+        age = np.array(self._age)
         return self._nodes[int(np.argmin(np.where(scores == scores.min(), age, _NO_AGE)))]
 
     def _scores(self, now: int, scales: Scales) -> NDArray[np.float64]:
