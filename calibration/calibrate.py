@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,13 +85,14 @@ def calibrate(options: Options) -> Profile:
     DataError
         If the model fails the exactness gate, or a file is not what it should be.
     """
+    started = time.monotonic()  # importing torch belongs to the budget
     _check(options)
     subject = find_subject(options.model, group=options.group)
     preflight.check_libraries()
     machine = preflight.examine(options.device)
     from calibration.session import Session
 
-    return Session.opened(within_minutes(options, subject), subject, machine).run()
+    return Session.opened(within_minutes(options, subject), subject, machine, started).run()
 
 
 def within_minutes(options: Options, subject: Subject) -> Options:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from calibration.plan import FEWEST_REPETITIONS, Block, Item
 from simulator.model import Geometry
@@ -67,13 +68,51 @@ class Estimate:
         return fixed + chunks + batch * flops / _FLOPS_PER_SECOND[self.device]
 
 
-def fit_budget(
-    blocks: Sequence[Block], estimate: Estimate, left_seconds: float | None, pace: float = 1.0
-) -> list[Block]:
+class Costs(Protocol):
+    """Tells the wall seconds of items."""
+
+    def once_seconds(self, item: Item) -> float:
+        """Return the seconds of one repetition."""
+
+    def block_seconds(self, block: Block) -> float:
+        """Return the seconds of all repetitions and warm-ups of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """An estimate that is corrected by what items took: each by its own time where that is known.
+
+    Parameters
+    ----------
+    estimate
+        Before anything was measured.
+    pace
+        What items took so far over what was expected of them.
+    spent_seconds
+        What the last repetition of an item took, by the item's name.
+    """
+
+    estimate: Estimate
+    pace: float
+    spent_seconds: Mapping[str, float]
+
+    def once_seconds(self, item: Item) -> float:
+        """Return the seconds of one repetition."""
+        known = self.spent_seconds.get(item.name)
+        return self.pace * self.estimate.once_seconds(item) if known is None else known
+
+    def block_seconds(self, block: Block) -> float:
+        """Return the seconds of all repetitions and warm-ups of a block."""
+        times = block.repetitions + self.estimate.warm_ups
+        return times * sum(map(self.once_seconds, block.items))
+
+
+def fit_budget(blocks: Sequence[Block], estimate: Costs, left_seconds: float | None) -> list[Block]:
     """Return the blocks that fit into the time left, the first ones first.
 
     Repetitions go down, to three at the least, until the essential blocks take no more than
-    two thirds of the time. They stay in any case; of the others stays what then fits, in order.
+    two thirds of the time. Their cores stay in any case; of all else stays what then fits, in
+    order.
 
     Parameters
     ----------
@@ -83,12 +122,10 @@ def fit_budget(
         Of their time.
     left_seconds
         The budget; None sets none.
-    pace
-        What items have taken so far over what was expected.
     """
     if left_seconds is None:
         return list(blocks)
-    seconds = left_seconds / pace
+    seconds = left_seconds
     essential = [block for block in blocks if block.essential]
     most = max((block.repetitions for block in essential), default=FEWEST_REPETITIONS)
     while most > FEWEST_REPETITIONS:
@@ -104,16 +141,20 @@ def at_most(block: Block, repetitions: int) -> Block:
     return replace(block, repetitions=min(block.repetitions, repetitions))
 
 
-def _first_ones(blocks: Sequence[Block], estimate: Estimate, seconds: float) -> list[Block]:
-    """Return all essential blocks, and of the others what then fits, in order."""
-    left = seconds - sum(estimate.block_seconds(block) for block in blocks if block.essential)
+def core_of(block: Block) -> Block:
+    """Return the items of a block without which there is no profile."""
+    return replace(block, items=block.items[: block.core])
+
+
+def _first_ones(blocks: Sequence[Block], estimate: Costs, seconds: float) -> list[Block]:
+    """Return the core of all blocks, and of the other items what then fits, in order."""
+    left = seconds - sum(estimate.block_seconds(core_of(block)) for block in blocks)
     kept = []
     for block in blocks:
-        items = []
-        for item in block.items:
-            cost = estimate.block_seconds(replace(block, items=(item,)))
-            left -= 0 if block.essential else cost
-            if block.essential or left >= 0:
+        items = list(block.items[: block.core])
+        for item in block.items[block.core :]:
+            left -= estimate.block_seconds(replace(block, items=(item,)))
+            if left >= 0:
                 items.append(item)
         if items:
             kept.append(replace(block, items=tuple(items)))

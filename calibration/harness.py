@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from calibration.clock import Clock
-from calibration.estimate import Estimate, at_most, fit_budget
+from calibration.estimate import Costs, Estimate, Learned, at_most, core_of, fit_budget
 from calibration.journal import Journal
 from calibration.measure.copies import CopyTimer
 from calibration.measure.graphs import GraphTimer, NotCapturableError
@@ -22,7 +22,16 @@ from calibration.models.hybrid import HybridModel
 from calibration.plan import FEWEST_REPETITIONS, Block, Item
 
 SAY_EVERY_SECONDS = 5.0
+KNOWN_PACE_ITEMS = 4  # so many items show how fast a machine is
 _NO_MEMORY = ("allocate memory", "out of memory", "_ALLOC_FAILED")
+
+
+class BudgetError(Exception):
+    """The budget is too short for the core of a profile; `missing_seconds` more would do."""
+
+    def __init__(self, missing_seconds: float) -> None:
+        super().__init__(f"{missing_seconds:.0f} s are missing")
+        self.missing_seconds = missing_seconds
 
 
 class Measure(Protocol):
@@ -80,12 +89,21 @@ class Progress:
 
     last: float = 0.0
 
-    def say(self, block: str, left_seconds: float, spent_seconds: float) -> None:
-        """Print one line if the last one was a while ago."""
+    def say(
+        self,
+        block: str,
+        needed_seconds: Callable[[], float],
+        spent_seconds: float,
+        budget_left_seconds: float | None,
+    ) -> None:
+        """Print one line if the last one was a while ago; only then it is worked out."""
         now = time.monotonic()
         if now - self.last >= SAY_EVERY_SECONDS:
             self.last = now
-            text = f"{block}: {spent_seconds:.0f} s done, about {max(left_seconds, 0):.0f} s left"
+            needed, left = needed_seconds(), budget_left_seconds
+            text = f"{block}: {spent_seconds:.0f} s done, about {needed:.0f} s to go"
+            if left is not None and left < needed:
+                text += f", of which the budget has {max(left, 0):.0f} s"
             print(text, file=sys.stderr, flush=True)
 
 
@@ -103,8 +121,9 @@ def measure_all(
     """Measure all blocks that the budget has time for, and write every repetition down.
 
     What the journal has is not measured again, and what earlier runs spent counts towards the
-    budget. Of an essential block the fewest repetitions come first: they show how fast the machine
-    really is, and so how many more there is time for.
+    budget. The core of the essential blocks comes first, once: it shows how fast the machine
+    really is, and so what else there is time for. What is to come is estimated anew with every
+    repetition.
 
     Parameters
     ----------
@@ -125,15 +144,22 @@ def measure_all(
     -------
     list of str
         What was left out or cut short for want of time, one sentence each.
+
+    Raises
+    ------
+    BudgetError
+        If the budget ends before the core has been measured.
     """
     run = _Run(bench, journal, estimate, budget_seconds, progress or Progress(), now)
     run.recall(blocks)
     done: list[Block] = []
     try:
+        if budget_seconds is not None:
+            run.core([at_most(core_of(block), 1) for block in blocks if block.core])
         for index, block in enumerate(blocks):
             if block.essential and budget_seconds is not None:
-                run.block(at_most(block, FEWEST_REPETITIONS), blocks[index + 1 :], seed + index)
-            fitting = fit_budget(blocks[index:], estimate, run.left_with(block), run.pace)
+                run.block(run.fewest(block, blocks[index + 1 :]), blocks[index + 1 :], seed + index)
+            fitting = fit_budget(blocks[index:], run.costs, run.left_with(block))
             chosen = next((found for found in fitting if found.name == block.name), None)
             if chosen is not None:
                 done.append(chosen)
@@ -163,10 +189,42 @@ class _Run:
             return None
         return self.budget_seconds - self.journal.spent_seconds
 
+    @property
+    def costs(self) -> Costs:
+        """What items take, as far as is known by now."""
+        return Learned(self.estimate, self.pace, self.journal.last_spent)
+
     def left_with(self, block: Block) -> float | None:
         """Return the rest of the budget and what the block has taken of it so far."""
-        left = self.left_seconds
-        return None if left is None else left + self.pace * self._expected_seconds(block)
+        left, costs, known = self.left_seconds, self.costs, self.journal.seconds
+        if left is None:
+            return None
+        return left + sum(
+            costs.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
+        )
+
+    def core(self, blocks: Sequence[Block]) -> None:
+        """Measure once what a profile cannot be made without, while there is time."""
+        missing = [item for block in blocks for item in block.items if not self._is_known(item)]
+        for done, item in enumerate(missing):
+            left = self.left_seconds or 0.0
+            pace_is_known = len(self.journal.seconds) >= KNOWN_PACE_ITEMS
+            if left <= 0 or (pace_is_known and self.costs.once_seconds(item) > left):
+                raise BudgetError(self._waiting_seconds(missing[done:]) - left)
+            self._once(item)
+            self._say("core", missing[done + 1 :], ())
+        self.bench.release()
+
+    def _waiting_seconds(self, items: Sequence[Item]) -> float:
+        return sum(map(self.costs.once_seconds, items))
+
+    def _is_known(self, item: Item) -> bool:
+        return item.name in self.journal.seconds or item.name in self.journal.skipped
+
+    def fewest(self, block: Block, later: Sequence[Block]) -> Block:
+        """Return the items of an essential block of which there is time for few repetitions."""
+        few = [at_most(each, FEWEST_REPETITIONS) for each in (block, *later) if each.essential]
+        return fit_budget(few, self.costs, self.left_with(block))[0]
 
     def recall(self, blocks: Sequence[Block]) -> None:
         """Learn the pace from what the journal has."""
@@ -192,24 +250,26 @@ class _Run:
             for item in block.items
             for _ in range(block.repetitions - len(self.journal.seconds.get(item.name, ())))
         ]
-        after = sum(map(self.estimate.block_seconds, later))
-        reserved = sum(self.estimate.block_seconds(found) for found in later if found.essential)
-        waiting = sum(map(self.estimate.once_seconds, missing))
-        for at in np.random.default_rng(seed).permutation(len(missing)):
-            item = missing[at]
-            if item.name not in self.journal.skipped and self._wanted(block, item, reserved):
+        order = [missing[at] for at in np.random.default_rng(seed).permutation(len(missing))]
+        for done, item in enumerate(order, 1):
+            reserved = sum(map(self.costs.block_seconds, map(core_of, later)))
+            if item.name not in self.journal.skipped and self._has_time_for(item, reserved):
                 self._once(item)
-            waiting -= self.estimate.once_seconds(item)
-            left = min(self.pace * (waiting + after), self.left_seconds or np.inf)
-            self.progress.say(block.name, left, self.journal.spent_seconds)
+            self._say(block.name, order[done:], later)
         self.bench.release()
 
-    def _wanted(self, block: Block, item: Item, reserved_seconds: float) -> bool:
-        """Say whether there is time for one more repetition, or it cannot be done without."""
+    def _say(self, name: str, waiting: Sequence[Item], later: Sequence[Block]) -> None:
+        """Tell how far the run is; what is left follows from all that was measured so far."""
+
+        def needed_seconds() -> float:
+            return self._waiting_seconds(waiting) + sum(map(self.costs.block_seconds, later))
+
+        self.progress.say(name, needed_seconds, self.journal.spent_seconds, self.left_seconds)
+
+    def _has_time_for(self, item: Item, reserved_seconds: float) -> bool:
+        """Say whether one more repetition leaves the time that is reserved."""
         left = self.left_seconds
-        if left is None or left > self.pace * reserved_seconds:
-            return True
-        return block.essential and len(self.journal.seconds.get(item.name, ())) < FEWEST_REPETITIONS
+        return left is None or left >= reserved_seconds + self.costs.once_seconds(item)
 
     def _once(self, item: Item) -> None:
         """Time one repetition, or write down why it cannot be timed."""

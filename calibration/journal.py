@@ -38,6 +38,7 @@ class Journal:
     def __init__(self, path: Path, head: dict[str, Any]) -> None:
         self._path = path
         self.seconds: dict[str, list[float]] = {}
+        self.last_spent: dict[str, float] = {}  # by the last repetition of each, with all around it
         self.skipped: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.spent_seconds = 0.0
@@ -91,6 +92,7 @@ class Journal:
         match rest:
             case {"seconds": float(seconds)} if 0 < seconds < math.inf:
                 self.timing_seconds += spent
+                self.last_spent[name] = spent
                 self.seconds.setdefault(name, []).append(seconds)
             case {"skipped": str(reason)}:
                 self.skipped[name] = reason

@@ -12,8 +12,9 @@ Blocks come in this order, and a budget that is too short drops the last ones fi
 7. overlap: a prefill with a copy beside it (CUDA only)
 8. the rest of the grid of contexts and tokens
 
-The first two make a profile and are always measured, with fewer repetitions where time is short.
-Within a block repetitions are shuffled, so that a slow minute strikes all points alike.
+The first two make a profile. Where time is short they get fewer repetitions, then fewer points:
+the first ones matter most, and a few of them, the core, cannot be done without. Within a block
+repetitions are shuffled, so that a slow minute strikes all points alike.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ FEWEST_REPETITIONS = 3
 MIB = 2**20
 OTHER_REPETITIONS = 5
 HELD_OUT_POINTS = 24
+CORE_PREFILLS = 18  # six without context, six behind one, six held out
 GRAPH_TOKENS = 512
 
 
@@ -75,12 +77,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Items that are measured together, their repetitions shuffled; the first matter most."""
+    """Items that are measured together, their repetitions shuffled; the first matter most.
+
+    The first `core` items of an essential block are those without which there is no profile.
+    """
 
     name: str
     items: tuple[Item, ...]
     repetitions: int
     essential: bool = False
+    core: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,24 +149,45 @@ def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
     seed
         Of the held-out points.
     """
-    table = [Item("prefill", 0, (n,)) for n in grid.tokens]
-    sweep = [Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts]
+    prefills, copies = _prefills(grid, seed), _copies(grid)
     rest = [Item("prefill", c, (n,)) for c in grid.contexts for n in grid.tokens]
-    items: list[tuple[str, Sequence[Item], bool]] = [
-        ("prefill", [*table, *sweep, *held_out(grid, seed)], True),
-        ("copies", _copies(grid), True),
-        ("decode", _decode(grid), False),
-        ("graphs", _graphs(grid), False),
-        ("cuts", _cuts(grid), False),
-        ("batches", _batches(grid), False),
-        ("overlap", _overlap(grid, state_bytes), False),
-        ("rest of the grid", [item for item in rest if item not in sweep], False),
+    core_copies = 2 * len({item.way for item in copies})
+    items: list[tuple[str, Sequence[Item], int]] = [
+        ("prefill", prefills, min(CORE_PREFILLS, len(prefills))),
+        ("copies", copies, core_copies),
+        ("decode", _decode(grid), 0),
+        ("graphs", _graphs(grid), 0),
+        ("cuts", _cuts(grid), 0),
+        ("batches", _batches(grid), 0),
+        ("overlap", _overlap(grid, state_bytes), 0),
+        ("rest of the grid", [item for item in rest if item not in prefills], 0),
     ]
     return [
-        Block(name, tuple(chosen), _repetitions(grid, name), essential)
-        for name, chosen, essential in items
+        Block(name, tuple(chosen), _repetitions(grid, name), essential=core > 0, core=core)
+        for name, chosen, core in items
         if chosen
     ]
+
+
+def _prefills(grid: Grid, seed: int) -> list[Item]:
+    """Return the points of the fit and the held-out ones, so that any first few lie well apart."""
+    table = _spread([Item("prefill", 0, (n,)) for n in grid.tokens])
+    sweep = _spread([Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts])
+    kinds = [table, sweep, held_out(grid, seed)]
+    longest = max(map(len, kinds))
+    return [kind[at] for at in range(longest) for kind in kinds if at < len(kind)]
+
+
+def _spread(items: Sequence[Item]) -> list[Item]:
+    """Return items with the last and the first in front, then what halves the widest gaps."""
+    order: list[int] = []
+    gaps = [(0, len(items) - 1)]
+    for low, high in gaps:  # grows while it is walked
+        middle = (low + high) // 2
+        order += [high, low, middle]
+        if high - low > 1:
+            gaps += [(low, middle), (middle, high)]
+    return [items[at] for at in dict.fromkeys(order) if at >= 0]
 
 
 def _repetitions(grid: Grid, block: str) -> int:
@@ -184,10 +211,11 @@ def held_out(grid: Grid, seed: int) -> list[Item]:
 
 def _copies(grid: Grid) -> list[Item]:
     host = ("d2h", "h2d", "d2h-pageable", "h2d-pageable") if grid.cuda else ()
+    sizes = (grid.state_mib[-1], *grid.state_mib[:-1])  # two set latency and bandwidth
     return [
         Item("copy", way=way, size_bytes=round(mib * MIB) // 4096 * 4096)
+        for mib in sizes
         for way in ("d2d", *host, "write", "read")
-        for mib in grid.state_mib
     ]
 
 

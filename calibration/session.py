@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from calibration.assemble import assemble
 from calibration.calibrate import Options, grid_for, tell
 from calibration.clock import clock_for
 from calibration.estimate import Estimate
-from calibration.harness import Bench, free_cached, measure_all, out_of_memory
+from calibration.harness import Bench, BudgetError, free_cached, measure_all, out_of_memory
 from calibration.journal import Journal
 from calibration.measured import Measured
 from calibration.models.hybrid import HybridModel, dtype_name
@@ -52,13 +53,15 @@ class Session:
     started: float
 
     @classmethod
-    def opened(cls, options: Options, subject: Subject, machine: Machine) -> Session:
+    def opened(
+        cls, options: Options, subject: Subject, machine: Machine, started: float
+    ) -> Session:
         """Return a session for a subject, or one layer group of it if it is too big."""
         dtype = getattr(torch, dtype_for(options.dtype, machine.kind))
         if machine.kind == "cpu":
             torch.set_num_threads(1)  # processor time counts every thread, waiting ones too
         chosen = fitting(subject, machine.free, dtype.itemsize)
-        return cls(options, chosen, machine, dtype, time.monotonic())
+        return cls(options, chosen, machine, dtype, started)
 
     def run(self) -> Profile:
         """Measure, fit and write the profile; return it."""
@@ -75,6 +78,8 @@ class Session:
                 f"model '{self.subject.name}' does not fit the memory of {self.machine.name}, of "
                 f"which {self.machine.free / 1e9:.1f} GB were free; --group builds one layer group"
             ) from None
+        except BudgetError as error:
+            raise self._too_short(error.missing_seconds) from None
         finally:
             journal.close()
         write_text(self.options.out, profile_to_json(profile))
@@ -121,6 +126,16 @@ class Session:
         if budget is None:
             return None
         return budget - (time.monotonic() - self.started) - FIT_SECONDS
+
+    def _too_short(self, missing_seconds: float) -> UsageError:
+        """Return the one line for a budget in which no profile can be made."""
+        budget = self.options.budget_seconds or 0.0
+        enough = 10 * math.ceil(1.2 * (budget + missing_seconds) / 10)
+        return UsageError(
+            f"--budget: {budget:g} s are too few for a profile: at the speed so far its fewest "
+            f"points take about {missing_seconds:.0f} s more; what was measured is kept in "
+            f"{self.options.journal}, and the same command with --budget {enough}s goes on from it"
+        )
 
     def _gate(self, journal: Journal) -> dict[str, float]:
         """Run the exactness gate, or take what the journal has of it; refuse what fails."""

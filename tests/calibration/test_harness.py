@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from tests.calibration.tiny import torch  # first: it skips where torch is absen
 
 # isort: split
 from calibration.estimate import Estimate
-from calibration.harness import measure_all, out_of_memory
+from calibration.harness import BudgetError, Progress, measure_all, out_of_memory
 from calibration.journal import Journal
 from calibration.measure.graphs import NotCapturableError
 from calibration.models.configs import TOY
@@ -50,7 +52,7 @@ class FakeBench:
 
 def blocks(repetitions: int = 4) -> list[Block]:
     return [
-        Block("prefill", ITEMS, repetitions, essential=True),
+        Block("prefill", ITEMS, repetitions, essential=True, core=2),
         Block("cuts", (Item("cut", 0, (64, 64)),), repetitions),
     ]
 
@@ -136,23 +138,63 @@ def test_memory_that_a_library_lacks_is_memory_too(said: str) -> None:
     assert out_of_memory(RuntimeError(said))
 
 
-def test_a_budget_too_short_keeps_three_repetitions_of_the_essential(tmp_path: Path) -> None:
+def test_a_budget_too_short_for_the_core_says_what_is_missing(tmp_path: Path) -> None:
     bench = FakeBench()
+    core = sum(map(ESTIMATE.once_seconds, ITEMS[:2]))
+    with pytest.raises(BudgetError) as raised:
+        measured(tmp_path / "journal", bench, 1e-6)
+    assert len(bench.calls) == 1
+    assert core * 0.1 < raised.value.missing_seconds < core
+    assert sorted(set(measured(tmp_path / "journal", FakeBench(), 1.5 * core).seconds)) == sorted(
+        item.name for item in ITEMS[:2]
+    )
+
+
+def test_a_budget_that_is_short_gets_fewer_points_and_says_so(tmp_path: Path) -> None:
+    bench = FakeBench()
+    budget = 4.5 * sum(map(ESTIMATE.once_seconds, ITEMS[:3]))
     journal = Journal(tmp_path / "journal", {})
     said = measure_all(
-        blocks(), bench, journal, ESTIMATE, budget_seconds=1e-6, now=lambda: bench.clock
+        blocks(), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
     )
     journal.close()
-    assert {name: len(times) for name, times in journal.seconds.items()} == {
-        item.name: 3 for item in ITEMS
-    }
-    assert said == [
-        "'prefill': 3 repetitions instead of 4, for want of time",
-        "no time for 1 of 1 points of 'cuts'",
-    ]
+    assert set(journal.seconds) == {item.name for item in (*ITEMS[:3], *blocks()[1].items)}
+    assert journal.spent_seconds <= budget
+    assert said[0] == "no time for 1 of 4 points of 'prefill'"
 
 
-@pytest.mark.parametrize(("slower", "repetitions"), [(1.0, 3), (0.5, 6), (0.1, 12), (4.0, 3)])
+@pytest.mark.parametrize("slower", [0.3, 1.0, 3.0, 8.0])
+@pytest.mark.parametrize("share", [0.4, 0.7, 1.5, 4.0])
+def test_a_budget_is_kept_however_slow_the_machine(
+    tmp_path: Path, slower: float, share: float
+) -> None:
+    bench = FakeBench(slower=slower)
+    budget = share * sum(map(ESTIMATE.block_seconds, blocks(1)))
+    with contextlib.suppress(BudgetError):
+        measured(tmp_path / "journal", bench, budget)
+    longest = max(map(ESTIMATE.once_seconds, ITEMS))
+    assert bench.clock <= budget + slower * longest
+
+
+def test_the_time_left_is_corrected_as_it_goes(tmp_path: Path) -> None:
+    told: list[tuple[float, float]] = []  # what is said to be left, what is spent
+
+    class Heard(Progress):
+        def say(
+            self, block: str, needed_seconds: Callable[[], float], spent_seconds: float, _: object
+        ) -> None:
+            told.append((needed_seconds(), spent_seconds))
+
+    bench = FakeBench(slower=5.0)
+    journal = Journal(tmp_path / "journal", {})
+    measure_all(blocks(), bench, journal, ESTIMATE, progress=Heard(), now=lambda: bench.clock)
+    journal.close()
+    end = told[-1][1]
+    for left, spent in told:
+        assert left == pytest.approx(end - spent, rel=0.01, abs=1e-6)
+
+
+@pytest.mark.parametrize(("slower", "repetitions"), [(1.0, 3), (0.5, 6), (0.1, 12)])
 def test_a_machine_that_is_faster_than_thought_repeats_the_essential_more_often(
     tmp_path: Path, slower: float, repetitions: int
 ) -> None:
@@ -172,7 +214,7 @@ def test_a_machine_that_is_faster_than_thought_repeats_the_essential_more_often(
         run(FakeBench(slower=slower, kill_after=10))
     journal = run(FakeBench(slower=slower))  # which knows from the journal how fast it is
     assert {len(journal.seconds[item.name]) for item in ITEMS} == {repetitions}
-    assert slower > 1 or journal.spent_seconds <= budget
+    assert journal.spent_seconds <= budget
 
 
 def test_what_earlier_runs_spent_counts_towards_the_budget(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from calibration.estimate import Estimate, fit_budget
+from calibration.estimate import Estimate, Learned, fit_budget
 from calibration.plan import CPU_GRID, CUDA_GRID, Grid, blocks_of, held_out
 from simulator.model import MODELS
 
@@ -78,26 +78,46 @@ def test_a_budget_keeps_the_essential_and_then_what_fits_in_order(seconds: float
     essential = [block for block in blocks if block.essential]
     kept = {block.name: block for block in fitting}
     for block in essential:
-        assert kept[block.name].items == block.items
+        assert kept[block.name].items[: block.core] == block.items[: block.core]
         assert 3 <= kept[block.name].repetitions <= block.repetitions
     least = sum(estimate.block_seconds(replace(b, repetitions=3)) for b in essential)
     if seconds >= least:
+        assert all(kept[block.name].items == block.items for block in essential)
         assert sum(map(estimate.block_seconds, fitting)) <= seconds
     order = [block.name for block in blocks]
     assert [block.name for block in fitting] == [name for name in order if name in kept]
 
 
-def test_no_time_leaves_the_essential_and_much_time_everything() -> None:
+def test_no_time_leaves_the_core_and_much_time_everything() -> None:
     blocks, estimate = blocks_of(CUDA_GRID, 1, 0), Estimate(NINE, "cuda", 3)
     times = range(0, 1000, 50)
     counts = [sum(len(b.items) for b in fit_budget(blocks, estimate, s)) for s in times]
-    assert counts[0] == sum(len(block.items) for block in blocks if block.essential)
+    assert counts[0] == sum(block.core for block in blocks)
     assert counts[-1] == sum(len(block.items) for block in blocks)
+
+
+@pytest.mark.parametrize("grid", [CPU_GRID, CUDA_GRID])
+def test_the_core_has_points_of_every_kind_far_apart(grid: Grid) -> None:
+    prefill, copies = blocks_of(grid, 1, 0)[:2]
+    core = prefill.items[: prefill.core]
+    own = [item.n for item in core if item.kind == "prefill" and not item.c]
+    behind = [item for item in core if item.kind == "prefill" and item.c]
+    assert {min(grid.tokens), max(grid.tokens)} <= set(own)
+    assert len({item.c for item in behind}) > 1
+    assert sum(item.kind == "held-out" for item in core) == 6
+    ways = [item.way for item in copies.items[: copies.core]]
+    assert all(ways.count(way) == 2 for way in {item.way for item in copies.items})
+
+
+def test_an_item_that_was_measured_costs_what_it_took() -> None:
+    estimate, item = Estimate(NINE, "cpu", 1), blocks_of(CPU_GRID, 1, 0)[0].items[0]
+    assert Learned(estimate, 3.0, {}).once_seconds(item) == 3.0 * estimate.once_seconds(item)
+    assert Learned(estimate, 3.0, {item.name: 7.0}).once_seconds(item) == 7.0
 
 
 def test_a_slow_machine_gets_less() -> None:
     blocks, estimate = blocks_of(CUDA_GRID, 1, 0), Estimate(NINE, "cuda", 3)
-    fast, slow = (fit_budget(blocks, estimate, 400.0, pace) for pace in (1.0, 2.0))
+    fast, slow = (fit_budget(blocks, Learned(estimate, pace, {}), 400.0) for pace in (1.0, 2.0))
     assert sum(len(b.items) * b.repetitions for b in slow) < sum(
         len(b.items) * b.repetitions for b in fast
     )
