@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 from policies.documentation import Documentation, documentation_of
+from policies.own import doubts, fault_of, remember
 from simulator.errors import UsageError, did_you_mean, printable
 from simulator.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
@@ -137,6 +138,19 @@ def describe(kind: str) -> list[PolicyInfo]:
     return [_info(kind, name, plugin) for name, plugin in _kind(kind).classes.items()]
 
 
+def doubts_of(kind: str, spec: str) -> list[str]:
+    """Return what looks like a hook of a class of one's own and is never called, a line each.
+
+    Raises
+    ------
+    UsageError
+        As `create` does.
+    """
+    name, plugin, _ = _resolve(_kind(kind), spec)
+    told = f"{kind} '{printable(name)}'"
+    return [f"{told}: {doubt}" for doubt in doubts(plugin, _kind(kind).members)]
+
+
 def find(spec: str) -> list[PolicyInfo]:
     """Return a row for each kind that has a policy of this name; parameters do not matter.
 
@@ -192,7 +206,7 @@ def _build(kind: str, spec: str) -> tuple[str, dict[str, Any], Any]:
         policy = plugin(**values)
     except (UsageError, ValueError, TypeError, NameError) as error:
         # The last two come from a class of one's own: still abstract, or with unknown annotations.
-        raise UsageError(f"{kind} '{printable(spec)}': {error}") from None
+        raise UsageError(f"{kind} '{printable(spec)}': {fault_of(error) or error}") from None
     defaults = {p.name: p.default for p in parameters_of(plugin)}
     return name, {k: v for k, v in values.items() if v != defaults[k]}, policy
 
@@ -215,6 +229,7 @@ def _resolve(kind: Kind, spec: str) -> tuple[str, type, str]:
     if not _is_class(attribute):
         raise UsageError(f"unknown name '{printable(name)}'{did_you_mean(name, [*classes])}")
     plugin = _imported(name, attribute)
+    remember(f"{name}:{attribute}", plugin)
     if missing := kind.missing(plugin):
         what = _told(name, attribute)
         raise UsageError(f"{what} is no {kind.name}: it lacks {', '.join(missing)}")

@@ -132,10 +132,16 @@ def _report_unexpected(error: Exception) -> int:
         return USAGE
     if os.environ.get("MILEPOST_DEBUG"):
         raise error
-    say(
-        f"error: this is a bug in milepost: {type(error).__name__}: {error} "
-        "(MILEPOST_DEBUG=1 shows where)"
+    from policies.own import fault_of, in_use
+
+    if (fault := fault_of(error)) is not None:
+        say(f"error: {fault}")
+        return USAGE
+    own = ", ".join(in_use())
+    whose = (
+        f"a bug in milepost, or in what your policy {own} returned" if own else "a bug in milepost"
     )
+    say(f"error: this is {whose}: {type(error).__name__}: {error} (MILEPOST_DEBUG=1 shows where)")
     return BUG
 
 

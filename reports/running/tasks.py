@@ -32,5 +32,7 @@ def guarded(work: Work[T], task: T) -> Outcome:
     except Exception as error:  # a bug in one cell (or in a plug-in) must not lose the others
         if os.environ.get("MILEPOST_DEBUG"):
             raise
-        text = printable(f"{type(error).__name__}: {error}", limit=500)
+        from policies.own import fault_of
+
+        text = fault_of(error) or printable(f"{type(error).__name__}: {error}", limit=500)
         return Outcome(task.identity, None, text)

@@ -1,0 +1,89 @@
+"""Plug-ins of one's own (module:Class): whose fault an error is, hooks that nobody calls."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import traceback
+from difflib import get_close_matches
+from pathlib import Path
+
+from simulator.errors import printable
+
+_HOME = Path(__file__).resolve().parent.parent
+_HOUSE = tuple(str(_HOME / room) for room in ("simulator", "policies", "workloads", "reports"))
+_names: dict[str, str] = {}  # of the plug-ins, by the file in which their class stands
+
+# Methods of base classes that only mean something to those who derive from them.
+_HOOKS_OF_BASES = {
+    "first_rank": "policies.eviction.ranked.Ranked",
+    "rank": "policies.eviction.ranked.Ranked, as first_rank",
+}
+
+
+def remember(name: str, plugin: type) -> None:
+    """Note that a class is a plug-in of one's own, by the name that reaches it."""
+    file = _file_of(plugin)
+    if file is not None and not file.startswith(_HOUSE):
+        _names[file] = name
+
+
+def fault_of(error: BaseException) -> str | None:
+    """Return whose code raised an error, with file and line, if it is a plug-in of one's own.
+
+    Of the calls that led to the error the innermost in a plug-in's own file counts.
+    """
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        name = _names.get(str(Path(frame.filename).resolve()))
+        if name is not None:
+            what = printable(f"{type(error).__name__}: {error}", 300)
+            place = f"{printable(frame.filename)}:{frame.lineno}, in {printable(frame.name)}"
+            return f"your policy '{printable(name)}' failed: {what} ({place})"
+    return None
+
+
+def in_use() -> list[str]:
+    """Return the plug-ins of one's own that were created so far."""
+    return sorted(_names.values())
+
+
+def doubts(plugin: type, promised: list[str]) -> list[str]:
+    """Return what looks like a hook of a class of one's own, and is called by nobody.
+
+    Parameters
+    ----------
+    plugin
+        The class.
+    promised
+        What the protocol of its kind has.
+    """
+    own = [base for base in plugin.__mro__ if _is_own(base)]
+    inherited = {name for base in plugin.__mro__ if not _is_own(base) for name in vars(base)}
+    known = {*promised, *inherited}
+    names = dict.fromkeys(name for base in own for name in vars(base))
+    said = []
+    for name in names:
+        if name.startswith("_") or name in known or not _is_method(plugin, name):
+            continue
+        close = get_close_matches(name, sorted(known), n=1, cutoff=0.8)
+        if name in _HOOKS_OF_BASES:
+            said.append(f"'{name}' is never called: it is a hook of {_HOOKS_OF_BASES[name]}")
+        elif close or name.startswith("on_"):
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            said.append(f"'{name}' is never called: no hook is named so{hint}")
+    return said
+
+
+def _is_own(base: type) -> bool:
+    file = _file_of(base)
+    return file is not None and not file.startswith(_HOUSE) and base.__module__ != "abc"
+
+
+def _is_method(plugin: type, name: str) -> bool:
+    return callable(inspect.getattr_static(plugin, name, None))
+
+
+def _file_of(plugin: type) -> str | None:
+    module = sys.modules.get(plugin.__module__)
+    file = getattr(module, "__file__", None)
+    return None if file is None else str(Path(file).resolve())
