@@ -30,7 +30,9 @@ def stamp_of(path: str | Path) -> Stamp | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def remembered(maxsize: int) -> Callable[[OfFile[PathLike, P, T]], OfFile[PathLike, P, T]]:
+def remembered(
+    maxsize: int, *, ours: bool = False
+) -> Callable[[OfFile[PathLike, P, T]], OfFile[PathLike, P, T]]:
     """Return a decorator that remembers a function of a path while the file is unchanged.
 
     The first argument is the path, or a name that may be one. What is no file is remembered by
@@ -40,6 +42,9 @@ def remembered(maxsize: int) -> Callable[[OfFile[PathLike, P, T]], OfFile[PathLi
     ----------
     maxsize
         Results that are kept, the ones used last.
+    ours
+        Whether the files are written by `simulator.files` alone: whole, under a name of their own
+        first. Then a new content is always a new file, and young ones are remembered too.
     """
 
     def decorate(function: OfFile[PathLike, P, T]) -> OfFile[PathLike, P, T]:
@@ -51,7 +56,7 @@ def remembered(maxsize: int) -> Callable[[OfFile[PathLike, P, T]], OfFile[PathLi
         @wraps(function)
         def wrapper(path: PathLike, /, *args: P.args, **kwargs: P.kwargs) -> T:
             stamp = stamp_of(path)
-            if stamp is not None and _is_fresh(stamp):
+            if stamp is not None and not ours and _is_fresh(stamp):
                 return function(path, *args, **kwargs)
             # Typed as taking anything hashable, it would hide the types of the function.
             return cast("Callable[..., T]", known)(stamp, path, *args, **kwargs)

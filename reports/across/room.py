@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.results.evidence import share_of_room
-from reports.results.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
+from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
+from reports.results.points import Point, World
 from reports.statistics import Estimate
 
 

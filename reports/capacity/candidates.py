@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from policies.registry import KINDS
-from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
+from reports.results.marks import marks_of
 from reports.study.cells import Cell, cell_of, expand
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
@@ -81,7 +80,7 @@ def candidates(settings: Settings) -> tuple[Study, list[Candidate]]:
         grouped.setdefault(repr(cell.choice), []).append(cell)
     groups = [tuple(group) for group in grouped.values()]
     varied = [key for key in _POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
-    return study, [Candidate(_name(group[0], varied), _marks(group[0]), group) for group in groups]
+    return study, [_candidate(group, varied) for group in groups]
 
 
 def stated_capacities(settings: Settings) -> list[int | None]:
@@ -138,6 +137,11 @@ def widened(grid: Sequence[int]) -> list[int]:
     return [*below, *grid, *(size for size in (most << 1, most << 2) if size <= LARGEST_BYTES)]
 
 
+def _candidate(group: tuple[Cell, ...], varied: Sequence[str]) -> Candidate:
+    marks = marks_of(group[0].study.policy.model_dump())
+    return Candidate(_name(group[0], varied), marks, group)
+
+
 def _name(cell: Cell, varied: Sequence[str]) -> str:
     """Return "adaptive · gdsf · rate 5"."""
     policy = cell.study.policy
@@ -145,14 +149,3 @@ def _name(cell: Cell, varied: Sequence[str]) -> str:
     others = {key: v for key, v in cell.choice.items() if not key.startswith("policy.")}
     names += [f"{key.rpartition('.')[2]} {value}" for key, value in others.items()]
     return " · ".join(names)
-
-
-def _marks(cell: Cell) -> tuple[str, ...]:
-    specs = {kind: getattr(cell.study.policy, kind) for kind in _POLICIES}
-    bound = _flag("placer", specs["placer"], "implicit")
-    ahead = any(_flag(kind, spec, "clairvoyant") for kind, spec in specs.items())
-    return (UPPER_BOUND,) * bound + (LOOKS_AHEAD,) * ahead
-
-
-def _flag(kind: str, spec: str, flag: str) -> bool:
-    return bool(getattr(KINDS[kind].classes.get(spec.partition(":")[0]), flag, False))

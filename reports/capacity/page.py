@@ -25,7 +25,7 @@ from reports.page.document import bare, render
 from reports.page.panel import Panel
 from reports.palette import BLUE, VERMILLION
 from reports.profile.page import KINDS, LOSSY_MEANS
-from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
+from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
 from simulator.files import write_text
 from simulator.units import format_bytes, format_count, format_seconds
 

@@ -186,9 +186,12 @@ class Replay:
 
     def summary(self, result: Result) -> dict[str, Any]:
         """Return the figures, with the scenario that they belong to."""
+        from reports.results.marks import marks_of
+
         return {
             **result.summary(self.cell.study.study.warmup_share),
             "bound_saved_tokens": self.bound(result),
+            "marks": list(marks_of(self.cell.study.policy.model_dump())),
             "scenario": self.cell.study.resolved(),
             "trace": self.plan()["trace"],
         }

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.results.comparison import differences
-from reports.results.points import LOOKS_AHEAD, UPPER_BOUND, Point, World
+from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
+from reports.results.points import Point, World
 from reports.statistics import MOST_WARMUP_SHARE
 from simulator.units import format_count
 

@@ -120,7 +120,7 @@ class _Basis:
         return min(self.added_tokens, held + self.cut_off_tokens)
 
 
-@remembered(maxsize=256)
+@remembered(maxsize=256, ours=True)
 def _stored_bound(
     path: Path, grid: Grid, sizes: Sizes, capacity_bytes: int | None, first: int
 ) -> int | None:
@@ -128,7 +128,9 @@ def _stored_bound(
     return None if basis is None else basis.bound_tokens(capacity_bytes)
 
 
-@remembered(maxsize=8)  # small beside the traces; replications of a scenario follow one another
+@remembered(
+    maxsize=8, ours=True
+)  # small beside the traces; replications of a scenario follow one another
 def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
     return _basis(open_stored(path), grid, sizes, first)
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from policies.registry import KINDS
 from reports.results.evidence import Row, estimate, finished
-from reports.results.points import LOOKS_AHEAD, UNBOUNDED, UPPER_BOUND, Point, Series, World
+from reports.results.marks import marks_in
+from reports.results.points import UNBOUNDED, Point, Series, World
 from reports.statistics import Estimate, corrected
 from simulator.units import format_bytes
 
@@ -133,17 +133,7 @@ def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
     """Return what a row belongs to, named by its policies without a placer that all share."""
     others = tuple(str(row[key]) for key in policies)
     named = others if one_placer and others else (row["placer"], *others)
-    marks = []
-    if _flag("placer", row["placer"], "implicit"):
-        marks.append(UPPER_BOUND)
-    if any(_flag(kind, row.get(kind), "clairvoyant") for kind in _POLICIES):
-        marks.append(LOOKS_AHEAD)
-    return Series(" · ".join(named), row["placer"], others, tuple(marks))
-
-
-def _flag(kind: str, spec: object, flag: str) -> bool:
-    """Return a flag of a registered policy. What is not registered is not imported for a page."""
-    return bool(getattr(KINDS[kind].classes.get(str(spec).partition(":")[0]), flag, False))
+    return Series(" · ".join(named), row["placer"], others, marks_in(row))
 
 
 def _capacity_labels(sizes: Sequence[int | None]) -> list[str]:

@@ -13,11 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from reports.results.evidence import Metric, Row, difference
+from reports.results.marks import UPPER_BOUND
 from reports.statistics import Estimate
 
 UNBOUNDED = "unbounded"
-UPPER_BOUND = "upper bound"
-LOOKS_AHEAD = "looks ahead"
 MOST_SERIES = 24
 _OUTCOME = ("saved_tokens", "ttft_mean_seconds", "cache_mean_bytes", "checkpoints_written")
 

@@ -48,7 +48,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
     counts = ", ".join(f"{requests[s]:,} {s}" for s in ("finished", "rejected", "unfinished"))
     rows = [
         ("workload", f"{trace['name']}: {trace['requests']:,} requests"),
-        ("policies", f"{policy.placer}, {policy.eviction}, {policy.admission}"),
+        ("policies", f"{policy.placer}, {policy.eviction}, {policy.admission}{_marked(summary)}"),
         *_model(study),
         ("requests", f"{requests['total']:,} counted: {counts}"),
         ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
@@ -87,6 +87,11 @@ def _model(study: Study) -> list[tuple[str, str]]:
     if profile.lossy is not None:
         rows.append(("lossy", profile.lossy))
     return rows
+
+
+def _marked(summary: dict[str, Any]) -> str:
+    """Return the marks of the policies in brackets, nothing where they have none."""
+    return f" ({', '.join(summary['marks'])})" if summary["marks"] else ""
 
 
 def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:

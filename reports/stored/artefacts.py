@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.files import write_json, write_parquet
 from reports.results.columns import column
+from reports.results.marks import COLUMN, marks_of
 from reports.stored.journal import Outcome
 from reports.stored.manifest import SCHEMA_VERSION, make_manifest
 from reports.study.cells import Cell
@@ -157,6 +158,7 @@ def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
         "server": study.server.kind,
         "capacity_bytes": study.cache.capacity,
         "workload": source_name(study.workload.trace, study.workload.generator),
+        COLUMN: ", ".join(marks_of(study.policy.model_dump())),
     }
     if cell.draw is not None:
         row["draw"] = cell.draw

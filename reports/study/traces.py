@@ -175,7 +175,7 @@ def facts_of(trace: Trace, study: Study) -> TraceFacts:
     )
 
 
-@remembered(maxsize=64)
+@remembered(maxsize=64, ours=True)
 def ideal_saved_tokens(path: Path, first: int) -> int:
     """Return what an unbounded cache with a state everywhere saves from request `first` on."""
     from workloads.inspection import overlaps
@@ -222,7 +222,7 @@ def _files(folder: Path) -> list[Path]:
         raise DataError(str(folder), f"cannot be read: {reason(error)}") from None
 
 
-@remembered(maxsize=2)
+@remembered(maxsize=2, ours=True)
 def open_stored(path: Path) -> Trace:
     """Open a stored workload; the last ones stay open in each worker."""
     from workloads.opening import open_trace

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.results.evidence import Row, difference, estimate, finished
+from reports.results.marks import marks_in
 from reports.statistics import Estimate, independent_difference
 from reports.stored.artefacts import PLAIN_COLUMNS, read_artefacts
 from reports.study.settings import flatten
@@ -39,6 +40,11 @@ class Sweep:
     told: dict[str, Any]
     grid: tuple[str, ...]
     rows: tuple[Row, ...]
+
+    @property
+    def marks(self) -> list[tuple[str, ...]]:
+        """The marks of the policies of each cell."""
+        return [marks_in(row) for row in self.rows]
 
     @property
     def deterministic(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +92,10 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
         comparisons=adjusted(figures),
         requests=_moved(ours, theirs) if paired else {},
         lost_tokens=lost,
-        notes=tuple(_left_out(a, b, len(ours["request"]))) if paired else (),
+        notes=(
+            *_marked({"A": [a.marks], "B": [b.marks]}),
+            *(_left_out(a, b, len(ours["request"])) if paired else ()),
+        ),
     )
 
 
@@ -107,7 +110,7 @@ def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> Tw
         comparisons=adjusted(found),
         requests={},
         lost_tokens={},
-        notes=tuple(notes),
+        notes=(*_marked({"A": a.marks, "B": b.marks}), *notes),
     )
 
 
@@ -116,6 +119,16 @@ def _moved(a: Columns, b: Columns) -> dict[str, int]:
     sense = np.sign(b["saved_tokens"] - a["saved_tokens"])
     names = {"more": 1, "less": -1, "the same": 0}
     return {name: int((sense == sign).sum()) for name, sign in names.items()}
+
+
+def _marked(marks: Mapping[str, Iterable[Sequence[str]]]) -> list[str]:
+    """Return a note for each side with policies that are no fair competitors."""
+    found = {side: sorted({mark for each in told for mark in each}) for side, told in marks.items()}
+    return [
+        f"{side} has policies with a mark ({', '.join(told)}): no real system can do what they do"
+        for side, told in found.items()
+        if told
+    ]
 
 
 def _left_out(a: Run, b: Run, common: int) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.results.marks import COLUMN, marks_in
 from reports.stored.records_folder import SCHEMA_VERSION
 from reports.study.settings import flatten
 from simulator.errors import DataError, UsageError, printable
@@ -44,12 +45,15 @@ class Run:
         The share of the requests that does not count.
     columns
         Of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them.
+    marks
+        Of its policies: why they are no fair competitors.
     """
 
     folder: str
     told: dict[str, Any]
     warmup: float
     columns: Columns
+    marks: tuple[str, ...] = ()
 
     @property
     def prompts(self) -> str | None:
@@ -76,7 +80,11 @@ def open_run(folder: Path) -> Run:
     summary = _read_summary(folder)
     told = dict(flatten(summary["scenario"] | _facts(summary)))
     warmup = told.get("study.warmup", 0.0)
-    return Run(str(folder), told, float(warmup), _read_records(folder / "records.parquet"))
+    policies = {kind: told.get(f"policy.{kind}") for kind in ("placer", "eviction", "admission")}
+    stored = summary.get(COLUMN)
+    marks = marks_in(policies | ({} if stored is None else {COLUMN: ", ".join(map(str, stored))}))
+    records = _read_records(folder / "records.parquet")
+    return Run(str(folder), told, float(warmup), records, marks)
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:

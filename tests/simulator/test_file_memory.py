@@ -7,6 +7,7 @@ from pathlib import Path
 
 from simulator import file_memory
 from simulator.file_memory import remembered
+from simulator.files import write_text
 
 OLD = (1_000_000_000, 1_000_000_000)
 
@@ -41,6 +42,15 @@ def test_a_file_that_was_just_written_is_read_each_time(tmp_path):
     path.write_text("one")
     assert [reader.text(path) for _ in range(3)] == ["one"] * 3
     assert reader.reads == 3
+
+
+def test_a_young_file_of_ours_is_read_once_until_another_takes_its_name(tmp_path):
+    path, reads = tmp_path / "a", []
+    read = remembered(8, ours=True)(lambda path: reads.append(path) or path.read_text())
+    for text in ("one", "two"):
+        write_text(path, text)
+        assert [read(path) for _ in range(3)] == [text] * 3
+    assert len(reads) == 2
 
 
 def test_a_file_of_the_same_name_size_and_time_is_another_file(tmp_path, monkeypatch):
