@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.errors import DataError, printable
-from simulator.files import TEMPORARY_PREFIX, unwritable, whole_file, write_text
+from simulator.files import unwritable, whole_file, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,9 +55,3 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(path, error) from error
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed writer left behind."""
-    for leftover in folder.glob(f"{TEMPORARY_PREFIX}*"):
-        leftover.unlink(missing_ok=True)

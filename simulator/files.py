@@ -1,7 +1,13 @@
-"""Files that are whole or absent: temporary name, fsync, rename."""
+"""Files that are whole or absent: temporary name, fsync, rename.
+
+A temporary file is locked (flock) while it is written, so that what a killed process has left can
+be told from what a living one is writing; the next writer into the folder removes it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +17,7 @@ from pathlib import Path
 from simulator.errors import UsageError, printable
 
 TEMPORARY_PREFIX = ".writing-"
+_tidied: set[Path] = set()  # folders that this process has looked through
 
 
 @contextmanager
@@ -26,11 +33,13 @@ def whole_file(path: Path) -> Iterator[Path]:
     if "\0" in str(path) or not path.name:
         raise UsageError(f"cannot write '{printable(str(path))}': it is not a file name")
     try:
-        handle, name = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=path.parent)
-        os.close(handle)
+        folder = path.parent.absolute()
+        if folder not in _tidied:
+            remove_leftovers(folder)
+            _tidied.add(folder)
+        lock, temporary = _locked_file(path.parent)
     except OSError as error:
         raise unwritable(path, error) from error
-    temporary = Path(name)
     try:
         yield temporary
         _flush(temporary)
@@ -41,6 +50,44 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise unwritable(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files in a folder that no living process is writing.
+
+    Raises
+    ------
+    OSError
+        When the folder cannot be read or written.
+    """
+    for leftover in folder.glob(f"{TEMPORARY_PREFIX}*"):
+        with contextlib.suppress(FileNotFoundError, PermissionError, IsADirectoryError):
+            handle = os.open(leftover, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                if _lock(handle):
+                    leftover.unlink()
+            finally:
+                os.close(handle)
+
+
+def _locked_file(folder: Path) -> tuple[int, Path]:
+    """Make a temporary file and lock it; return the handle that holds the lock, and the path."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=folder)
+        _lock(handle)
+        if os.fstat(handle).st_nlink:  # nobody took it for a leftover before it was locked
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Lock a file unless another process has; say whether it is locked now by this one."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another has it, or the file system knows no locks: hands off
+        return False
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

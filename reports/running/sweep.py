@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.files import remove_leftovers
 from reports.running.executors import run_tasks
 from reports.running.warmup import seen_metrics, settle
 from reports.stored.artefacts import cells_table, write_artefacts
@@ -27,6 +26,7 @@ from reports.study.traces import (
     store_trace,
     with_times,
 )
+from simulator.files import remove_leftovers
 
 if TYPE_CHECKING:
     from simulator.result import Result

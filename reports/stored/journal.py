@@ -4,8 +4,9 @@
     OUT/journal/<cell>.json     the outcome of one cell, with its checksum
     OUT/journal/lock            held (flock) by the process that works here
 
-Every file is written to a temporary name, fsynced and renamed. An entry that cannot be read, or
-whose checksum is wrong, counts as absent: its cell is computed again.
+Every file is written to a temporary name, fsynced and renamed, and has a checksum. A cell whose
+entry is damaged is computed again, which is said; a damaged header is refused, since nothing tells
+whose folder it is.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from reports.files import make_folder, remove_leftovers, write_json
-from simulator.errors import UsageError, printable
-from simulator.files import unwritable
+from reports.console import say
+from reports.files import make_folder, write_json
+from simulator.errors import DataError, UsageError, printable
+from simulator.files import remove_leftovers, unwritable
 
 SCHEMA_VERSION = 1
 
@@ -50,6 +53,8 @@ class Journal:
     UsageError
         When the folder belongs to something else, was written by a newer version, is in use by
         a live process, or cannot be written.
+    DataError
+        When the header is damaged.
     """
 
     def __init__(self, folder: Path, study: str) -> None:
@@ -79,36 +84,40 @@ class Journal:
     def write(self, outcome: Outcome) -> None:
         """Store an outcome."""
         body = {"cell": outcome.cell, "metrics": outcome.metrics, "error": outcome.error}
-        write_json(
-            self.folder / f"{outcome.cell}.json",
-            {"schema_version": SCHEMA_VERSION, "checksum": _checksum(body), **body},
-        )
+        write_json(self.folder / f"{outcome.cell}.json", _sealed(body))
 
     def read(self, cell: str) -> Outcome | None:
         """Return the stored outcome of a cell, or None where there is no sound one."""
-        entry = _load(self.folder / f"{cell}.json")
-        if entry is None or entry.get("schema_version") != SCHEMA_VERSION:
+        path = self.folder / f"{cell}.json"
+        if not path.exists():
             return None
-        body = {key: entry.get(key) for key in ("cell", "metrics", "error")}
-        if entry.get("checksum") != _checksum(body) or body["cell"] != cell:
+        body = _unsealed(_load(path), ("cell", "metrics", "error"))
+        if body is None or body["cell"] != cell:
+            say(f"note: {path} is damaged: this cell is computed again")
             return None
         return Outcome(cell, body["metrics"], body["error"])
 
     def _bind(self, folder: Path, study: str) -> None:
         path = self.folder / "header.json"
-        header = _load(path)
         entries = any(entry.name != path.name for entry in self.folder.glob("*.json"))
-        if header is None or not entries:  # nothing is lost by starting over
-            write_json(path, {"schema_version": SCHEMA_VERSION, "study": study})
+        if not entries or not path.exists():  # nothing is lost by starting over
+            write_json(path, _sealed({"study": study}))
             return
-        version = header.get("schema_version")
-        name = printable(str(folder))
-        if not isinstance(version, int) or version > SCHEMA_VERSION:
+        header, name = _load(path), printable(str(folder))
+        version = None if header is None else header.get("schema_version")
+        if isinstance(version, int) and version > SCHEMA_VERSION:
             raise UsageError(
                 f"{name}: journal of schema_version {version!r}, expected {SCHEMA_VERSION}: "
                 "it was written by a newer milepost"
             )
-        if header.get("study") != study:
+        body = _unsealed(header, ("study",))
+        if body is None and header != {"schema_version": SCHEMA_VERSION, "study": study}:
+            raise DataError(
+                str(path),
+                "damaged, so that nothing tells to which study the folder belongs: delete this "
+                "file, and the study that belongs here goes on from the cells that are kept",
+            )
+        if body is not None and body["study"] != study:
             raise UsageError(
                 f"{name}: holds the results of another study (or of this one before it was "
                 "changed); give another --out"
@@ -153,6 +162,19 @@ def _load(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _sealed(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what is stored of a body: with its version and its checksum."""
+    return {"schema_version": SCHEMA_VERSION, "checksum": _checksum(body), **body}
+
+
+def _unsealed(stored: dict[str, Any] | None, keys: Sequence[str]) -> dict[str, Any] | None:
+    """Return the body of what is stored, None where it is damaged."""
+    if stored is None or stored.get("schema_version") != SCHEMA_VERSION:
+        return None
+    body = {key: stored.get(key) for key in keys}
+    return body if stored.get("checksum") == _checksum(body) else None
 
 
 def _checksum(body: dict[str, Any]) -> str:

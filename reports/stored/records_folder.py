@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from reports.files import (
     make_folder,
-    remove_leftovers,
     write_json,
     write_parquet,
 )
@@ -21,7 +20,7 @@ from reports.study.sections import Study
 from reports.study.settings import to_toml
 from reports.version import version, versions
 from simulator.errors import UsageError, printable
-from simulator.files import unwritable, write_text
+from simulator.files import remove_leftovers, unwritable, write_text
 
 if TYPE_CHECKING:
     from simulator.result import Result

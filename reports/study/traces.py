@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from reports.files import make_folder, write_json
 from reports.study.sections import DEFAULT_RATE, Study, Workload
@@ -145,7 +146,7 @@ def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts
     """Store the workload as Parquet in `folder`, unless it is there; return where, and facts."""
     path = folder / f"{trace_key(study, seed)}.parquet"
     sidecar = path.with_suffix(".json")
-    stored = _read_facts(sidecar) if path.is_file() else None
+    stored = _read_facts(sidecar, path) if path.is_file() else None
     if stored is not None:
         return path, stored
     from workloads.store import save
@@ -156,7 +157,7 @@ def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts
         raise DataError(str(study.workload.trace), "changed while it was read: run it again")
     make_folder(folder)
     save(trace, path)
-    write_json(sidecar, asdict(facts))
+    write_json(sidecar, _sealed(asdict(facts), path))
     return path, facts
 
 
@@ -230,8 +231,18 @@ def open_stored(path: Path) -> Trace:
     return open_trace(path)
 
 
-def _read_facts(sidecar: Path) -> TraceFacts | None:
+def _sealed(facts: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return what is stored of facts: with a checksum of them and of the stored trace."""
+    text = json.dumps([facts, file_sha256(str(path))], sort_keys=True)
+    return {"facts": facts, "checksum": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _read_facts(sidecar: Path, path: Path) -> TraceFacts | None:
+    """Return the facts of a stored trace; None where they or the trace are damaged."""
     try:
-        return TraceFacts(**json.loads(sidecar.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return None
+        stored = json.loads(sidecar.read_bytes())
+        if stored == _sealed(stored["facts"], path):
+            return TraceFacts(**stored["facts"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        pass
+    return None

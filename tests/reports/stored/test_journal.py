@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reports.stored.journal import Journal, Outcome
-from simulator.errors import UsageError
+from simulator.errors import DataError, UsageError
 from simulator.files import TEMPORARY_PREFIX, whole_file, write_text
 
 OUTCOME = Outcome("abc", {"saved_tokens": 3, "rate": 0.1, "blocks": [1, 2], "p99": None})
@@ -107,9 +107,48 @@ def test_an_entry_with_one_figure_changed_counts_as_absent(tmp_path: Path) -> No
         assert journal.read("abc") is None
 
 
+def test_every_damaged_byte_of_an_entry_is_seen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Journal(tmp_path, "study") as journal:
+        journal.write(OUTCOME)
+        path = tmp_path / "journal" / "abc.json"
+        sound = path.read_bytes()
+        for at in range(0, len(sound), 7):
+            path.write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
+            found = journal.read("abc")
+            assert found in (None, OUTCOME)  # white space does not matter
+            told = capsys.readouterr().err
+            assert (found is None) == (f"{path} is damaged: this cell is computed again" in told)
+
+
+def test_a_damaged_header_is_told_as_damage(tmp_path: Path) -> None:
+    with Journal(tmp_path, "study") as journal:
+        journal.write(OUTCOME)
+    header = tmp_path / "journal" / "header.json"
+    sound = header.read_bytes()
+    at = sound.index(b"study") + 11
+    for damaged in (sound.replace(b"study", b"stucy"), sound[:at], b"", sound[:-20] + b"\x00" * 20):
+        header.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"header\.json: damaged.* delete this file"):
+            Journal(tmp_path, "study")
+    header.unlink()
+    with Journal(tmp_path, "study") as journal:
+        assert journal.read("abc") == OUTCOME
+
+
+def test_a_header_of_an_earlier_version_has_no_checksum(tmp_path: Path) -> None:
+    with Journal(tmp_path, "study") as journal:
+        journal.write(OUTCOME)
+    header = tmp_path / "journal" / "header.json"
+    header.write_text(json.dumps({"schema_version": 1, "study": "study"}))
+    with Journal(tmp_path, "study") as journal:
+        assert journal.read("abc") == OUTCOME
+
+
 def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     Journal(tmp_path, "study").__exit__(None, None, None)
-    for folder in (tmp_path, tmp_path / "journal"):
+    for folder in (tmp_path, tmp_path / "journal"):  # of no living process
         (folder / f"{TEMPORARY_PREFIX}1234").write_text("half")
     Journal(tmp_path, "study").__exit__(None, None, None)
     assert not list(tmp_path.rglob(f"{TEMPORARY_PREFIX}*"))
