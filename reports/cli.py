@@ -33,10 +33,11 @@ from reports.commands import (
     trace,
 )
 from reports.console import say
+from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
 from simulator.errors import MilepostError
 
-BUG, USAGE, INTERRUPTED = 1, 2, 130
+BUG, USAGE = 1, 2
 
 app = typer.Typer(
     name="milepost",
@@ -119,9 +120,10 @@ def _prepare_streams() -> None:
 
 
 def _invoke(arguments: list[str]) -> None:
-    command = typer.main.get_command(app)
-    with command.make_context("milepost", arguments) as context:
-        command.invoke(context)
+    with interruptible():
+        command = typer.main.get_command(app)
+        with command.make_context("milepost", arguments) as context:
+            command.invoke(context)
 
 
 def _report_unexpected(error: Exception) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -19,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for_sentinel
 from typing import Generic
 
+from reports.interrupts import interrupts_held_back
 from reports.running.tasks import T, Work, guarded
 from reports.stored.journal import Outcome
 
@@ -100,7 +100,8 @@ class _Pool(Generic[T]):
             if self._executor is None:
                 self._executor = _new_executor(self._jobs)
             try:
-                future = self._executor.submit(guarded, self._work, queue[0])
+                with interrupts_held_back():  # it starts workers: they leave Ctrl-C to us
+                    future = self._executor.submit(guarded, self._work, queue[0])
             except BrokenProcessPool:
                 return False
             flying[future] = queue.popleft()
@@ -149,8 +150,7 @@ def _new_executor(jobs: int) -> Executor:
 
 
 def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent does, however it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """End when the parent does, however it ends; Ctrl-C is left to it from the first moment."""
     threading.Thread(target=_follow_parent, daemon=True).start()
 
 

@@ -24,7 +24,7 @@ warmup = 0.1
 "policy.placer" = ["none", "last", "branch", "dense"]
 "cache.capacity" = ["1 GiB", "4 GiB", "unbounded"]
 """
-COMMAND = [sys.executable, "-c", "from reports.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from reports.entry import main; main()"]
 
 
 @dataclass(frozen=True)
