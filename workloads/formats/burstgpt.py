@@ -14,6 +14,7 @@ and the model.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,7 @@ _FEWEST = 200  # requests below which a share of a hundredth says nothing
 
 
 class _Line(msgspec.Struct, gc=False):
-    time: float = msgspec.field(name="Timestamp")
+    time: Decimal = msgspec.field(name="Timestamp")
     prompt: int = msgspec.field(name="Request tokens")
     output: int = msgspec.field(name="Response tokens")
     total: int | None = msgspec.field(name="Total tokens", default=None)
@@ -66,15 +67,14 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 def _note_idle_head(rows: Rows) -> None:
     """Note a long time at the start in which hardly anything comes."""
-    times = np.sort(np.frombuffer(rows.time_ticks, dtype=np.float64))
+    times = np.sort(rows.time_ticks.since_first())
     if len(times) < _FEWEST or times[-1] == times[0]:
         return
     idle = times[int(_HEAD_REQUESTS * len(times))] - times[0]
     share = idle / (times[-1] - times[0])
     if share > _HEAD_TIME:
-        seconds = idle / rows.ticks_per_second
         detail = f"the first {_HEAD_REQUESTS:.0%} of the requests take {share:.0%} of the time"
-        rows.note("idle-head", rows.line[0], f"{detail} ({seconds:,.0f} s)")
+        rows.note("idle-head", rows.line[0], f"{detail} ({idle:,.0f} s)")
 
 
 def matches(head: Head) -> bool:

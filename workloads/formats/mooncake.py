@@ -15,6 +15,7 @@ itself, are told in a note.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,7 @@ class _Line(msgspec.Struct, gc=False):
     input_length: int | None = None
     hash_ids: list[int | str] | None = None
     output_length: int | None = None
-    timestamp: float | None = None
+    timestamp: Decimal | None = None
     block_size: int | None = None
     session_id: Name | int | None = None
     label: Name | int | None = None
@@ -54,7 +55,7 @@ class _Line(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     prefix_block_hashes: list[int | str] | None = None
     output_tokens: int | None = None
-    created_time: float | None = None
+    created_time: Decimal | None = None
     block_tokens: int | None = None
     overlap_tokens: int | None = None
     end_overlap_tokens: int | None = None

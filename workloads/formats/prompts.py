@@ -23,8 +23,9 @@ from workloads.reading.csv_records import Record, read_csv_records
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import explain, read_json_lines
 from workloads.reading.reader import read_start
+from workloads.reading.time_fields import Timed
 from workloads.rows import Rows
-from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, TIME_FIELDS, named
+from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, named
 from workloads.text.requests import TextRequest, TextRows
 
 ANSWER_FIELDS = ("response", "completion", "output")
@@ -32,14 +33,11 @@ ANSWER_FIELDS = ("response", "completion", "output")
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Line(Timed, gc=False):
     prompt: str
     response: str | None = None
     completion: str | None = None
     output: str | None = None
-    timestamp: float | str | None = None
-    created_at: float | str | None = None
-    created: float | str | None = None
     session_id: Name | int | None = None
     conversation_id: Name | int | None = None
     chat_id: Name | int | None = None
@@ -61,7 +59,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
     def take(line: _Line, number: int) -> Problem | None:
         answer = named(line, ANSWER_FIELDS)[1]
-        time_field, time = named(line, TIME_FIELDS)
+        time_field, time = line.when()
         label = named(line, LABEL_FIELDS)[1]
         return texts.add(
             TextRequest(
@@ -75,10 +73,12 @@ def read(path: Path, options: ReadOptions) -> Rows:
             )
         )
 
+    decode = msgspec.json.Decoder(_Line).decode
+
     def take_record(record: Record, number: int) -> Problem | None:
         cells = {name: cell for name, cell in record.items() if cell or name == "prompt"}
         try:
-            return take(msgspec.convert(cells, _Line), number)
+            return take(decode(msgspec.json.encode(cells)), number)
         except msgspec.ValidationError as error:
             return explain(str(error))
 

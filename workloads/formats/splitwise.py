@@ -8,6 +8,7 @@ is left out and noted.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -25,7 +26,7 @@ _LANGUAGE_MODEL = 2
 
 
 class _Line(msgspec.Struct, gc=False):
-    arrival_timestamp: float
+    arrival_timestamp: Decimal
     prompt_size: int
     token_size: int
     request_type: int = _LANGUAGE_MODEL

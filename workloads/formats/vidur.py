@@ -7,6 +7,7 @@ its session. Cumulative is the default. A prompt of no token is left out and not
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -22,7 +23,7 @@ FIELDS = Fields("num_prefill_tokens", "num_decode_tokens", "arrived_at", "sessio
 
 
 class _Line(msgspec.Struct, gc=False):
-    arrived_at: float
+    arrived_at: Decimal
     num_prefill_tokens: int
     num_decode_tokens: int
     session_id: Name | None = None

@@ -16,6 +16,9 @@ from workloads.rows import Rows
 
 _WORDS = {
     "object": "one JSON object",
+    "decimal": "a number",
+    "decimal | null": "a number",
+    "int | decimal": "a number or text",
     "float": "a number",
     "float | null": "a number",
     "int": "a whole number",
@@ -83,6 +86,8 @@ def explain(said: str) -> Problem:
     typed = re.fullmatch(r"Expected `(.+)`, got `(.+)`", what)
     if typed:
         what = f"expected {_WORDS.get(typed[1], typed[1])}, found {typed[2]}"
+    elif what == "Invalid decimal string":
+        what = "expected a number, found text"
     elif "out of range" in what:
         what = f"expected a number within range, found another ({what.lower()})"
     elif not place:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Self
 
 from workloads.anomaly import Anomaly
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import TokenLists
 from workloads.reading.fields import Problem, presence_problem, prompt_problem, time_problem
-from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.times import TICKS_PER_SECOND, DateClock, number_in
 from workloads.rows import Rows
 from workloads.text.naming import tokenizer_for
 from workloads.text.tokenizer import Tokenizer, Tokens
 
-Time = float | int | str
-
-_NUMBER = re.compile(r"-?\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,4})?", re.ASCII)
+Time = float | int | Decimal | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +93,16 @@ class TextRows:
             rows.facts.append(said)
         return rows
 
-    def _ticks(self, time: Time | None) -> float | None:
+    def _ticks(self, time: Time | None) -> Ticks | None:
         """Return a number as it stands, and a date as ticks of its own; a file has one kind."""
-        number = _number(time)
+        number = number_in(time) if isinstance(time, str) else time
         if time is None or (number is not None and self.clock is None):
             return number
         if number is not None:
             raise ValueError("expected a date as on the lines before, found a number")
         return self._date_ticks(str(time))
 
-    def _date_ticks(self, time: str) -> float:
+    def _date_ticks(self, time: str) -> int:
         if self.clock is not None:
             return self.clock.ticks(time)
         if self.rows.time_ticks:
@@ -114,10 +113,3 @@ class TextRows:
         ticks = clock.ticks(time)
         self.clock, self.rows.ticks_per_second = clock, TICKS_PER_SECOND
         return ticks
-
-
-def _number(time: Time | None) -> float | None:
-    """Return a time that is a number, or text that holds one."""
-    if time is None or (isinstance(time, str) and not _NUMBER.fullmatch(time)):
-        return None
-    return float(time)

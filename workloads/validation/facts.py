@@ -66,7 +66,7 @@ def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
     """
     times, arrival = None, np.arange(len(rows))
     if rows.time_ticks:
-        times = np.frombuffer(rows.time_ticks, dtype=np.float64) / rows.ticks_per_second
+        times = rows.time_ticks.since_first()
         arrival = np.argsort(times, kind="stable")
     trace = to_trace(rows, "")
     return Facts(
