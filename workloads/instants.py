@@ -69,6 +69,16 @@ class Instants:
         both = zip(seconds.tolist(), fraction.tolist(), strict=True)
         return np.array([(whole * ATTOSECONDS + part) / ATTOSECONDS for whole, part in both])
 
+    def first_seconds(self) -> float:
+        """Return the earliest time as it was told, in seconds since its own zero."""
+        seconds, fraction = self._columns()
+        return float((seconds + fraction / ATTOSECONDS).min())
+
+    def fractions(self, ticks_per_second: float) -> float:
+        """Return the share of times that are no whole ticks."""
+        _, fraction = self._columns()
+        return float((fraction % (ATTOSECONDS // int(ticks_per_second)) > 0).mean())
+
     def merged(self, times: Float64) -> NDArray[np.bool_]:
         """Say which requests come later than another that `since_first` puts at the same time."""
         seconds, fraction = self._columns()

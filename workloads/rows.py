@@ -31,6 +31,8 @@ class Rows:
     and whole and decimal numbers stay exact (`workloads.instants`). `oddities` are what the reader
     itself has met and survived (failures, missing outputs, ...), by the word that names their
     kind. `facts` are what else a reader of reports should know, such as what the tokens are.
+    `known_options` are those of the format, which a hint may name. `dated` times are dates;
+    `laid_out` ones were told since the start of each session only.
     """
 
     prompts: Prompts
@@ -48,6 +50,9 @@ class Rows:
     first_bad: DataError | None = None
     oddities: dict[str, Anomaly] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+    known_options: frozenset[str] = frozenset()
+    dated: bool = False
+    laid_out: bool = False
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)

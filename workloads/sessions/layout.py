@@ -15,6 +15,7 @@ def lay_out(rows: Rows, options: ReadOptions) -> None:
     With a rate, sessions start as a Poisson process, in the order of the file, the first at 0.
     Without one they all start at 0, as their times say, which no server has seen.
     """
+    rows.laid_out = True
     sessions = np.frombuffer(rows.session, dtype=np.int32)
     count = len(np.unique(sessions))
     if options.session_rate is None:

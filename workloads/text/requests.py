@@ -111,5 +111,5 @@ class TextRows:
             raise ValueError("expected a number, which a unit of time was given for")
         clock = DateClock()
         ticks = clock.ticks(time)
-        self.clock, self.rows.ticks_per_second = clock, TICKS_PER_SECOND
+        self.clock, self.rows.ticks_per_second, self.rows.dated = clock, TICKS_PER_SECOND, True
         return ticks
