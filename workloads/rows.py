@@ -32,7 +32,8 @@ class Rows:
     itself has met and survived (failures, missing outputs, ...), by the word that names their
     kind. `facts` are what else a reader of reports should know, such as what the tokens are.
     `known_options` are those of the format, which a hint may name. `dated` times are dates;
-    `laid_out` ones were told since the start of each session only.
+    `laid_out` ones were told since the start of each session only;
+    in a `closed_loop`, times follow from answers, and the file's order does not follow from them.
     """
 
     prompts: Prompts
@@ -53,6 +54,7 @@ class Rows:
     known_options: frozenset[str] = frozenset()
     dated: bool = False
     laid_out: bool = False
+    closed_loop: bool = False
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)
@@ -165,7 +167,8 @@ def _arrivals(rows: Rows, notes: list[str]) -> tuple[NDArray[np.int64] | None, T
         notes.append(f"{merged:,} arrivals {MERGED}")
     if order is None:
         return None, times
-    notes.append("lines were not sorted by time: sorted, equal times keep the file's order")
+    if not rows.closed_loop:
+        notes.append("lines were not sorted by time: sorted, equal times keep the file's order")
     return order, times[order]
 
 

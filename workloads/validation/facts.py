@@ -30,6 +30,8 @@ class Facts:
         Seconds, of each row; None without times.
     merged
         bool, of each row: whether only rounding gives it the time of an earlier one.
+    closed_loop
+        Whether times follow from answers, so that their order is not that of the file.
     known_options
         The options that the format knows.
     prefix
@@ -42,6 +44,7 @@ class Facts:
     line: Int64 | None
     times: NDArray[np.float64] | None
     merged: NDArray[np.bool_]
+    closed_loop: bool
     known_options: frozenset[str]
     prefix: Int64
 
@@ -67,7 +70,7 @@ def facts_of_trace(trace: Trace) -> Facts:
     """Return the columns of a saved trace."""
     leaf = trace.leaf.astype(np.int64)
     none, order = np.zeros(len(trace), dtype=np.bool_), np.arange(len(trace))
-    return Facts(trace, order, None, trace.arrival_seconds, none, frozenset(), leaf)
+    return Facts(trace, order, None, trace.arrival_seconds, none, False, frozenset(), leaf)
 
 
 def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
@@ -88,6 +91,7 @@ def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
         line=np.frombuffer(rows.line, dtype=np.int64),
         times=times,
         merged=merged,
+        closed_loop=rows.closed_loop,
         known_options=rows.known_options,
         prefix=trace.leaf.astype(np.int64) if prefix is None else prefix[arrival],
     )

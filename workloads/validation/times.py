@@ -26,7 +26,9 @@ def time_anomalies(facts: Facts) -> Iterator[Anomaly]:
         yield from facts.found("no-times", everything, "arrivals must come from a rate")
         return
     steps = np.concatenate([[0.0], np.diff(times)])
-    yield from facts.found("unsorted", steps < 0, "earlier than the line before: will be sorted")
+    if not facts.closed_loop:
+        detail = "earlier than the line before: will be sorted"
+        yield from facts.found("unsorted", steps < 0, detail)
     distinct, first = np.unique(times, return_index=True)
     repeated = np.ones(len(times), dtype=np.bool_)
     repeated[first] = False
