@@ -35,7 +35,10 @@ def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Pr
         return None
     if not (isinstance(ticks, Decimal) and ticks.is_nan()) and 0 <= ticks <= limit:
         return None
-    return field, f"expected a time from 0 to {limit:g}, found {float(ticks):g}"
+    return (
+        field,
+        f"expected a time from 0 to {limit:g}, found {float(ticks):g}: is it in another unit?",
+    )
 
 
 def presence_problem(

@@ -33,8 +33,9 @@ class IdTurns:
       `closed_loop`. Where no row has a time, sessions start together, or at a `session_rate`.
       Without any time or delay there are no times.
     - Rows are incremental where the options or the rows say so. Else they are where most later
-      turns of sessions have no time of their own, and do not begin as the turn before: with its
-      first id or, where that has no whole block, with its tokens and its answer's.
+      turns of sessions wait for the answer before (a delay, or no time where others have one), and
+      do not begin as the turn before: with its first id or, where that has no whole block, with its
+      tokens and its answer's.
     """
 
     rows: Rows
@@ -46,7 +47,7 @@ class IdTurns:
     before: dict[int, tuple[int, Ticks]] = field(default_factory=dict)  # a session's last row
     untimed: list[Ticks] = field(default_factory=list)  # times if sessions started at 0
     shown: list[int] = field(default_factory=list)  # tokens of each row and its answer
-    later: list[tuple[int, int, bool]] = field(default_factory=list)  # row, row before, no time
+    later: list[tuple[int, int, bool]] = field(default_factory=list)  # row, the one before, waits
 
     def problem(self, session: Session, time: Ticks | None, delay: Ticks | None) -> Problem | None:
         """Say what is wrong with the times of a row."""
@@ -75,8 +76,9 @@ class IdTurns:
                 output = self.rows.output_tokens[known[0]]
                 now += exact(known[1]) + answer_ticks(output, self.rows.ticks_per_second)
         if known is not None:
-            self.later.append((row, known[0], time is None))
-            if time is None and (self.stamped or delay is not None):
+            waits = time is None and (self.stamped or delay is not None)
+            self.later.append((row, known[0], waits))
+            if waits:
                 note_closed_loop(self.rows, line)
         if number is not None:
             self.before[number] = row, now
@@ -119,11 +121,11 @@ class IdTurns:
         if self.said:
             return True in self.said
         fresh = [row for row, above, _ in self.later if not self._goes_on(row, above)]
-        alone = sum(untimed for *_, untimed in self.later)
-        if not self.later or 2 * min(len(fresh), alone) <= len(self.later):
+        waiting = sum(waits for *_, waits in self.later)
+        if not self.later or 2 * min(len(fresh), waiting) <= len(self.later):
             return False
         detail = (
-            "later turns of a session without a time of their own do not begin as the turn before: "
+            "later turns of a session wait for its answers, and do not begin as the turn before: "
             "rows are read as what is new (--rows cumulative: as whole prompts)"
         )
         line = self.rows.line[fresh[0]]

@@ -45,7 +45,7 @@ def made_odd(rows):
     rows.session = array("i", [0] * count)
     rows.time_ticks = Instants()
     for at in range(count):
-        rows.time_ticks.append(at * 10**9, rows.ticks_per_second)
+        rows.time_ticks.append(at * 10**10, rows.ticks_per_second)
     rows.laid_out = rows.dated = False
     note_doubt(rows)
     return rows

@@ -77,9 +77,11 @@ def test_without_times_sessions_start_together_or_at_a_rate(write):
 
 def test_without_times_and_delays_there_are_no_times(write):
     rows = [{k: v for k, v in r.items() if k != "delay"} for r in untimed(NEW)]
-    trace = open_trace(write(rows))
-    assert trace.arrival_seconds is None
-    assert trace.prompt_tokens.sum() == 19_456
+    path = write(rows)
+    assert open_trace(path).arrival_seconds is None
+    assert open_trace(path).prompt_tokens.sum() == 10_240  # nothing says what rows are
+    assert "--rows" in {a.what: a.detail for a in validate(path)}["shrinking-turn"]
+    assert open_trace(path, rows="incremental").prompt_tokens.sum() == 19_456
 
 
 def test_the_evidence_is_told(write):
