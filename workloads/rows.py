@@ -31,9 +31,9 @@ class Rows:
     and whole and decimal numbers stay exact (`workloads.instants`). `oddities` are what the reader
     itself has met and survived (failures, missing outputs, ...), by the word that names their
     kind. `facts` are what else a reader of reports should know, such as what the tokens are.
-    `known_options` are those of the format, which a hint may name. `dated` times are dates;
-    `laid_out` ones were told since the start of each session only;
-    in a `closed_loop`, times follow from answers, and the file's order does not follow from them.
+    `known_options` are those of the format, which a hint may name. `dated` times are dates, or
+    tell their unit; `laid_out` ones were told since the start of each session only; in a
+    `closed_loop` they follow from answers, and are not in the order of the file.
     """
 
     prompts: Prompts

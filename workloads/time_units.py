@@ -110,9 +110,10 @@ class Traffic:
 def doubt(rows: Rows) -> str | None:
     """Say what is hard to believe about the unit of the times; None where nothing is."""
     asked = "time_unit" in rows.known_options and not rows.dated and not rows.laid_out
-    unit = next((u for u, ticks in TICKS_PER_SECOND.items() if ticks == rows.ticks_per_second), "s")
-    if not asked or len(rows.time_ticks) < 2:
+    units = [unit for unit, ticks in TICKS_PER_SECOND.items() if ticks == rows.ticks_per_second]
+    if not asked or not units or len(rows.time_ticks) < 2:
         return None
+    unit = units[0]
     times = rows.time_ticks.since_first()
     here = Traffic(
         requests=len(rows),

@@ -37,7 +37,7 @@ from workloads.sessions.turns import Asked, Line, Turn, set_times
 from workloads.text import tokenizer_for
 from workloads.text.chat_template import NAME
 from workloads.text.histories import Histories
-from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS
+from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIELDS
 from workloads.text.requests import TextRequest, TextRows
 
 FIELDS = Fields("input_length", "output_length", "timestamp", "session_id")
@@ -207,7 +207,8 @@ def matches(head: Head) -> bool:
     if head.has("turns"):
         return head.mentions("text") or head.mentions("texts") or head.mentions("input_length")
     text = any(head.has(field) for field in ("text", "texts", "text_input")) and not _foreign(head)
-    return text or (head.has("input_length") and not head.has("hash_ids"))
+    others = ("hash_ids", *PROMPT_FIELDS)
+    return text or (head.has("input_length") and not any(head.has(field) for field in others))
 
 
 AIPERF = TraceFormat(

@@ -1,4 +1,7 @@
-"""When a line of text came: the fields that may say it, under the names that tools give them."""
+"""When a line of text came: the fields that may say it, under the names that tools give them.
+
+A name that ends in a unit tells the unit of its number.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from decimal import Decimal
 
 import msgspec
 
+from workloads.options import TICKS_PER_SECOND, TimeUnit
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 
 
@@ -25,6 +29,17 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
     datetime: Written = UNWRITTEN
     date: Written = UNWRITTEN
     ts: Written = UNWRITTEN
+    timestamp_s: Written = UNWRITTEN
+    timestamp_ms: Written = UNWRITTEN
+    timestamp_us: Written = UNWRITTEN
+    timestamp_ns: Written = UNWRITTEN
+    time_ms: Written = UNWRITTEN
+    arrival_time_ms: Written = UNWRITTEN
+    arrival_time_us: Written = UNWRITTEN
+    arrival_time_ns: Written = UNWRITTEN
+    created_at_ms: Written = UNWRITTEN
+    start_time_ms: Written = UNWRITTEN
+    start_time_ns: Written = UNWRITTEN
 
     def when(self) -> tuple[str, int | Decimal | str | None]:
         """Return the name of the field that tells the time, and what it holds; None without one.
@@ -45,3 +60,8 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
 
 
 TIME_FIELDS = Timed.__struct_fields__
+UNIT_OF: dict[str, TimeUnit] = {
+    f"{name}_{unit}": unit
+    for unit in TICKS_PER_SECOND
+    for name in ("timestamp", "time", "arrival_time", "created_at", "start_time")
+}

@@ -7,10 +7,12 @@ from decimal import Decimal
 from typing import Self
 
 from workloads.anomaly import Anomaly
-from workloads.instants import Ticks
-from workloads.options import ReadOptions
+from workloads.instants import Ticks, exact
+from workloads.options import TICKS_PER_SECOND as TICKS_PER_UNIT
+from workloads.options import ReadOptions, TimeUnit
 from workloads.prefixes.prompts import TokenLists
 from workloads.reading.fields import Problem, presence_problem, prompt_problem, time_problem
+from workloads.reading.time_fields import UNIT_OF
 from workloads.reading.times import TICKS_PER_SECOND, DateClock, number_in
 from workloads.rows import Rows
 from workloads.text.naming import tokenizer_for
@@ -64,7 +66,7 @@ class TextRows:
         """Add a request, or say what is wrong with it; a prompt of no token is left out."""
         rows, field = self.rows, request.time_field
         try:
-            ticks = self._ticks(request.time)
+            ticks = self._ticks(request.time, field)
         except ValueError as error:
             return field, str(error)
         problem = (
@@ -93,14 +95,24 @@ class TextRows:
             rows.facts.append(said)
         return rows
 
-    def _ticks(self, time: Time | None) -> Ticks | None:
-        """Return a number as it stands, and a date as ticks of its own; a file has one kind."""
+    def _ticks(self, time: Time | None, field: str) -> Ticks | None:
+        """Return a number as it stands, and a date as ticks of its own; a file has one kind.
+
+        A number whose name tells a unit is turned into the file's, where the options tell none.
+        """
         number = number_in(time) if isinstance(time, str) else time
         if time is None or (number is not None and self.clock is None):
-            return number
+            return self._in_unit(number, UNIT_OF.get(field))
         if number is not None:
             raise ValueError("expected a date as on the lines before, found a number")
         return self._date_ticks(str(time))
+
+    def _in_unit(self, number: Ticks | None, unit: TimeUnit | None) -> Ticks | None:
+        if number is None or unit is None or self.options.time_unit is not None:
+            return number
+        self.rows.dated = True  # nobody need doubt the unit
+        there, here = int(TICKS_PER_UNIT[unit]), int(self.rows.ticks_per_second)
+        return Decimal(exact(number)) * here / there
 
     def _date_ticks(self, time: str) -> int:
         if self.clock is not None:

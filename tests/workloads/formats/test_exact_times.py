@@ -11,6 +11,7 @@ import pytest
 from workloads.export import export_mooncake
 from workloads.opening import open_trace
 from workloads.store import save
+from workloads.validation import validate
 
 OFFSETS_NS = [0, 1, 2, 5, 1000]
 SECONDS = 1_700_000_000
@@ -198,6 +199,9 @@ def test_what_seconds_cannot_tell_apart_is_noted(tmp_path):
     trace = open_trace(path, time_unit="ns")
     assert np.diff(trace.arrival_seconds)[1] == 0
     assert [note for note in trace.notes if "rounded to equal times" in note]
+    told = {a.what: (a.count, a.first_line) for a in validate(path, time_unit="ns")}
+    assert told["rounded-times"] == (1, 3)
+    assert "equal-times" not in told
 
 
 def test_what_is_exact_has_no_such_note(tmp_path):

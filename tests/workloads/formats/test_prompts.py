@@ -7,7 +7,7 @@ import pytest
 from simulator.errors import DataError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
-from workloads.reading.time_fields import TIME_FIELDS
+from workloads.reading.time_fields import TIME_FIELDS, UNIT_OF
 from workloads.validation import validate
 
 
@@ -131,7 +131,7 @@ def test_a_text_counts_before_a_length_beside_it(write):
     assert told["other-output-length"] == (1, 2)
 
 
-@pytest.mark.parametrize("field", TIME_FIELDS)
+@pytest.mark.parametrize("field", [name for name in TIME_FIELDS if name not in UNIT_OF])
 @pytest.mark.parametrize("said", ["prompt", "text", "input"])
 def test_times_and_texts_have_many_names(write, field, said):
     days = ["2025-02-03 09:00:00.000000", "2025-02-03 09:00:15.750000"]
@@ -147,3 +147,20 @@ def test_rows_of_other_tools_stay_theirs(write):
     part = {"instruction": "Translate.", "input": "Hello", "output": "Hallo"}
     with pytest.raises(DataError, match="no known trace format"):
         format_of(write(as_lines(part)))
+
+
+@pytest.mark.parametrize("field", [name for name in TIME_FIELDS if name in UNIT_OF])
+def test_a_name_may_tell_the_unit(write, field):
+    ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[UNIT_OF[field]]
+    rows = [{field: 1_700_000_000 * ticks + at, "prompt": "Hi"} for at in (0, 3)]
+    path = write(as_lines(*rows))
+    assert open_trace(path).arrival_seconds.tolist() == [0, 3 / ticks]
+    assert "implausible-times" not in {a.what for a in validate(path)}
+    other = as_lines(*({field: at, "prompt": "Hi"} for at in (0, 3)))
+    assert open_trace(write(other), time_unit="s").arrival_seconds.tolist() == [0, 3]
+
+
+def test_lengths_beside_a_prompt_do_not_make_it_one_of_lengths(write):
+    row = {"prompt": "a b", "input_length": 2, "output_length": 9}
+    assert format_of(write(as_lines(row))) == "prompts"
+    assert format_of(write(as_lines({"input_length": 2, "output_length": 9}))) == "aiperf"
