@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +23,7 @@ def export_mooncake(trace: Trace, path: str | Path, *, block: int | None = None)
 
     Ids number the prefixes up to the end of each block in the order of first sight; a partial
     last block has an id of its own. The format does not tell the block size: the reader must be
-    told. Times are rounded to a microsecond.
+    told. Times are written to their last digit: read back, they are the same.
 
     Parameters
     ----------
@@ -75,9 +76,10 @@ def _rows(trace: Trace, block: int) -> Iterator[dict[str, Any]]:
         yield row | {"hash_ids": blocks.ids(leaf)}
 
 
-def _milliseconds(seconds: float) -> float | int:
-    rounded = round(seconds * 1000, 3)
-    return int(rounded) if rounded.is_integer() else rounded
+def _milliseconds(seconds: float) -> msgspec.Raw:
+    """Return a time as a JSON number whose digits are those of the seconds."""
+    written = format(Decimal(repr(seconds)).scaleb(3).normalize(), "f")
+    return msgspec.Raw(written.encode())
 
 
 class _Blocks:

@@ -13,6 +13,7 @@ from workloads.reading.head import read_head
 from workloads.reading.parquet import MAGIC, is_parquet, parquet_metadata
 from workloads.rows import Rows, to_trace
 from workloads.store import METADATA_KEY, load
+from workloads.time_units import note_doubt
 
 
 def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -> Trace:
@@ -64,7 +65,10 @@ def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Ro
         shown = printable(name, 40)
         raise UsageError(f"unknown trace format '{shown}'{did_you_mean(shown, list(FORMATS))}")
     options.refuse_unknown(name, FORMATS[name].options)
-    return FORMATS[name].read(path, options)
+    rows = FORMATS[name].read(path, options)
+    rows.known_options = FORMATS[name].options
+    note_doubt(rows)
+    return rows
 
 
 def format_of(path: Path) -> str:

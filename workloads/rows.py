@@ -13,20 +13,27 @@ from numpy.typing import NDArray
 from simulator.errors import DataError, printable
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.anomaly import Anomaly
+from workloads.instants import Instants, Ticks
 from workloads.options import OnBadLine
 from workloads.prefixes.prompts import BlockKeys, Prompts
 
 Number = TypeVar("Number", np.int32, np.int64)
 Times = NDArray[np.float64]
 
+MERGED = "differ from another in the file by less than seconds can tell: rounded to equal times"
+
 
 @dataclass(slots=True)
 class Rows:
     """Requests in the order of the file.
 
-    `time_ticks` is empty where the file tells no times. `oddities` are what the reader itself
-    has met and survived (failures, missing outputs, ...), by the word that names their kind.
-    `facts` are what else a reader of reports should know, such as what the tokens are.
+    `time_ticks` is empty where the file tells no times; `add` takes them in the file's own unit,
+    and whole and decimal numbers stay exact (`workloads.instants`). `oddities` are what the reader
+    itself has met and survived (failures, missing outputs, ...), by the word that names their
+    kind. `facts` are what else a reader of reports should know, such as what the tokens are.
+    `known_options` are those of the format, which a hint may name. `dated` times are dates, or
+    tell their unit; `laid_out` ones were told since the start of each session only; in a
+    `closed_loop` they follow from answers, and are not in the order of the file.
     """
 
     prompts: Prompts
@@ -34,7 +41,7 @@ class Rows:
     ticks_per_second: float = 1.0
     prompt_tokens: array[int] = field(default_factory=lambda: array("q"))
     output_tokens: array[int] = field(default_factory=lambda: array("q"))
-    time_ticks: array[float] = field(default_factory=lambda: array("d"))
+    time_ticks: Instants = field(default_factory=Instants)
     session: array[int] = field(default_factory=lambda: array("i"))
     label: array[int] = field(default_factory=lambda: array("i"))
     line: array[int] = field(default_factory=lambda: array("q"))
@@ -44,6 +51,10 @@ class Rows:
     first_bad: DataError | None = None
     oddities: dict[str, Anomaly] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+    known_options: frozenset[str] = frozenset()
+    dated: bool = False
+    laid_out: bool = False
+    closed_loop: bool = False
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)
@@ -53,7 +64,7 @@ class Rows:
         line: int,
         prompt_tokens: int,
         output_tokens: int,
-        time_ticks: float | None,
+        time_ticks: Ticks | None,
         session: str | int | None = None,
         label: str | int | None = None,
     ) -> None:
@@ -61,7 +72,7 @@ class Rows:
         self.prompt_tokens.append(prompt_tokens)
         self.output_tokens.append(output_tokens)
         if time_ticks is not None:
-            self.time_ticks.append(time_ticks)
+            self.time_ticks.append(time_ticks, self.ticks_per_second)
         self.session.append(self._session_number(session))
         self.label.append(self._label_number(label))
         self.line.append(line)
@@ -103,9 +114,7 @@ def to_trace(rows: Rows, name: str, jitter: int | None = None) -> Trace:
     a seed, arrivals are spread within the tick of the file's clock.
     """
     notes = _notes(rows)
-    order, times = _arrivals(rows)
-    if order is not None:
-        notes.append("lines were not sorted by time: sorted, equal times keep the file's order")
+    order, times = _arrivals(rows, notes)
     if times is not None and jitter is not None:
         times, note = _jittered(times, jitter)
         notes.append(note)
@@ -148,16 +157,19 @@ def _tail_notes(rows: Rows, prompts: BlockKeys) -> list[str]:
     return [f"{short:,} prompts have a tail without an id, which matches nothing"] if short else []
 
 
-def _arrivals(rows: Rows) -> tuple[NDArray[np.int64] | None, Times | None]:
+def _arrivals(rows: Rows, notes: list[str]) -> tuple[NDArray[np.int64] | None, Times | None]:
     """Return the order of arrival, None for that of the file, and the times from 0."""
     if not rows.time_ticks:
         return None, None
-    times = np.frombuffer(rows.time_ticks, dtype=np.float64)
-    order = None
-    if (np.diff(times) < 0).any():
-        order = np.argsort(times, kind="stable")
-        times = times[order]
-    return order, (times - times[0]) / rows.ticks_per_second
+    order, times = rows.time_ticks.order(), rows.time_ticks.since_first()
+    merged = int(np.count_nonzero(rows.time_ticks.merged(times)))
+    if merged:
+        notes.append(f"{merged:,} arrivals {MERGED}")
+    if order is None:
+        return None, times
+    if not rows.closed_loop:
+        notes.append("lines were not sorted by time: sorted, equal times keep the file's order")
+    return order, times[order]
 
 
 def _jittered(times: Times, seed: int) -> tuple[Times, str]:

@@ -60,9 +60,9 @@ def test_missing_times_are_told(tmp_path):
 
 
 @pytest.mark.parametrize("step_ms", [1e9, 1e-4])
-def test_an_implausible_span_is_a_warning(tmp_path, step_ms):
+def test_times_in_another_unit_are_a_warning(tmp_path, step_ms):
     rows = [row(step_ms * at, [at]) for at in range(50)]
-    assert found(tmp_path, rows) == {"implausible-span": (50, 1)}
+    assert found(tmp_path, rows) == {"implausible-times": (50, 1)}
 
 
 def test_a_file_of_bad_lines_is_counted_whole(tmp_path):

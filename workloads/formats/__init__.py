@@ -1,15 +1,18 @@
 """Trace formats by name, one file each. The stricter stand first: see `TraceFormat.matches`."""
 
+from workloads.formats.aibrix import AIBRIX
 from workloads.formats.aiperf import AIPERF
 from workloads.formats.aiperf_inputs import AIPERF_INPUTS
 from workloads.formats.azure import AZURE
 from workloads.formats.bailian import BAILIAN
+from workloads.formats.bench_serving import BENCH_SERVING
 from workloads.formats.burstgpt import BURSTGPT
 from workloads.formats.chat import CHAT
 from workloads.formats.dynamo import DYNAMO
 from workloads.formats.format import TraceFormat
 from workloads.formats.kv_cache_tester import KV_CACHE_TESTER
 from workloads.formats.llmservingsim import LLMSERVINGSIM
+from workloads.formats.lmcache import LMCACHE
 from workloads.formats.mooncake import MOONCAKE
 from workloads.formats.narrativeqa import NARRATIVEQA
 from workloads.formats.otel import OTEL
@@ -33,6 +36,9 @@ FORMATS: dict[str, TraceFormat] = {
         OTEL,
         AIPERF_INPUTS,
         LLMSERVINGSIM,
+        AIBRIX,
+        LMCACHE,
+        BENCH_SERVING,
         TRACELAB_ROUNDS,
         TRACELAB,
         AZURE,

@@ -29,6 +29,7 @@ from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
 from workloads.reading.fields import Problem, output_problem, time_problem
 from workloads.reading.json_lines import read_json_lines
+from workloads.reading.time_fields import TIME_FIELDS
 from workloads.rows import Rows
 from workloads.sessions.layout import lay_out
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
@@ -36,6 +37,7 @@ from workloads.sessions.turns import Asked, Line, Turn, set_times
 from workloads.text import tokenizer_for
 from workloads.text.chat_template import NAME
 from workloads.text.histories import Histories
+from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIELDS
 from workloads.text.requests import TextRequest, TextRows
 
 FIELDS = Fields("input_length", "output_length", "timestamp", "session_id")
@@ -193,12 +195,20 @@ def read(path: Path, options: ReadOptions) -> Rows:
     return reader.finish()
 
 
+def _foreign(head: Head) -> bool:
+    """Say whether a line of text has what AIPerf does not write: a date, an answer, other times."""
+    record = head.record or {}
+    others = {*TIME_FIELDS, *ANSWER_FIELDS, *OUTPUT_FIELDS} - {FIELDS.time, FIELDS.output}
+    return not others.isdisjoint(record) or isinstance(record.get(FIELDS.time), str)
+
+
 def matches(head: Head) -> bool:
     """Recognise a line that is a turn or has some."""
     if head.has("turns"):
         return head.mentions("text") or head.mentions("texts") or head.mentions("input_length")
-    text = any(head.has(field) for field in ("text", "texts", "text_input"))
-    return text or (head.has("input_length") and not head.has("hash_ids"))
+    text = any(head.has(field) for field in ("text", "texts", "text_input")) and not _foreign(head)
+    others = ("hash_ids", *PROMPT_FIELDS)
+    return text or (head.has("input_length") and not any(head.has(field) for field in others))
 
 
 AIPERF = TraceFormat(

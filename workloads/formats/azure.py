@@ -3,7 +3,8 @@
 Source: the traces of 2023 and 2024 in Azure/AzurePublicDataset (Patel et al., "Splitwise", ISCA
 2024; Stojkovic et al., "DynamoLLM", HPCA 2025). The files of 2023 have seven digits behind the
 second, no zone, CRLF and no newline at the end; those of 2024 have six digits and a zone. Times
-are exact to 100 ns. A prompt of no token is left out and noted.
+are exact to the nanosecond; without their column there are none. A prompt of no token is left out
+and noted.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ FIELDS = Fields("ContextTokens", "GeneratedTokens", "TIMESTAMP")
 
 
 class _Line(msgspec.Struct, gc=False):
-    time: str = msgspec.field(name="TIMESTAMP")
     prompt: int = msgspec.field(name="ContextTokens")
     output: int = msgspec.field(name="GeneratedTokens")
+    time: str | None = msgspec.field(name="TIMESTAMP", default=None)
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -36,7 +37,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
     def take(line: _Line, number: int) -> Problem | None:
         try:
-            ticks = clock.ticks(line.time)
+            ticks = None if line.time is None else clock.ticks(line.time)
         except ValueError as error:
             return FIELDS.time, str(error)
         return taken.take(Request(line.prompt, line.output, ticks), number)
@@ -46,8 +47,8 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the three columns."""
-    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+    """Recognise the columns of lengths."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 
 AZURE = TraceFormat(

@@ -13,6 +13,7 @@ cut): such turns are counted. A chat that comes twice, or is its own ancestor, i
 from __future__ import annotations
 
 from array import array
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +35,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 class _Line(msgspec.Struct, gc=False):
     chat_id: int
     parent_chat_id: int
-    timestamp: float
+    timestamp: Decimal
     input_length: int
     output_length: int
     hash_ids: list[int | str]

@@ -5,7 +5,7 @@ release 3 adds `Session ID` and `Elapsed time`, which is passed over. Labels are
 and the model.
 
 - A failure has no response token. It is kept, as the request came and was tried, and noted.
-- A prompt of no token is left out and noted.
+- A prompt of no token is left out and noted. Without the column of times there are none.
 - Tokens that do not add up to `Total tokens` make a bad line.
 - Traces begin with weeks in which hardly anything comes. Where the first hundredth of the
   requests takes more than a tenth of the time, that is noted as an idle head.
@@ -14,6 +14,7 @@ and the model.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -34,9 +35,9 @@ _FEWEST = 200  # requests below which a share of a hundredth says nothing
 
 
 class _Line(msgspec.Struct, gc=False):
-    time: float = msgspec.field(name="Timestamp")
     prompt: int = msgspec.field(name="Request tokens")
     output: int = msgspec.field(name="Response tokens")
+    time: Decimal | None = msgspec.field(name="Timestamp", default=None)
     total: int | None = msgspec.field(name="Total tokens", default=None)
     model: Name | None = msgspec.field(name="Model", default=None)
     log: Name | None = msgspec.field(name="Log Type", default=None)
@@ -66,20 +67,19 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 def _note_idle_head(rows: Rows) -> None:
     """Note a long time at the start in which hardly anything comes."""
-    times = np.sort(np.frombuffer(rows.time_ticks, dtype=np.float64))
+    times = np.sort(rows.time_ticks.since_first())
     if len(times) < _FEWEST or times[-1] == times[0]:
         return
     idle = times[int(_HEAD_REQUESTS * len(times))] - times[0]
     share = idle / (times[-1] - times[0])
     if share > _HEAD_TIME:
-        seconds = idle / rows.ticks_per_second
         detail = f"the first {_HEAD_REQUESTS:.0%} of the requests take {share:.0%} of the time"
-        rows.note("idle-head", rows.line[0], f"{detail} ({seconds:,.0f} s)")
+        rows.note("idle-head", rows.line[0], f"{detail} ({idle:,.0f} s)")
 
 
 def matches(head: Head) -> bool:
-    """Recognise the three columns."""
-    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+    """Recognise the columns of lengths."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 
 BURSTGPT = TraceFormat(

@@ -16,6 +16,7 @@ is the model. Of a folder, all files that end in .jsonl or .jsonl.gz are read, b
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +46,7 @@ class _Replay(msgspec.Struct, gc=False):
 
 
 class _Request(msgspec.Struct, gc=False):
-    request_received_ms: float
+    request_received_ms: Decimal
     input_tokens: int | None = None
     output_tokens: int | None = None
     model: Name | None = None

@@ -21,14 +21,12 @@ Rules.
 
 from __future__ import annotations
 
-from array import array
 from pathlib import Path
-
-import numpy as np
 
 from simulator.errors import DataError
 from workloads.anomaly import Anomaly
 from workloads.formats.format import Head, TraceFormat
+from workloads.instants import Instants
 from workloads.options import MAX_BLOCK_TOKENS, ReadOptions
 from workloads.prefixes.id_ranges import MAX_PIECES, IdRanges
 from workloads.reading.fields import Problem, short
@@ -70,7 +68,7 @@ class _Sessions:
         self._options = options
         self._prompts = IdRanges()
         self.rows = Rows(self._prompts, options.on_bad_line, options.ticks_per_second("s"))
-        self._above = array("d")  # by row: what a relative time is relative to
+        self._above = Instants()  # by row: what a relative time is relative to
         self._nested = 0
         self._early = 0
         self._count = 0
@@ -101,7 +99,7 @@ class _Sessions:
             self.rows.note("empty-prompt", number, "requests without a prompt are left out")
             return
         self._prompts.add(request.first, request.count, scope, block)
-        self._above.append(request.above or 0.0)
+        self._above.append(request.above or 0, self.rows.ticks_per_second)
         self._nested += request.above is not None
         self._early += request.early
         self.rows.add(
@@ -134,8 +132,7 @@ class _Sessions:
         rows = self.rows
         detail = "times of sub-agents are read as absolute: none is earlier than its sub-agent"
         if self._early:
-            times = np.frombuffer(rows.time_ticks) + np.frombuffer(self._above)
-            rows.time_ticks = array("d", times.tobytes())
+            rows.time_ticks.shift(self._above)
             detail = "times of sub-agents are read as relative: some are earlier than the sub-agent"
         rows.oddities["subagent-times"] = Anomaly("subagent-times", self._nested, None, detail)
 

@@ -14,6 +14,7 @@ Source: casys-kaist/LLMServingSim, `workloads`. A line is a request, or a sessio
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -48,7 +49,7 @@ Tokens = NDArray[np.int32]
 class _Call(msgspec.Struct, gc=False):
     input_toks: int
     output_toks: int
-    tool_duration_ns: float = 0.0
+    tool_duration_ns: Decimal = Decimal(0)
     input_tok_ids: list[int] | None = None
     output_tok_ids: list[int] | None = None
 
@@ -67,7 +68,7 @@ class _Line(msgspec.Struct, gc=False):
         if self.sub_requests or self.input_toks is None or self.output_toks is None:
             return self.sub_requests
         ids = self.input_tok_ids, self.output_tok_ids
-        return [_Call(self.input_toks, self.output_toks, 0.0, *ids)]
+        return [_Call(self.input_toks, self.output_toks, Decimal(0), *ids)]
 
 
 class _Reader:
@@ -113,7 +114,7 @@ class _Reader:
     def _add_all(self, line: _Line, calls: list[_Call], number: int) -> Problem | None:
         outputs = [call.output_toks for call in calls]
         waits = [call.tool_duration_ns for call in calls]
-        times = turn_ticks(float(line.arrival_time_ns), outputs, waits, NS_PER_SECOND)
+        times = turn_ticks(line.arrival_time_ns, outputs, waits, NS_PER_SECOND)
         problem = None
         for at, (call, ticks) in enumerate(zip(calls, times, strict=True)):
             if at:

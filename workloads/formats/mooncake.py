@@ -7,7 +7,9 @@ rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA 
 
 Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
 rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
-the one of the options; rows of different sizes share nothing. Times are on all rows or on none.
+the one of the options; rows of different sizes share nothing. Times are on all rows or on none,
+save turns that come a `delay` after an answer; rows of sessions are whole contexts, or what is
+new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf has it, tells which).
 A missing output counts as 0, which means unknown. A row that has two names of one thing with two
 values is refused. `overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps
 itself, are told in a note.
@@ -15,6 +17,7 @@ itself, are told in a note.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -27,13 +30,12 @@ from workloads.reading.fields import (
     MISSING,
     Problem,
     output_problem,
-    presence_problem,
     prompt_problem,
     short,
-    time_problem,
 )
 from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
+from workloads.sessions.id_turns import IdTurns
 
 BLOCK_TOKENS = 512
 
@@ -46,7 +48,9 @@ class _Line(msgspec.Struct, gc=False):
     input_length: int | None = None
     hash_ids: list[int | str] | None = None
     output_length: int | None = None
-    timestamp: float | None = None
+    timestamp: Decimal | None = None
+    delay: Decimal | None = None
+    context_mode: Name | None = None
     block_size: int | None = None
     session_id: Name | int | None = None
     label: Name | int | None = None
@@ -54,7 +58,7 @@ class _Line(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     prefix_block_hashes: list[int | str] | None = None
     output_tokens: int | None = None
-    created_time: float | None = None
+    created_time: Decimal | None = None
     block_tokens: int | None = None
     overlap_tokens: int | None = None
     end_overlap_tokens: int | None = None
@@ -73,27 +77,33 @@ def read(path: Path, options: ReadOptions) -> Rows:
     """Read a file with 512 tokens a block where neither a row nor the options say otherwise."""
     blocks = IdBlocks(options.block or BLOCK_TOKENS)
     rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
+    turns = IdTurns(rows, blocks, options)
 
     def take(line: _Line, number: int) -> Problem | None:
         problem = _rename(line) if _has_other_names(line) else None
         length, ids = line.input_length, line.hash_ids
         if problem is not None or length is None or ids is None:
             return problem or ("input_length" if length is None else "hash_ids", MISSING)
-        problem = _problem(line, length, rows) or blocks.add(
-            "hash_ids", ids, length, line.block_size
+        problem = (
+            _problem(line, length)
+            or turns.problem(line.session_id, line.timestamp, line.delay)
+            or blocks.add("hash_ids", ids, length, line.block_size)
         )
         if problem is None:
             label = line.type if line.label is None else line.label
             output = line.output_length or 0
-            rows.add(number, length, output, line.timestamp, line.session_id, label)
+            if line.context_mode is not None:
+                turns.said.add(line.context_mode.startswith("deltas"))
+            time = turns.ticks(line.session_id, line.timestamp, line.delay, number)
+            rows.add(number, length, output, time, line.session_id, label)
             if line.overlap_tokens is not None:
                 counted.append((line.overlap_tokens, line.end_overlap_tokens or 0))
         return problem
 
     counted: list[tuple[int, int]] = []
-    blocks.give_to(read_json_lines(path, rows, _Line, take))
+    read_json_lines(path, rows, _Line, take)
     rows.facts += _counted_fact(counted, rows)
-    return rows
+    return turns.finish(str(path))
 
 
 def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
@@ -129,13 +139,10 @@ def _rename(line: _Line) -> Problem | None:
     return None
 
 
-def _problem(line: _Line, length: int, rows: Rows) -> Problem | None:
-    timed = bool(rows.time_ticks)
+def _problem(line: _Line, length: int) -> Problem | None:
     return (
         prompt_problem("input_length", length)
         or output_problem("output_length", line.output_length or 0)
-        or presence_problem("timestamp", line.timestamp, first=not len(rows), timed=timed)
-        or time_problem("timestamp", line.timestamp, rows.ticks_per_second)
         or _counted_problem(line, length)
     )
 
@@ -165,5 +172,5 @@ MOONCAKE = TraceFormat(
     title="Mooncake JSON lines: lengths, milliseconds, ids of 512-token prefixes",
     read=read,
     matches=matches,
-    options=frozenset({"block", "time_unit"}),
+    options=frozenset({"block", "time_unit", "rows", "session_rate", "seed"}),
 )

@@ -1,11 +1,15 @@
 """Prompts and responses as text, in JSON lines or CSV.
 
-A line has `prompt` and, where the answer is known, `response`, `completion` or `output`. What
-else it may tell is as in the format `chat`: a session by `session_id`, `conversation_id`,
-`chat_id` or `thread_id`, and unknown otherwise (`user` names none); a time in `timestamp`,
-`created_at` or `created`, seconds where nothing else is said, or a date; a label.
+A line has `prompt`, `text` or `input` and, where the answer is known, `response`, `completion`,
+`output`, `answer` or `generated_text`, or its length alone: `output_tokens` (custom data of vLLM's
+benchmark), `output_len`, `expected_output_len` and their like. Times stand under the names of
+`workloads.reading.time_fields`, seconds where nothing else is said, or dates. Sessions and labels
+are as in the format `chat`: `user` names none.
 
-- Text is taken as it stands: no chat template is put around it.
+- Text is taken as it stands: no chat template is put around it. Where a prompt is a list of
+  messages, they stand in the template of `workloads.text`.
+- A text counts its tokens. A length beside it that differs by over a tenth is noted; that of an
+  answer counts where the text of the answer is missing, or empty.
 - A prompt of no token is left out and noted. A missing response counts 0 tokens.
 - In CSV an empty cell is a missing one; quoted cells may hold line breaks.
 """
@@ -13,7 +17,6 @@ else it may tell is as in the format `chat`: a session by `session_id`, `convers
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 
@@ -21,31 +24,22 @@ from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.csv_records import Record, read_csv_records
 from workloads.reading.fields import Problem
-from workloads.reading.json_lines import explain, read_json_lines
+from workloads.reading.json_lines import among, explain, read_json_lines
 from workloads.reading.reader import read_start
+from workloads.reading.time_fields import TIME_FIELDS
 from workloads.rows import Rows
-from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, TIME_FIELDS, named
-from workloads.text.requests import TextRequest, TextRows
+from workloads.text.prompt_line import (
+    ANSWER_FIELDS,
+    LENGTH_FIELDS,
+    OUTPUT_FIELDS,
+    PROMPT_FIELDS,
+    PromptLine,
+    add_prompt,
+)
+from workloads.text.requests import TextRows
 
-ANSWER_FIELDS = ("response", "completion", "output")
-
-Name = Annotated[str, msgspec.Meta(max_length=200)]
-
-
-class _Line(msgspec.Struct, gc=False):
-    prompt: str
-    response: str | None = None
-    completion: str | None = None
-    output: str | None = None
-    timestamp: float | str | None = None
-    created_at: float | str | None = None
-    created: float | str | None = None
-    session_id: Name | int | None = None
-    conversation_id: Name | int | None = None
-    chat_id: Name | int | None = None
-    thread_id: Name | int | None = None
-    label: Name | int | None = None
-    type: Name | int | None = None
+COUNTS = frozenset((*OUTPUT_FIELDS, *LENGTH_FIELDS))
+INSTRUCTION = "instruction"  # beside which an `input` is a part of the prompt only
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -57,43 +51,46 @@ def read(path: Path, options: ReadOptions) -> Rows:
         For an unknown tokenizer.
     """
     texts = TextRows.of(options)
-    encode = texts.tokenizer.encode
 
-    def take(line: _Line, number: int) -> Problem | None:
-        answer = named(line, ANSWER_FIELDS)[1]
-        time_field, time = named(line, TIME_FIELDS)
-        label = named(line, LABEL_FIELDS)[1]
-        return texts.add(
-            TextRequest(
-                line=number,
-                prompt=encode(line.prompt),
-                answer=None if answer is None else encode(answer),
-                time=time,
-                time_field=time_field,
-                session=named(line, SESSION_FIELDS)[1],
-                label=None if label is None else str(label),
-            )
-        )
+    def take(line: PromptLine, number: int) -> Problem | None:
+        return add_prompt(texts, line, number)
+
+    decode = msgspec.json.Decoder(PromptLine).decode
 
     def take_record(record: Record, number: int) -> Problem | None:
-        cells = {name: cell for name, cell in record.items() if cell or name == "prompt"}
+        cells = {name: _cell(name, cell) for name, cell in record.items() if _counts(name, cell)}
         try:
-            return take(msgspec.convert(cells, _Line), number)
+            return among(take(decode(msgspec.json.encode(cells)), number), record)
         except msgspec.ValidationError as error:
             return explain(str(error))
 
     if read_start(path, 64).lstrip()[:1] == b"{":
-        read_json_lines(path, texts.rows, _Line, take)
+        read_json_lines(path, texts.rows, PromptLine, take)
     else:
-        read_csv_records(path, texts.rows, ("prompt",), take_record)
+        read_csv_records(path, texts.rows, (), take_record)
     return texts.finish()
 
 
+def _counts(name: str, cell: str) -> bool:
+    return bool(cell) or name == PROMPT_FIELDS[0]
+
+
+def _cell(name: str, cell: str) -> str | int:
+    """Return what a cell holds: a whole number where that is a count."""
+    number = name in COUNTS and cell.isascii() and cell.isdecimal() and len(cell) < 20
+    return int(cell) if number else cell
+
+
 def matches(head: Head) -> bool:
-    """Recognise a text that is called a prompt."""
-    if head.record is not None:
-        return isinstance(head.record.get("prompt"), str)
-    return head.has("prompt") or head.has_columns("prompt")
+    """Recognise a text that is called a prompt; `text` and `input` beside a time or an answer."""
+    if head.record is None:
+        text = head.has_columns("text") and any(head.has_columns(name) for name in TIME_FIELDS)
+        return text or head.has("prompt") or head.has_columns("prompt")
+    if isinstance(head.record.get("prompt"), str):
+        return True
+    told = any(head.has(name) for name in (*TIME_FIELDS, *ANSWER_FIELDS, *OUTPUT_FIELDS))
+    said = any(isinstance(head.record.get(name), str | list) for name in PROMPT_FIELDS)
+    return said and told and not head.has(INSTRUCTION)
 
 
 PROMPTS = TraceFormat(

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from simulator.errors import DataError, did_you_mean, printable
 from simulator.prefix_tree import ROOT
 from workloads.formats.format import Head, TraceFormat
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompt_tree import PromptTree
 from workloads.randomness import stream
@@ -164,7 +165,7 @@ class _Session(NamedTuple):
 
 
 class _Turn(NamedTuple):
-    seconds: float
+    seconds: Ticks
     leaf: int
     after: int
     session: int

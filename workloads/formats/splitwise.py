@@ -3,11 +3,12 @@
 Source: Mutinifni/splitwise-sim. `prompt_size` and `token_size` are tokens of the prompt and of
 the answer; the application is the label. Only requests of type 2 are of language models: others
 are left out and noted. A batch of several is read as one request and noted. A prompt of no token
-is left out and noted.
+is left out and noted. Without the column of times there are none.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -25,9 +26,9 @@ _LANGUAGE_MODEL = 2
 
 
 class _Line(msgspec.Struct, gc=False):
-    arrival_timestamp: float
     prompt_size: int
     token_size: int
+    arrival_timestamp: Decimal | None = None
     request_type: int = _LANGUAGE_MODEL
     application_id: int | None = None
     batch_size: int = 1
@@ -54,8 +55,8 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the three columns."""
-    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+    """Recognise the columns of lengths."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 
 SPLITWISE = TraceFormat(

@@ -16,12 +16,15 @@ of its session's context (prompt and answer of the round before) and adds `input
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
 
 from simulator.errors import UsageError, printable
 from workloads.formats.format import Head, TraceFormat
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.reading.csv_lines import Name, read_csv_lines
 from workloads.reading.fields import MISSING, Problem, time_problem
@@ -30,7 +33,7 @@ from workloads.sessions.closed_loop import note_closed_loop, turn_ticks
 from workloads.sessions.layout import lay_out
 from workloads.sessions.rounds import Round, Rounds
 
-_MS_PER_SECOND = 1e3
+_MS_PER_SECOND = 1000
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -40,8 +43,8 @@ class _Line(msgspec.Struct, gc=False):
     session_id: Name | None = None
     id: Name | None = None
     round_idx: int = 0
-    arrival_time: float | None = None
-    tool_wait_after_ms: float = 0.0
+    arrival_time: Decimal | None = None
+    tool_wait_after_ms: Decimal = Decimal(0)
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -64,7 +67,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             rounds.sessions[session].append(now)
         return problem
 
-    def times(ordered: list[Round]) -> list[float]:
+    def times(ordered: list[Round]) -> Sequence[Ticks]:
         return _times(ordered, rounds.rows)
 
     read_csv_lines(path, rounds.rows, _Line, take)
@@ -83,8 +86,8 @@ def _round(line: _Line, number: int, ticks_per_second: float, *, whole: bool) ->
         prefix_tokens=line.prefix_len,
         new_tokens=line.input_len - line.prefix_len if whole else line.input_len,
         output_tokens=line.output_len,
-        ticks=line.arrival_time or 0.0,
-        wait_ticks=line.tool_wait_after_ms / _MS_PER_SECOND * ticks_per_second,
+        ticks=line.arrival_time or 0,
+        wait_ticks=line.tool_wait_after_ms * int(ticks_per_second) / _MS_PER_SECOND,
     )
 
 
@@ -94,7 +97,7 @@ def _time_problem(line: _Line, rounds: Rounds) -> Problem | None:
     ) or time_problem("tool_wait_after_ms", line.tool_wait_after_ms, _MS_PER_SECOND)
 
 
-def _times(ordered: list[Round], rows: Rows) -> list[float]:
+def _times(ordered: list[Round], rows: Rows) -> Sequence[Ticks]:
     """Return the times of a session's rounds, and note those that have none of their own."""
     start = ordered[0].ticks
     for now in ordered[1:]:

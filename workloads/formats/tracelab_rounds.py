@@ -58,7 +58,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             ticks = _ticks(line, clock)
         except ValueError as error:
             return "timing_events", str(error)
-        now = _round(line, number, ticks or 0.0)
+        now = _round(line, number, ticks or 0)
         problem = _sum_problem(line) or now.problem(
             "prefix_tokens", "newly_append_tokens", "output_tokens"
         )
@@ -72,7 +72,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     return rounds.finish(str(path), lambda ordered: [now.ticks for now in ordered])
 
 
-def _ticks(line: _Line, clock: DateClock) -> float | None:
+def _ticks(line: _Line, clock: DateClock) -> int | None:
     dated = [event for event in line.timing_events if event.timestamp is not None]
     inputs = [event for event in dated if event.event_type in _INPUTS]
     ticks = [clock.ticks(event.timestamp or "") for event in inputs or dated]
@@ -81,7 +81,7 @@ def _ticks(line: _Line, clock: DateClock) -> float | None:
     return max(ticks) if inputs else min(ticks)
 
 
-def _round(line: _Line, number: int, ticks: float) -> Round:
+def _round(line: _Line, number: int, ticks: int) -> Round:
     return Round(
         line=number,
         index=line.round_index,

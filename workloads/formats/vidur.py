@@ -2,11 +2,13 @@
 
 Source: microsoft/vidur and the tools that write its `arrived_at,num_prefill_tokens,
 num_decode_tokens`. Some add `session_id`; then rows may be read as incremental: what each adds to
-its session. Cumulative is the default. A prompt of no token is left out and noted.
+its session. Cumulative is the default. Files of lengths alone have no `arrived_at`: they tell no
+times. A prompt of no token is left out and noted.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -22,9 +24,9 @@ FIELDS = Fields("num_prefill_tokens", "num_decode_tokens", "arrived_at", "sessio
 
 
 class _Line(msgspec.Struct, gc=False):
-    arrived_at: float
     num_prefill_tokens: int
     num_decode_tokens: int
+    arrived_at: Decimal | None = None
     session_id: Name | None = None
 
 
@@ -41,8 +43,8 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the three columns."""
-    return head.has_columns(FIELDS.prompt, FIELDS.output, FIELDS.time)
+    """Recognise the columns of lengths."""
+    return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 
 VIDUR = TraceFormat(

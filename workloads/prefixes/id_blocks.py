@@ -70,6 +70,10 @@ class IdBlocks:
         self.sizes.append(size if ids else 0)
         return None
 
+    def size_of_row(self, row: int) -> int:
+        """Return the tokens of a row's blocks."""
+        return self.sizes[row] or self.block
+
     def give_to(self, rows: Rows) -> Rows:
         """Make the ids the prompts of `rows`, which have been read; return the rows."""
         first = next(filter(None, self.sizes), self.block)

@@ -68,6 +68,10 @@ class BlockKeys:
             raise
         self.ends.append(len(self.keys))
 
+    def of_row(self, row: int) -> array[int]:
+        """Return the keys of a row."""
+        return self.keys[self.ends[row - 1] if row else 0 : self.ends[row]]
+
     def offsets(self) -> Int64:
         """Return where each row's keys start, and where the last ends: shape (rows + 1,)."""
         return np.concatenate([[0], np.frombuffer(self.ends, dtype=np.int64)])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from simulator.errors import printable
+from workloads.instants import Ticks
 
 MAX_TOKENS = 10**9  # of one prompt or output
 MAX_TIME_SECONDS = 1e13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
@@ -25,16 +28,21 @@ def output_problem(field: str, tokens: int) -> Problem | None:
     return field, f"expected 0 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
 
 
-def time_problem(field: str, ticks: float | None, ticks_per_second: float) -> Problem | None:
+def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Problem | None:
     """Say what is wrong with a time (NaN and infinities are out of range too)."""
     limit = MAX_TIME_SECONDS * ticks_per_second
-    if ticks is None or 0 <= ticks <= limit:
+    if ticks is None:
         return None
-    return field, f"expected a time from 0 to {limit:g}, found {ticks:g}"
+    if not (isinstance(ticks, Decimal) and ticks.is_nan()) and 0 <= ticks <= limit:
+        return None
+    return (
+        field,
+        f"expected a time from 0 to {limit:g}, found {float(ticks):g}: is it in another unit?",
+    )
 
 
 def presence_problem(
-    field: str, ticks: float | None, *, first: bool, timed: bool
+    field: str, ticks: Ticks | None, *, first: bool, timed: bool
 ) -> Problem | None:
     """Say so where some rows have a time and others do not."""
     if first or (ticks is not None) == timed:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.errors import DataError, printable
 from workloads.reading.fields import MISSING, Problem
 from workloads.reading.reader import read_lines
 from workloads.rows import Rows
 
 _WORDS = {
     "object": "one JSON object",
+    "decimal": "a number",
+    "decimal | null": "a number",
+    "int | decimal": "a number or text",
     "float": "a number",
     "float | null": "a number",
     "int": "a whole number",
     "int | null": "a whole number",
     "int | str": "a whole number or text",
     "str": "text",
+    "str | array | null": "text or a list",
     "str | null": "text",
 }
+
+MOST_NAMED = 8
 
 Line = TypeVar("Line")
 
@@ -53,9 +59,9 @@ def read_json_lines(
     number = 0
     for number, text in read_lines(path):
         try:
-            problem = take(decode(text), number)
+            problem = among(take(decode(text), number), text)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            problem = not_finite(text) or explain(str(error))
+            problem = not_finite(text) or among(explain(str(error)), text)
         except RecursionError:
             problem = None, "expected a JSON object, found one nested too deeply"
         if problem is not None:
@@ -64,6 +70,24 @@ def read_json_lines(
     if not number:
         raise DataError(str(path), "expected JSON lines, found an empty file")
     return rows
+
+
+def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | None:
+    """Return a problem; where a field of the line itself is missing, with those that it has."""
+    if problem is None or not problem[1].endswith("found none") or "." in (problem[0] or "."):
+        return problem
+    names = _names(line) if isinstance(line, bytes) else list(line)
+    shown = ", ".join(printable(name, 40) for name in names[:MOST_NAMED])
+    more = ", ..." if len(names) > MOST_NAMED else ""
+    return (problem[0], f"{problem[1]} among {shown}{more}") if names else problem
+
+
+def _names(line: bytes) -> list[str]:
+    try:
+        found = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except msgspec.DecodeError:
+        return []
+    return [name for name, raw in found.items() if bytes(raw) != b"null"]
 
 
 def not_finite(text: bytes) -> Problem | None:
@@ -83,6 +107,8 @@ def explain(said: str) -> Problem:
     typed = re.fullmatch(r"Expected `(.+)`, got `(.+)`", what)
     if typed:
         what = f"expected {_WORDS.get(typed[1], typed[1])}, found {typed[2]}"
+    elif what == "Invalid decimal string":
+        what = "expected a number, found text"
     elif "out of range" in what:
         what = f"expected a number within range, found another ({what.lower()})"
     elif not place:

@@ -1,23 +1,54 @@
-"""Times written as dates: ISO 8601, and without a zone as Azure writes them; exact to 100 ns."""
+"""Times as files write them: numbers, and dates as in ISO 8601 or, without a zone, as Azure's."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
+
+import msgspec
 
 from simulator.errors import printable
 
-TICKS_PER_SECOND = 1e7  # of 100 nanoseconds
+TICKS_PER_SECOND = 1e9  # of dates: nanoseconds
 
-_TICKS = 10_000_000
+_TICKS = 1_000_000_000
 _TEN_YEARS = 3652 * 86400 * _TICKS
-_DIGITS = 7  # of a second; further ones are cut off
+_DIGITS = 9  # of a second
 _EPOCH = datetime(1970, 1, 1)
+_NUMBER = re.compile(r"-?\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,4})?", re.ASCII)
 _WRITTEN = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):?([0-5]\d))?",
     re.ASCII,
 )
+
+
+Written = msgspec.Raw  # of a time in JSON that may be a number or a date
+UNWRITTEN = msgspec.Raw(b"null")
+
+
+def number_or_date(written: Written) -> int | Decimal | str | None:
+    """Return what is written: a number to its last digit, also where it stands in quotes, or text.
+
+    Raises
+    ------
+    msgspec.ValidationError
+        Where it is neither.
+    """
+    text = bytes(written)
+    if text == b"null":
+        return None
+    if text[:1] != b'"':
+        return msgspec.json.decode(text, type=int | Decimal)
+    said = msgspec.json.decode(text, type=str)
+    number = number_in(said)
+    return said if number is None else number
+
+
+def number_in(text: str) -> Decimal | None:
+    """Return the number that a text holds, None where it holds something else."""
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def parse_time(text: str) -> tuple[int, bool]:
@@ -25,7 +56,7 @@ def parse_time(text: str) -> tuple[int, bool]:
 
     Returns
     -------
-    Ticks of 100 ns since 1970, and whether the text names a zone; where it does not, UTC is
+    Nanoseconds since 1970, and whether the text names a zone; where it does not, UTC is
     assumed, which is right for the differences between times of one zone.
 
     Raises
@@ -55,16 +86,16 @@ def _expected(text: str) -> str:
 
 @dataclass(slots=True)
 class DateClock:
-    """Dates of one file as ticks since ten years before its first date.
+    """Dates of one file as nanoseconds since ten years before its first date.
 
-    Ticks since 1970 would not be exact as floats; these are, and earlier dates are positive too.
+    So dates before 1970 are times as others are, none of them below 0.
     """
 
     first: int | None = None
     zoned: bool | None = None
 
-    def ticks(self, text: str) -> float:
-        """Return a date as ticks of 100 ns.
+    def ticks(self, text: str) -> int:
+        """Return a date as nanoseconds.
 
         Raises
         ------
@@ -82,4 +113,4 @@ class DateClock:
         if not 0 <= since <= 2 * _TEN_YEARS:
             found = printable(text, 40)
             raise ValueError(f"expected a date within ten years of the first, found '{found}'")
-        return float(since)
+        return since

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated
 
 import msgspec
@@ -28,7 +29,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 class Request(msgspec.Struct, gc=False, rename={"prompt_tokens": "in", "output_tokens": "out"}):
     """A request, or a sub-agent with requests of its own; times in seconds."""
 
-    t: float
+    t: Decimal
     type: Name | None = None
     prompt_tokens: int | None = None
     output_tokens: int = 0
@@ -70,11 +71,11 @@ class Checked:
         Ranges of consecutive ids.
     """
 
-    time: float
+    time: Decimal
     prompt_tokens: int
     output_tokens: int
     subagent: bool
-    above: float | None
+    above: Decimal | None
     early: bool
     first: array[int]
     count: array[int]
@@ -88,7 +89,7 @@ def flatten(session: Session, block: int, ticks_per_second: float) -> list[Check
     SessionError
         For the first field that does not hold what it should.
     """
-    return list(_flatten(session.requests, "requests", block, ticks_per_second, None, 0.0))
+    return list(_flatten(session.requests, "requests", block, ticks_per_second, None, Decimal(0)))
 
 
 def _flatten(
@@ -96,8 +97,8 @@ def _flatten(
     place: str,
     block: int,
     ticks_per_second: float,
-    marker: float | None,
-    above: float,
+    marker: Decimal | None,
+    above: Decimal,
 ) -> Iterator[Checked]:
     for at, request in enumerate(requests):
         here = f"{place}[{at}]"

@@ -7,15 +7,17 @@ came without a gap would meet their own session's prompt while it is still compu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
+from workloads.instants import Ticks, exact
 from workloads.rows import Rows
 
-ANSWER_SECONDS_PER_TOKEN = 0.02  # 50 tokens/s
+ANSWER_SECONDS_PER_TOKEN = Decimal("0.02")  # 50 tokens/s
 
 
 def turn_ticks(
-    start: float, outputs: Sequence[int], waits: Sequence[float], ticks_per_second: float
-) -> list[float]:
+    start: Ticks, outputs: Sequence[int], waits: Sequence[Ticks], ticks_per_second: float
+) -> list[int | Decimal]:
     """Return the time of each turn of a session.
 
     Parameters
@@ -30,19 +32,19 @@ def turn_ticks(
     ticks_per_second
         Of all times.
     """
-    times = [start]
+    times = [exact(start)]
     for output, wait in zip(outputs[:-1], waits[:-1], strict=True):
-        times.append(times[-1] + answer_ticks(output, ticks_per_second) + wait)
+        times.append(times[-1] + answer_ticks(output, ticks_per_second) + exact(wait))
     return times
 
 
-def answer_ticks(output_tokens: int, ticks_per_second: float) -> float:
+def answer_ticks(output_tokens: int, ticks_per_second: float) -> Decimal:
     """Return how long an answer takes."""
-    return output_tokens * ANSWER_SECONDS_PER_TOKEN * ticks_per_second
+    return output_tokens * ANSWER_SECONDS_PER_TOKEN * int(ticks_per_second)
 
 
 def note_closed_loop(rows: Rows, line: int) -> None:
     """Note a turn whose time follows from the turn before."""
-    speed = f"{1 / ANSWER_SECONDS_PER_TOKEN:g} tokens/s"
+    speed = f"{1 / float(ANSWER_SECONDS_PER_TOKEN):g} tokens/s"
     what = f"a turn without a time of its own: it comes its wait after an answer at {speed}"
     rows.note("closed-loop", line, what)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 import numpy as np
 
 from workloads.anomaly import Anomaly
@@ -17,6 +15,7 @@ def lay_out(rows: Rows, options: ReadOptions) -> None:
     With a rate, sessions start as a Poisson process, in the order of the file, the first at 0.
     Without one they all start at 0, as their times say, which no server has seen.
     """
+    rows.laid_out = True
     sessions = np.frombuffer(rows.session, dtype=np.int32)
     count = len(np.unique(sessions))
     if options.session_rate is None:
@@ -30,7 +29,6 @@ def lay_out(rows: Rows, options: ReadOptions) -> None:
 
     seed = options.seed or 0
     starts = poisson_arrivals(int(sessions.max(initial=0)) + 1, options.session_rate, seed)
-    times = np.frombuffer(rows.time_ticks) + starts[sessions] * rows.ticks_per_second
-    rows.time_ticks = array("d", times.tobytes())
+    rows.time_ticks.shift(starts[sessions])
     rate = f"{options.session_rate:g} a second (Poisson, seed {seed})"
     rows.facts.append(f"the file tells no starts of sessions: {count:,} are spread, {rate}")

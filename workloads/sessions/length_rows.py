@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from simulator.prefix_tree import ROOT
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompt_tree import PromptTree
 from workloads.prefixes.prompts import BlockKeys
@@ -49,7 +50,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
     prompt_tokens: int
     output_tokens: int
-    ticks: float | None
+    ticks: Ticks | None
     session: Name = None
     label: Name = None
 

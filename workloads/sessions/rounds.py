@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -11,6 +11,7 @@ import msgspec
 
 from simulator.errors import DataError
 from simulator.prefix_tree import ROOT
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompt_tree import PromptTree
 from workloads.reading.fields import Problem, output_problem, prompt_problem
@@ -44,8 +45,8 @@ class Round(msgspec.Struct, frozen=True, gc=False):
     prefix_tokens: int
     new_tokens: int
     output_tokens: int
-    ticks: float
-    wait_ticks: float = 0.0
+    ticks: Ticks
+    wait_ticks: Ticks = 0
     label: str | None = None
 
     @property
@@ -83,7 +84,7 @@ class Rounds:
         tree = PromptTree()
         return cls(Rows(tree, options.on_bad_line, ticks_per_second), tree)
 
-    def finish(self, path: str, times: Callable[[list[Round]], list[float]]) -> Rows:
+    def finish(self, path: str, times: Callable[[list[Round]], Sequence[Ticks]]) -> Rows:
         """Make rows in the order of time; `times` tells those of a session's ordered rounds.
 
         Raises

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any
 
 import msgspec
 
 from simulator.errors import DataError
+from workloads.instants import Ticks, exact
 from workloads.rows import Rows
 from workloads.sessions.closed_loop import answer_ticks, note_closed_loop
 
@@ -29,8 +31,8 @@ class Turn(msgspec.Struct, gc=False):
     input_length: int | None = None
     output_length: int | None = None
     role: Name = "user"
-    timestamp: float | None = None
-    delay: float | None = None
+    timestamp: Decimal | None = None
+    delay: Decimal | None = None
     image: Any = None
     images: Any = None
     audio: Any = None
@@ -74,7 +76,7 @@ class Asked:
     line: int
     session: str | int | None
     turn: Turn
-    ticks: float | None = None
+    ticks: Ticks | None = None
 
 
 def set_times(path: str, asked: list[Asked], rows: Rows) -> list[Asked]:
@@ -98,15 +100,15 @@ def set_times(path: str, asked: list[Asked], rows: Rows) -> list[Asked]:
         timed.append(now)
         if now.session is not None:
             last[now.session] = now
-    return sorted(timed, key=lambda turn: turn.ticks or 0.0)
+    return sorted(timed, key=lambda turn: turn.ticks or 0)
 
 
-def _ticks(now: Asked, before: Asked | None, rows: Rows, *, stamped: bool) -> float | None:
-    delay = now.turn.delay or 0.0
+def _ticks(now: Asked, before: Asked | None, rows: Rows, *, stamped: bool) -> Ticks | None:
+    delay = now.turn.delay or 0
     if now.turn.timestamp is not None:
         return now.turn.timestamp
     if before is None or before.ticks is None:
         return None if stamped else delay
     note_closed_loop(rows, now.line)
     answer = answer_ticks(before.turn.output_length or 0, rows.ticks_per_second)
-    return before.ticks + answer + delay
+    return exact(before.ticks) + answer + delay

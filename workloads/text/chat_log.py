@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import msgspec
 
+from workloads.reading.time_fields import Timed
+from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.text.chat_template import Message
 from workloads.text.requests import Time
 
 SESSION_FIELDS = ("session_id", "conversation_id", "chat_id", "thread_id")
-TIME_FIELDS = ("timestamp", "created_at", "created")
 LABEL_FIELDS = ("label", "type")
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
@@ -39,11 +40,11 @@ class Body(msgspec.Struct, gc=False):
     content: str | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
-    created: float | str | None = None
+    created: Written = UNWRITTEN
     body: Body | None = None
 
 
-class LogLine(msgspec.Struct, gc=False):
+class LogLine(Timed, gc=False):
     """A line: a request, alone or beside its response."""
 
     messages: list[Message] | None = None
@@ -54,9 +55,6 @@ class LogLine(msgspec.Struct, gc=False):
     response: Body | str | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
-    timestamp: float | str | None = None
-    created_at: float | str | None = None
-    created: float | str | None = None
     session_id: Name | int | None = None
     conversation_id: Name | int | None = None
     chat_id: Name | int | None = None
@@ -87,7 +85,7 @@ def exchange(line: LogLine) -> Exchange:
     """Return what a line says; no messages where it has none."""
     asked, answered = _request(line), _response(line)
     messages, answer = _split(asked.messages or [], answered)
-    time_field, time = named(line, TIME_FIELDS)
+    time_field, time = line.when()
     model = asked.model or line.model or answered.model
     label = named(line, LABEL_FIELDS)[1]
     return Exchange(
@@ -98,7 +96,7 @@ def exchange(line: LogLine) -> Exchange:
         session=named(line, SESSION_FIELDS)[1],
         label=model if label is None else str(label),
         model=model,
-        time=answered.created if time is None else time,
+        time=number_or_date(answered.created) if time is None else time,
         time_field=time_field,
     )
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Self
 
 from workloads.anomaly import Anomaly
-from workloads.options import ReadOptions
+from workloads.instants import Ticks, exact
+from workloads.options import TICKS_PER_SECOND as TICKS_PER_UNIT
+from workloads.options import ReadOptions, TimeUnit
 from workloads.prefixes.prompts import TokenLists
 from workloads.reading.fields import Problem, presence_problem, prompt_problem, time_problem
-from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.time_fields import UNIT_OF
+from workloads.reading.times import TICKS_PER_SECOND, DateClock, number_in
 from workloads.rows import Rows
 from workloads.text.naming import tokenizer_for
 from workloads.text.tokenizer import Tokenizer, Tokens
 
-Time = float | int | str
-
-_NUMBER = re.compile(r"-?\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,4})?", re.ASCII)
+Time = float | int | Decimal | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class TextRows:
         """Add a request, or say what is wrong with it; a prompt of no token is left out."""
         rows, field = self.rows, request.time_field
         try:
-            ticks = self._ticks(request.time)
+            ticks = self._ticks(request.time, field)
         except ValueError as error:
             return field, str(error)
         problem = (
@@ -94,16 +95,26 @@ class TextRows:
             rows.facts.append(said)
         return rows
 
-    def _ticks(self, time: Time | None) -> float | None:
-        """Return a number as it stands, and a date as ticks of its own; a file has one kind."""
-        number = _number(time)
+    def _ticks(self, time: Time | None, field: str) -> Ticks | None:
+        """Return a number as it stands, and a date as ticks of its own; a file has one kind.
+
+        A number whose name tells a unit is turned into the file's, where the options tell none.
+        """
+        number = number_in(time) if isinstance(time, str) else time
         if time is None or (number is not None and self.clock is None):
-            return number
+            return self._in_unit(number, UNIT_OF.get(field))
         if number is not None:
             raise ValueError("expected a date as on the lines before, found a number")
         return self._date_ticks(str(time))
 
-    def _date_ticks(self, time: str) -> float:
+    def _in_unit(self, number: Ticks | None, unit: TimeUnit | None) -> Ticks | None:
+        if number is None or unit is None or self.options.time_unit is not None:
+            return number
+        self.rows.dated = True  # nobody need doubt the unit
+        there, here = int(TICKS_PER_UNIT[unit]), int(self.rows.ticks_per_second)
+        return Decimal(exact(number)) * here / there
+
+    def _date_ticks(self, time: str) -> int:
         if self.clock is not None:
             return self.clock.ticks(time)
         if self.rows.time_ticks:
@@ -112,12 +123,5 @@ class TextRows:
             raise ValueError("expected a number, which a unit of time was given for")
         clock = DateClock()
         ticks = clock.ticks(time)
-        self.clock, self.rows.ticks_per_second = clock, TICKS_PER_SECOND
+        self.clock, self.rows.ticks_per_second, self.rows.dated = clock, TICKS_PER_SECOND, True
         return ticks
-
-
-def _number(time: Time | None) -> float | None:
-    """Return a time that is a number, or text that holds one."""
-    if time is None or (isinstance(time, str) and not _NUMBER.fullmatch(time)):
-        return None
-    return float(time)

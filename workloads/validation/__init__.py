@@ -26,7 +26,7 @@ from workloads.validation.requests import request_anomalies
 from workloads.validation.sessions import session_anomalies
 from workloads.validation.times import time_anomalies
 
-__all__ = ["validate"]
+__all__ = ["anomalies_of", "validate"]
 
 
 def validate(path: str | Path, *, format: str | None = None, **options: Any) -> list[Anomaly]:
@@ -45,10 +45,11 @@ def validate(path: str | Path, *, format: str | None = None, **options: Any) -> 
         notes = [Anomaly("note", 1, None, note) for note in trace.notes]
         return [*notes, *_common(facts_of_trace(trace))]
     chosen = ReadOptions(**options | {"on_bad_line": "skip"})
-    return list(_anomalies(read_rows(path, chosen, format)))
+    return list(anomalies_of(read_rows(path, chosen, format)))
 
 
-def _anomalies(rows: Rows) -> Iterator[Anomaly]:
+def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
+    """Yield what is odd about rows, whose prompts are gone afterwards."""
     if rows.first_bad is not None:
         first = rows.first_bad
         detail = first.problem if first.field is None else f"field '{first.field}': {first.problem}"

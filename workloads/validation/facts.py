@@ -28,6 +28,12 @@ class Facts:
         Of each row; None in a saved trace, which remembers none.
     times
         Seconds, of each row; None without times.
+    merged
+        bool, of each row: whether only rounding gives it the time of an earlier one.
+    closed_loop
+        Whether times follow from answers, so that their order is not that of the file.
+    known_options
+        The options that the format knows.
     prefix
         int64, by request: equal where all that can be matched of two prompts is equal; -1 where
         nothing can be.
@@ -37,10 +43,17 @@ class Facts:
     order: Int64
     line: Int64 | None
     times: NDArray[np.float64] | None
+    merged: NDArray[np.bool_]
+    closed_loop: bool
+    known_options: frozenset[str]
     prefix: Int64
 
     def __len__(self) -> int:
         return len(self.order)
+
+    def hint(self, option: str, words: str) -> str:
+        """Return words that name an option's flag, none where the format refuses it."""
+        return words if option in self.known_options else ""
 
     def found(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
         """Yield an anomaly where any row (in the order of the file) shows it."""
@@ -56,7 +69,8 @@ class Facts:
 def facts_of_trace(trace: Trace) -> Facts:
     """Return the columns of a saved trace."""
     leaf = trace.leaf.astype(np.int64)
-    return Facts(trace, np.arange(len(trace)), None, trace.arrival_seconds, leaf)
+    none, order = np.zeros(len(trace), dtype=np.bool_), np.arange(len(trace))
+    return Facts(trace, order, None, trace.arrival_seconds, none, False, frozenset(), leaf)
 
 
 def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
@@ -65,8 +79,10 @@ def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
     `prefix` is that of `Facts`, in the order of the file; None where the leaf tells.
     """
     times, arrival = None, np.arange(len(rows))
+    merged = np.zeros(len(rows), dtype=np.bool_)
     if rows.time_ticks:
-        times = np.frombuffer(rows.time_ticks, dtype=np.float64) / rows.ticks_per_second
+        times = rows.time_ticks.since_first()
+        merged = rows.time_ticks.merged(times)
         arrival = np.argsort(times, kind="stable")
     trace = to_trace(rows, "")
     return Facts(
@@ -74,5 +90,8 @@ def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
         order=np.argsort(arrival),
         line=np.frombuffer(rows.line, dtype=np.int64),
         times=times,
+        merged=merged,
+        closed_loop=rows.closed_loop,
+        known_options=rows.known_options,
         prefix=trace.leaf.astype(np.int64) if prefix is None else prefix[arrival],
     )

@@ -34,7 +34,8 @@ def _turns(facts: Facts, before: Int64, later: Int64) -> Iterator[Anomaly]:
     trace = facts.trace
     shorter = np.zeros(len(trace), dtype=np.bool_)
     shorter[later] = trace.prompt_tokens[later] < trace.prompt_tokens[before]
-    detail = "shorter than the turn before: do rows hold the whole context (--rows)?"
+    hint = facts.hint("rows", ": do rows hold the whole context (--rows)?")
+    detail = f"shorter than the turn before{hint}"
     yield from facts.found_in("shrinking-turn", shorter, detail)
     if not (facts.prefix >= 0).any():
         return

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from workloads.anomaly import Anomaly
 from workloads.inspection.burstiness import coarse_tick
+from workloads.rows import MERGED
 from workloads.validation.facts import Facts
 
-MAX_PLAUSIBLE_SPAN_SECONDS = 366 * 86400.0
-MIN_PLAUSIBLE_RATE_PER_SECOND = 1e-4
-MAX_PLAUSIBLE_RATE_PER_SECOND = 1e5
 IDLE_SHARE = 0.1  # of the trace
 IDLE_GAPS = 100.0  # times the usual gap
 
@@ -28,17 +26,17 @@ def time_anomalies(facts: Facts) -> Iterator[Anomaly]:
         yield from facts.found("no-times", everything, "arrivals must come from a rate")
         return
     steps = np.concatenate([[0.0], np.diff(times)])
-    yield from facts.found("unsorted", steps < 0, "earlier than the line before: will be sorted")
+    if not facts.closed_loop:
+        detail = "earlier than the line before: will be sorted"
+        yield from facts.found("unsorted", steps < 0, detail)
     distinct, first = np.unique(times, return_index=True)
     repeated = np.ones(len(times), dtype=np.bool_)
     repeated[first] = False
     detail = "a time that an earlier line has too: the file's order decides"
-    yield from facts.found("equal-times", repeated, detail)
+    yield from facts.found("equal-times", repeated & ~facts.merged, detail)
+    yield from facts.found("rounded-times", facts.merged, MERGED)
     yield from _ticks(facts, distinct, repeated)
     yield from _silences(facts, distinct, first)
-    problem = _implausible(float(distinct[-1] - distinct[0]), len(times))
-    if problem is not None:
-        yield from facts.found("implausible-span", np.ones(len(times), dtype=np.bool_), problem)
 
 
 def _ticks(facts: Facts, distinct: Float64, repeated: NDArray[np.bool_]) -> Iterator[Anomaly]:
@@ -58,15 +56,3 @@ def _silences(facts: Facts, distinct: Float64, first: NDArray[np.int64]) -> Iter
     ends[first[1:][gaps > least]] = True
     detail = f"after a silence of more than {least:,.0f} s: is it one trace?"
     yield from facts.found("silence", ends, detail)
-
-
-def _implausible(span: float, count: int) -> str | None:
-    """Say so where a unit of time was probably mistaken."""
-    rate = (count - 1) / span if span > 0 else None
-    if span > MAX_PLAUSIBLE_SPAN_SECONDS:
-        return f"the trace spans {span / 86400:,.0f} days: is the unit of time right?"
-    if rate is not None and rate > MAX_PLAUSIBLE_RATE_PER_SECOND:
-        return f"{rate:,.0f} requests/s arrive: is the unit of time right?"
-    if rate is not None and rate < MIN_PLAUSIBLE_RATE_PER_SECOND:
-        return f"one request arrives in {1 / rate:,.0f} s: is the unit of time right?"
-    return None

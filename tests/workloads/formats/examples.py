@@ -49,6 +49,13 @@ DYNAMO_REQUEST = {
 LENGTHS = b"in_p5,in_p25,in_p50,in_p75,in_p95,in_p99,out_p5,out_p25,out_p50,out_p75,out_p95,out_p99"
 
 EXAMPLES: dict[str, bytes] = {
+    "aibrix": lines(
+        {"timestamp": 0, "requests": [{"prompt": "Say it.", "prompt_length": 3}]},
+        {
+            "timestamp": 1000,
+            "requests": [{"prompt": "Say it again.", "output_length": 9, "session_id": 1}],
+        },
+    ),
     "aiperf": lines(
         {"session_id": "a", "turns": [{"text": "Hi", "output_length": 7}, {"text": "More"}]},
         {"turns": [{"texts": ["Who", "are you?"], "delay": 250.5, "output_length": 3}]},
@@ -72,6 +79,15 @@ EXAMPLES: dict[str, bytes] = {
         b"2023-11-16 18:17:04.0319600,3180,8"
     ),
     "bailian": lines(BAILIAN_CHAT, BAILIAN_CHAT | {"chat_id": 160, "parent_chat_id": 159}),
+    "bench-serving": lines(
+        {
+            "duration": 2.5,
+            "input_lens": [100, 40],
+            "output_lens": [10, 1520],
+            "start_times": [5000.25, 5001.5],
+            "errors": ["", ""],
+        }
+    ),
     "burstgpt": (
         b"Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
         b"Log Type\n"
@@ -126,6 +142,20 @@ EXAMPLES: dict[str, bytes] = {
             "output_toks": 1,
             "arrival_time_ns": 50000000,
             "input_tok_ids": [5, 6, 7, 1],
+        },
+    ),
+    "lmcache": lines(
+        {
+            "timestamp": 1760000000000000,
+            "input": "Say it.",
+            "output": "It.",
+            "session_id": "k",
+        },
+        {
+            "timestamp": 1760000001500000,
+            "input": "Say it. It. Again.",
+            "output": "",
+            "session_id": "k",
         },
     ),
     "mooncake": lines(

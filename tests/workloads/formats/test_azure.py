@@ -66,7 +66,7 @@ def test_unsorted_rows_and_empty_prompts_are_noted(write):
         (b"2023-11-16,7,1", "field 'TIMESTAMP': expected a time like"),
         (b"2023-11-31 00:00:00,7,1", "field 'TIMESTAMP': expected a time like"),
         (b"2023-11-16 18:17:05Z,7,1", "field 'TIMESTAMP': expected a zone on every line"),
-        (b",7,1", "field 'TIMESTAMP': expected this field, found none"),
+        (b",7,1", "field 'TIMESTAMP': expected a time on every line or on none"),
         (b"2023-11-16 18:17:05,-7,1", "field 'ContextTokens': expected 1 to 1,000,000,000 tokens"),
         (b"2023-11-16 18:17:05,7,-1", "field 'GeneratedTokens': expected 0 to"),
         (b"2023-11-16 18:17:05,7.5,1", "field 'ContextTokens': expected a whole number"),

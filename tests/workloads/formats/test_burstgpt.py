@@ -99,7 +99,7 @@ def test_an_idle_head_is_flagged(write):
         ("6,M,,3,12,L", "field 'Request tokens': expected this field, found none"),
         ("-6,M,9,3,12,L", "field 'Timestamp': expected a time from 0 to 1e+13, found -6"),
         ("nan,M,9,3,12,L", "field 'Timestamp': expected a time from 0 to"),
-        (",M,9,3,12,L", "field 'Timestamp': expected this field, found none"),
+        (",M,9,3,12,L", "field 'Timestamp': expected a time on every line or on none"),
     ],
 )
 def test_a_bad_line_is_named_or_skipped(write, line, told):

@@ -7,6 +7,7 @@ import pytest
 from simulator.errors import DataError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
+from workloads.reading.time_fields import TIME_FIELDS, UNIT_OF
 from workloads.validation import validate
 
 
@@ -79,9 +80,18 @@ def test_prompts_of_no_token_are_left_out_and_noted(write, text):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (as_lines({"prompt": "x"}, {"response": "x"}), ":2: field 'prompt': expected this field"),
-        (as_lines({"prompt": "x"}, {"prompt": [1, 2]}), ":2: field 'prompt': expected text"),
-        (as_lines({"prompt": "x"}, {"prompt": None}), ":2: field 'prompt': expected text"),
+        (
+            as_lines({"prompt": "x"}, {"response": "x"}),
+            ":2: field 'prompt': expected 'prompt', 'text' or 'input', found none among response",
+        ),
+        (
+            as_lines({"prompt": "x"}, {"prompt": [1, 2]}),
+            ":2: field 'prompt[0]': expected one JSON object",
+        ),
+        (
+            as_lines({"prompt": "x"}, {"prompt": 7}),
+            ":2: field 'prompt': expected text or a list, found int",
+        ),
         (as_lines({"prompt": "x"}, {"prompt": "x", "timestamp": 1}), ":2: field 'timestamp'"),
         ("prompt,timestamp\nx,1\nx,soon\n", ":3: field 'timestamp': expected a number"),
         ("prompt,timestamp\nx,1\nx\n", ":3: expected 2 cells"),
@@ -96,3 +106,61 @@ def test_a_bad_line_is_named(write, text, told):
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(opened(path, on_bad_line="skip")) == 1
+
+
+@pytest.mark.parametrize("name", ["output_tokens", "output_len", "expected_output_len"])
+def test_answers_may_be_lengths_alone(write, name):
+    rows = [{"prompt": "Of India?", name: 10}, {"prompt": "Of Iran?", name: 1520}]
+    path = write(as_lines(*rows))
+    assert format_of(path) == "prompts"
+    assert open_trace(path).output_tokens.tolist() == [10, 1520]
+    table = f"prompt,{name}\nOf India?,10\nOf Iran?,1520\n"
+    assert open_trace(write(table)).output_tokens.tolist() == [10, 1520]
+
+
+def test_a_text_counts_before_a_length_beside_it(write):
+    rows = [
+        {"prompt": "a b c", "response": "d e", "output_tokens": 2, "prompt_len": 3},
+        {"prompt": "a b c", "response": "d e", "output_tokens": 20, "prompt_len": 30},
+        {"prompt": "a b c", "response": "", "output_tokens": 20},
+    ]
+    path = write(as_lines(*rows))
+    assert open_trace(path).output_tokens.tolist() == [2, 2, 20]
+    told = {a.what: (a.count, a.first_line) for a in validate(path)}
+    assert told["other-length"] == (1, 2)
+    assert told["other-output-length"] == (1, 2)
+
+
+@pytest.mark.parametrize("field", [name for name in TIME_FIELDS if name not in UNIT_OF])
+@pytest.mark.parametrize("said", ["prompt", "text", "input"])
+def test_times_and_texts_have_many_names(write, field, said):
+    days = ["2025-02-03 09:00:00.000000", "2025-02-03 09:00:15.750000"]
+    path = write(as_lines(*({field: day, said: "Name three rivers."} for day in days)))
+    assert format_of(path) == "prompts"
+    assert open_trace(path).arrival_seconds.tolist() == [0, 15.75]
+    assert open_trace(path).prompt_tokens.tolist() == [4, 4]
+
+
+def test_rows_of_other_tools_stay_theirs(write):
+    turns = [{"text": "Hi", "timestamp": 5, "output_length": 7}, {"text": "Hi", "timestamp": 6}]
+    assert format_of(write(as_lines(*turns))) == "aiperf"
+    part = {"instruction": "Translate.", "input": "Hello", "output": "Hallo"}
+    with pytest.raises(DataError, match="no known trace format"):
+        format_of(write(as_lines(part)))
+
+
+@pytest.mark.parametrize("field", [name for name in TIME_FIELDS if name in UNIT_OF])
+def test_a_name_may_tell_the_unit(write, field):
+    ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[UNIT_OF[field]]
+    rows = [{field: 1_700_000_000 * ticks + at, "prompt": "Hi"} for at in (0, 3)]
+    path = write(as_lines(*rows))
+    assert open_trace(path).arrival_seconds.tolist() == [0, 3 / ticks]
+    assert "implausible-times" not in {a.what for a in validate(path)}
+    other = as_lines(*({field: at, "prompt": "Hi"} for at in (0, 3)))
+    assert open_trace(write(other), time_unit="s").arrival_seconds.tolist() == [0, 3]
+
+
+def test_lengths_beside_a_prompt_do_not_make_it_one_of_lengths(write):
+    row = {"prompt": "a b", "input_length": 2, "output_length": 9}
+    assert format_of(write(as_lines(row))) == "prompts"
+    assert format_of(write(as_lines({"input_length": 2, "output_length": 9}))) == "aiperf"

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from simulator.errors import DataError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate
@@ -31,3 +34,30 @@ def test_incremental_rows_of_a_session_grow(tmp_path):
     assert trace.after is not None
     assert trace.tree.stop[trace.after].tolist() == [40, 10, 44]
     assert open_trace(path).prompt_tokens.tolist() == [32, 9]
+
+
+TABLES = {
+    "vidur": ("num_prefill_tokens,num_decode_tokens", "arrived_at", "0.5"),
+    "splitwise": ("prompt_size,token_size", "arrival_timestamp", "0.5"),
+    "burstgpt": ("Request tokens,Response tokens", "Timestamp", "0.5"),
+    "azure": ("ContextTokens,GeneratedTokens", "TIMESTAMP", "2024-05-10 00:00:00"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_tables_of_lengths_alone_have_no_times(tmp_path, name):
+    names, time, written = TABLES[name]
+    path = tmp_path / "lengths.csv"
+    path.write_text(f"{names},pd_ratio\n3100,60,51.7\n1800,140,12.9\n")
+    assert format_of(path) == name
+    trace = open_trace(path)
+    assert trace.arrival_seconds is None
+    assert trace.prompt_tokens.tolist() == [3100, 1800]
+    assert trace.output_tokens.tolist() == [60, 140]
+    for cells in (("", written), (written, "")):
+        rows = "".join(f"3100,60,{cell}\n" for cell in cells)
+        path.write_text(f"{names},{time}\n{rows}")
+        with pytest.raises(DataError, match=f":3: field '{time}': expected a time on every line"):
+            open_trace(path)
+    path.write_text(f"{names},{time}\n3100,60,\n1800,140,\n")
+    assert open_trace(path).arrival_seconds is None

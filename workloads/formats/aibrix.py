@@ -1,0 +1,191 @@
+"""AIBrix workloads: the requests of each timestamp, as text or as lengths.
+
+Source: vllm-project/aibrix, `benchmarks`: its workload generator writes JSON lines, or one JSON
+list, of `timestamp` in milliseconds and `requests`, each with `prompt`, `prompt_length`,
+`output_length` and `session_id`; earlier versions `Prompt`, `Prompt Length` and so on.
+
+- Requests of one timestamp come at once, in the order of the list.
+- Where the first request has a prompt's text, all have. What prompts share is what their texts
+  share, and a prompt counts the tokens of its text; a `prompt_length` that differs by over a tenth
+  is noted. Otherwise only lengths are known, and prompts share nothing.
+- Texts are whole prompts, taken as they stand; lists of messages stand in the chat template.
+- An unknown `output_length` (null) counts 0. The label is the model, where one is named.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from simulator.errors import DataError
+from workloads.formats.format import Head, TraceFormat
+from workloads.instants import Ticks
+from workloads.options import ReadOptions
+from workloads.prefixes.prompts import BlockKeys, TokenLists
+from workloads.reading.fields import MISSING, Problem, output_problem
+from workloads.reading.json_document import read_json_documents
+from workloads.reading.json_lines import read_json_lines
+from workloads.reading.reader import read_start
+from workloads.reading.times import UNWRITTEN, Written, number_or_date
+from workloads.rows import Rows
+from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.text import tokenizer_for
+from workloads.text.prompt_line import Said, note_length, prompt_tokens
+from workloads.text.requests import TextRequest, TextRows
+
+FIELDS = Fields("prompt_length", "output_length", "timestamp", "session_id")
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class _Request(msgspec.Struct, gc=False):
+    prompt: Said | None = None
+    prompt_length: int | None = None
+    output_length: int | None = None
+    session_id: Name | int | None = None
+    model: Name | None = None
+    old_prompt: Said | None = msgspec.field(name="Prompt", default=None)
+    old_prompt_length: int | None = msgspec.field(name="Prompt Length", default=None)
+    old_output_length: int | None = msgspec.field(name="Output Length", default=None)
+    old_session_id: Name | int | None = msgspec.field(name="Session ID", default=None)
+
+    def named_as_now(self) -> _Request:
+        """Move values to the names of today."""
+        for field in ("prompt", "prompt_length", "output_length", "session_id"):
+            if getattr(self, field) is None:
+                setattr(self, field, getattr(self, f"old_{field}"))
+        return self
+
+
+class _Line(msgspec.Struct, gc=False):
+    timestamp: Written = UNWRITTEN
+    requests: list[_Request] | None = None
+    old_timestamp: Written = msgspec.field(name="Timestamp", default=UNWRITTEN)
+    old_requests: list[_Request] | None = msgspec.field(name="Requests", default=None)
+
+
+class _Reader:
+    """The rows of a file while it is read."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+        self.rows = Rows(BlockKeys(1), options.on_bad_line, options.ticks_per_second("ms"))
+        self.lengths = LengthRows.into(self.rows, FIELDS, incremental=options.rows == "incremental")
+        self.texts: TextRows | None = None
+        self.requests = 0
+
+    def take(self, line: _Line, number: int) -> Problem | None:
+        """Add the requests of a timestamp, or say what is wrong with one of them."""
+        requests = line.old_requests if line.requests is None else line.requests
+        if requests is None:
+            return "requests", MISSING
+        time = _time(line)
+        if time is None or isinstance(time, str):
+            return "timestamp", "expected a number, found " + ("none" if time is None else "text")
+        for at, request in enumerate(requests):
+            problem = self._add(request.named_as_now(), time, number)
+            if problem is not None:
+                return problem if problem[0] == "timestamp" else _within(at, problem)
+        return None
+
+    def _add(self, request: _Request, time: Ticks, number: int) -> Problem | None:
+        if not self.requests and request.prompt is not None:
+            self._with_texts()
+        self.requests += 1
+        output = request.output_length or 0
+        problem = output_problem("output_length", output)
+        if problem is not None:
+            return problem
+        if self.texts is not None:
+            return self._add_text(self.texts, request, time, number)
+        if request.prompt_length is None:
+            return "prompt_length", MISSING
+        lengths = request.prompt_length, output
+        return self.lengths.take(Request(*lengths, time, request.session_id, request.model), number)
+
+    def _with_texts(self) -> None:
+        """Take what the first request has for what all have."""
+        prompts = TokenLists()
+        self.rows.prompts = prompts
+        tokenizer = tokenizer_for(self.options.tokenizer)
+        self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
+
+    def _add_text(
+        self, texts: TextRows, request: _Request, time: Ticks, number: int
+    ) -> Problem | None:
+        if request.prompt is None:
+            return "prompt", "expected a text as in the first request, found none"
+        prompt = prompt_tokens(texts, request.prompt)
+        problem = texts.add(
+            TextRequest(
+                line=number,
+                prompt=prompt,
+                output_tokens=request.output_length or 0,
+                time=time,
+                session=request.session_id,
+                label=request.model,
+            )
+        )
+        if problem is None:
+            note_length(texts, number, ("prompt_length", request.prompt_length), len(prompt))
+        return problem
+
+    def finish(self, path: Path) -> Rows:
+        """Return the rows, with a note on what their tokens are."""
+        if not self.requests and self.rows.first_bad is None:
+            raise DataError(str(path), "expected requests, found none")
+        return self.rows if self.texts is None else self.texts.finish()
+
+
+def _time(line: _Line) -> Ticks | str | None:
+    time = number_or_date(line.timestamp)
+    return number_or_date(line.old_timestamp) if time is None else time
+
+
+def _within(at: int, problem: Problem) -> Problem:
+    field, what = problem
+    return f"requests[{at}].{field}", what
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read JSON lines, or a JSON list; then the number of a line is that of the list's entry.
+
+    Raises
+    ------
+    UsageError
+        For an unknown tokenizer.
+    """
+    reader = _Reader(options)
+
+    def take_list(lines: list[_Line], _: int) -> Problem | None:
+        for number, line in enumerate(lines, start=1):
+            problem = reader.take(line, number)
+            if problem is not None:
+                field, what = problem
+                reader.rows.refuse(DataError(str(path), what, line=number, field=field))
+        return None
+
+    if read_start(path, 64).lstrip()[:1] == b"[":
+        read_json_documents(path, reader.rows, list[_Line], take_list)
+    else:
+        read_json_lines(path, reader.rows, _Line, reader.take)
+    return reader.finish(path)
+
+
+def matches(head: Head) -> bool:
+    """Recognise a timestamp with its requests, on a line or in a list."""
+    for names in (("timestamp", "requests"), ("Timestamp", "Requests")):
+        if head.has(*names) or (head.text.lstrip()[:1] == b"[" and head.mentions(*names)):
+            return not head.has("block_size")
+    return False
+
+
+AIBRIX = TraceFormat(
+    name="aibrix",
+    title="AIBrix workloads, JSON lines or a list: milliseconds, requests as text or lengths",
+    read=read,
+    matches=matches,
+    options=frozenset({"time_unit", "rows", "tokenizer"}),
+)

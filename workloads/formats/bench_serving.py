@@ -1,0 +1,90 @@
+"""Results of serving benchmarks: the lengths of what was sent, and when.
+
+Source: vLLM, `bench serve --save-result --save-detailed` (one JSON document), and SGLang,
+`bench_serving --output-file --output-details` (JSON lines, one a run). Each run has the arrays
+`input_lens` and `output_lens` and, where the tool writes them, `start_times` in seconds and
+`errors`. Prompts are not there: they share nothing.
+
+- A request with an error is kept, as it was sent, and noted. A prompt of no token is left out and
+  noted. Arrays of other lengths than `input_lens` make a bad line.
+- Runs of one file stand one behind the other, which is noted; their times are those of one clock.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+
+from simulator.errors import DataError
+from workloads.formats.format import Head, TraceFormat
+from workloads.options import ReadOptions
+from workloads.reading.fields import MISSING, Problem
+from workloads.reading.json_document import read_json_documents
+from workloads.reading.json_lines import read_json_lines
+from workloads.reading.reader import read_start
+from workloads.rows import Rows
+from workloads.sessions.length_rows import Fields, LengthRows, Request
+
+FIELDS = Fields("input_lens", "output_lens", "start_times")
+
+
+class _Run(msgspec.Struct, gc=False):
+    input_lens: list[int] | None = None
+    output_lens: list[int] | None = None
+    start_times: list[Decimal] | None = None
+    errors: list[str | None] | None = None
+
+    def problem(self) -> Problem | None:
+        """Say which array is missing, or of another length than the prompts'."""
+        if self.input_lens is None or self.output_lens is None:
+            return "input_lens" if self.input_lens is None else "output_lens", MISSING
+        count = len(self.input_lens)
+        for field in ("output_lens", "start_times", "errors"):
+            there = getattr(self, field)
+            if there is not None and len(there) != count:
+                return field, f"expected {count} entries as in 'input_lens', found {len(there)}"
+        return None
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a file; raises `DataError` where it has no request."""
+    taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
+
+    def take(run: _Run, number: int) -> Problem | None:
+        return run.problem() or _add(run, number, taken)
+
+    whole = read_start(path, 64).partition(b"\n")[0].strip() == b"{"
+    (read_json_documents if whole else read_json_lines)(path, taken.rows, _Run, take)
+    if not len(taken.rows) and taken.rows.first_bad is None:
+        raise DataError(str(path), "expected requests, found none")
+    return taken.rows
+
+
+def _add(run: _Run, number: int, taken: LengthRows) -> Problem | None:
+    lengths = zip(run.input_lens or [], run.output_lens or [], strict=True)
+    for at, (prompt, output) in enumerate(lengths):
+        time = None if run.start_times is None else run.start_times[at]
+        problem = taken.take(Request(prompt, output, time), number)
+        if problem is not None:
+            return f"{problem[0]}[{at}]", problem[1]
+        if run.errors is not None and run.errors[at]:
+            taken.rows.note("failure", number, "a request with an error: kept")
+    if number > 1:
+        taken.rows.note("several-runs", number, "a further run: its requests follow in the file")
+    return None
+
+
+def matches(head: Head) -> bool:
+    """Recognise the arrays of lengths."""
+    return head.has("input_lens") and (head.record is None or head.has("output_lens"))
+
+
+BENCH_SERVING = TraceFormat(
+    name="bench-serving",
+    title="results of vLLM's or SGLang's serving benchmark: seconds and lengths, no prefixes",
+    read=read,
+    matches=matches,
+    options=frozenset({"time_unit"}),
+)

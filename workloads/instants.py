@@ -1,0 +1,114 @@
+"""Instants: the times of requests, kept exactly until their differences become seconds.
+
+Seconds since 1970 leave a float64 no room for nanoseconds. So a time stays the number that the file
+has, a whole one or a decimal one, and the first arrival is taken from the others before anything
+is rounded.
+"""
+
+from __future__ import annotations
+
+from array import array
+from decimal import Context, Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ticks = int | float | Decimal  # a time or a wait in a file's own unit
+
+ATTOSECONDS = 10**18  # in a second: no decimal digit of a float of a tenth or more lies below
+
+_NANOSECOND = 10**9  # in attoseconds
+_EXACT_NANOSECONDS = 1 << 53  # of a span, up to which a float64 counts each
+_WIDE = Context(prec=80)
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+def exact(ticks: Ticks) -> int | Decimal:
+    """Return a number whose sums are exact; a float is the shortest decimal that names it."""
+    return Decimal(repr(float(ticks))) if isinstance(ticks, float) else ticks
+
+
+class Instants:
+    """A column of times, as whole seconds and attoseconds; true where there are any."""
+
+    __slots__ = ("_fraction", "_seconds")
+
+    def __init__(self) -> None:
+        self._seconds = array("q")
+        self._fraction = array("q")
+
+    def __len__(self) -> int:
+        return len(self._seconds)
+
+    def append(self, ticks: Ticks, ticks_per_second: float) -> None:
+        """Add a finite time below 10**18 s, told in ticks."""
+        whole, fraction = divmod(_attoseconds(ticks, ticks_per_second), ATTOSECONDS)
+        self._seconds.append(whole)
+        self._fraction.append(fraction)
+
+    def order(self) -> Int64 | None:
+        """Return the order of arrival, equal times as they stand; None for that of the file."""
+        seconds, fraction = self._columns()
+        later = (np.diff(seconds) > 0) | ((np.diff(seconds) == 0) & (np.diff(fraction) >= 0))
+        return None if later.all() else np.lexsort((fraction, seconds))
+
+    def since_first(self) -> Float64:
+        """Return seconds since the first arrival, in the order of the file, rounded once."""
+        seconds, fraction = self._columns()
+        if not len(seconds):
+            return np.empty(0)
+        order = self.order()
+        first = 0 if order is None else int(order[0])
+        seconds, fraction = seconds - seconds[first], fraction - fraction[first]
+        within = (int(seconds.max()) + 1) * _NANOSECOND <= _EXACT_NANOSECONDS
+        if within and not (fraction % _NANOSECOND).any():
+            nanoseconds: Int64 = seconds * _NANOSECOND + fraction // _NANOSECOND
+            return np.true_divide(nanoseconds, _NANOSECOND, dtype=np.float64)
+        both = zip(seconds.tolist(), fraction.tolist(), strict=True)
+        return np.array([(whole * ATTOSECONDS + part) / ATTOSECONDS for whole, part in both])
+
+    def first_seconds(self) -> float:
+        """Return the earliest time as it was told, in seconds since its own zero."""
+        seconds, fraction = self._columns()
+        return float((seconds + fraction / ATTOSECONDS).min())
+
+    def fractions(self, ticks_per_second: float) -> float:
+        """Return the share of times that are no whole ticks."""
+        _, fraction = self._columns()
+        return float((fraction % (ATTOSECONDS // int(ticks_per_second)) > 0).mean())
+
+    def merged(self, times: Float64) -> NDArray[np.bool_]:
+        """Say which requests come later than another that `since_first` puts at the same time."""
+        seconds, fraction = self._columns()
+        order = np.lexsort((fraction, seconds))
+        differs = (np.diff(seconds[order]) != 0) | (np.diff(fraction[order]) != 0)
+        late = np.zeros(len(times), dtype=np.bool_)
+        late[order[1:]] = differs & (np.diff(times[order]) == 0)
+        return late
+
+    def shift(self, by: Float64 | Instants) -> None:
+        """Add seconds, or the instants of another column, to the times."""
+        if isinstance(by, Instants):
+            more, part = by._columns()
+        else:
+            more = np.floor(by).astype(np.int64)
+            part = np.rint((by - more) * ATTOSECONDS).astype(np.int64)
+        seconds, fraction = self._columns()
+        carry, rest = np.divmod(fraction + part, ATTOSECONDS)
+        self._seconds = array("q", (seconds + more + carry).tobytes())
+        self._fraction = array("q", rest.tobytes())
+
+    def _columns(self) -> tuple[Int64, Int64]:
+        return (
+            np.frombuffer(self._seconds, dtype=np.int64),
+            np.frombuffer(self._fraction, dtype=np.int64),
+        )
+
+
+def _attoseconds(ticks: Ticks, ticks_per_second: float) -> int:
+    per_tick = ATTOSECONDS // int(ticks_per_second)
+    if isinstance(ticks, int):
+        return ticks * per_tick
+    return int(_WIDE.multiply(Decimal(exact(ticks)), per_tick).to_integral_value())

@@ -1,0 +1,67 @@
+"""When a line of text came: the fields that may say it, under the names that tools give them.
+
+A name that ends in a unit tells the unit of its number.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import msgspec
+
+from workloads.options import TICKS_PER_SECOND, TimeUnit
+from workloads.reading.times import UNWRITTEN, Written, number_or_date
+
+
+class Timed(msgspec.Struct, gc=False, kw_only=True):
+    """A line with a time, a number or a date, under one of these names; the first counts."""
+
+    timestamp: Written = UNWRITTEN
+    time: Written = UNWRITTEN
+    arrival_time: Written = UNWRITTEN
+    arrived_at: Written = UNWRITTEN
+    arrival_timestamp: Written = UNWRITTEN
+    created_at: Written = UNWRITTEN
+    created: Written = UNWRITTEN
+    created_time: Written = UNWRITTEN
+    request_time: Written = UNWRITTEN
+    start_time: Written = UNWRITTEN
+    datetime: Written = UNWRITTEN
+    date: Written = UNWRITTEN
+    ts: Written = UNWRITTEN
+    timestamp_s: Written = UNWRITTEN
+    timestamp_ms: Written = UNWRITTEN
+    timestamp_us: Written = UNWRITTEN
+    timestamp_ns: Written = UNWRITTEN
+    time_ms: Written = UNWRITTEN
+    arrival_time_ms: Written = UNWRITTEN
+    arrival_time_us: Written = UNWRITTEN
+    arrival_time_ns: Written = UNWRITTEN
+    created_at_ms: Written = UNWRITTEN
+    start_time_ms: Written = UNWRITTEN
+    start_time_ns: Written = UNWRITTEN
+
+    def when(self) -> tuple[str, int | Decimal | str | None]:
+        """Return the name of the field that tells the time, and what it holds; None without one.
+
+        Raises
+        ------
+        msgspec.ValidationError
+            Where the field holds neither a number nor text.
+        """
+        for field in TIME_FIELDS:
+            try:
+                found = number_or_date(getattr(self, field))
+            except msgspec.ValidationError as error:
+                raise msgspec.ValidationError(f"{error} - at `$.{field}`") from None
+            if found is not None:
+                return field, found
+        return TIME_FIELDS[0], None
+
+
+TIME_FIELDS = Timed.__struct_fields__
+UNIT_OF: dict[str, TimeUnit] = {
+    f"{name}_{unit}": unit
+    for unit in TICKS_PER_SECOND
+    for name in ("timestamp", "time", "arrival_time", "created_at", "start_time")
+}
