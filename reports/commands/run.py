@@ -17,6 +17,7 @@ from reports.commands.options import (
     Jitter,
     Json,
     OnBadLine,
+    Percentiles,
     Quiet,
     RowsAre,
     Seed,
@@ -61,6 +62,7 @@ def run(
     rate: Annotated[float | None, typer.Option(help="Requests/s, where none are told.")] = None,
     seed: Seed = None,
     warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    percentiles: Percentiles = None,
     on_bad_line: OnBadLine = None,
     time_unit: TimeUnit = None,
     rows: RowsAre = None,
@@ -101,6 +103,7 @@ def run(
         "--rate": ("arrivals.rate", rate),
         "--seed": ("study.seed", seed),
         "--warmup": ("study.warmup", warmup),
+        "--percentiles": ("study.percentiles", percentiles),
     }
     cell = single_cell(settings_from(study, flags, sets))
     replay = Replay.of(cell, out)
@@ -114,7 +117,16 @@ def run(
     summary = replay.summary(result)
     if out is not None:
         replay.write(result, summary, out)
+    _warn_of_overload(summary)
     _print_result(replay, summary, json)
+
+
+def _warn_of_overload(summary: dict[str, Any]) -> None:
+    from reports.results.overload import overload_words
+
+    words = overload_words(summary["server"] or {})
+    if words is not None:
+        say(f"warning: {words}")
 
 
 def single_cell(settings: Settings) -> Cell:
@@ -186,8 +198,9 @@ class Replay:
 
     def summary(self, result: Result) -> dict[str, Any]:
         """Return the figures, with the scenario that they belong to."""
+        study = self.cell.study.study
         return {
-            **result.summary(self.cell.study.study.warmup_share),
+            **result.summary(study.warmup_share, study.percentile_names),
             "bound_saved_tokens": self.bound(result),
             "scenario": self.cell.study.resolved(),
             "trace": self.plan()["trace"],

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import DryRun, Json, Quiet, Seed, Sets, StudyFile, settings_from
+from reports.commands.options import (
+    DryRun,
+    Json,
+    Percentiles,
+    Quiet,
+    Seed,
+    Sets,
+    StudyFile,
+    settings_from,
+)
 from reports.console import Progress, print_json, print_line, say
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ def sweep(
     seed: Seed = None,
     until_ci: UntilCi = None,
     max_replications: MaxReplications = None,
+    percentiles: Percentiles = None,
     cluster: Cluster = None,
     sets: Sets = None,
     dry_run: DryRun = False,
@@ -54,6 +64,7 @@ def sweep(
         "--seed": ("study.seed", seed),
         "--until-ci": ("study.until_ci", until_ci),
         "--max-replications": ("study.max_replications", max_replications),
+        "--percentiles": ("study.percentiles", percentiles),
     }
     settings = settings_from(study, flags, sets)
     jobs = jobs or cores()

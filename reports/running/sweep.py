@@ -175,7 +175,7 @@ def simulate_cell(task: CellTask) -> Outcome:
     bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
     first = counted_from(task.facts.requests, warmup)
     metrics = {
-        **flat_metrics(result, warmup),
+        **flat_metrics(result, warmup, task.cell.study.study.percentile_names),
         "ideal_saved_tokens": ideal_saved_tokens(task.trace, first),
         "bound_saved_tokens": bound,
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
@@ -201,7 +201,7 @@ def _replayed(task: CellTask) -> tuple[Scenario, Result]:
 def study_hash(study: Study, cells: Sequence[Cell]) -> str:
     """Return the hash that binds an output folder to a study."""
     evidence = study.study.model_dump()
-    for key in ("until_ci", "max_replications"):  # absent from older folders
+    for key in ("until_ci", "max_replications", "percentiles"):  # absent from older folders
         if evidence[key] is None:
             del evidence[key]
     parts = [study.title, evidence, [cell.identity for cell in cells]]

@@ -183,6 +183,8 @@ def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     del scenario["model"]["draws"]  # what was drawn stands in the profile
     scenario["model"]["profile"] = _profile_json(study.model.profile, draw)
     scenario["warmup"] = study.study.warmup
+    if study.study.percentile_names:  # absent from older folders
+        scenario["percentiles"] = study.study.percentile_names
     scenario["milepost"] = version()
     return scenario
 
