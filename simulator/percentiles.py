@@ -27,7 +27,7 @@ USUAL = ("p50", "p90", "p99")
 _NAME = re.compile(r"[pP]?([0-9]{1,2}(?:\.[0-9]{1,6})?)", re.ASCII)
 
 
-def percentile_name(text: str | float, what: str = "percentile") -> str:
+def percentile_name(text: str | float, what: str = "") -> str:
     """Return the one name of a percentile: "p99.9" for "99.90", 99.9 or "P99.9".
 
     Raises
@@ -39,7 +39,8 @@ def percentile_name(text: str | float, what: str = "percentile") -> str:
     if match is None or not Decimal(match[1]):
         found = printable(repr(text), limit=60)
         raise UsageError(
-            f"{what}: expected a number above 0 and below 100, as in 95 or 99.9, found {found}"
+            f"{what}{': ' if what else ''}expected a percentile above 0 and below 100, as in 95 or "
+            f"99.9, found {found}"
         )
     digits = f"{Decimal(match[1]):f}"
     plain = digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -114,8 +114,14 @@ def command_line(study: Path, flags: dict[str, tuple[str, Any]], sets: Sequence[
 
 
 def _print_report(report: SweepReport, as_json: bool) -> None:
-    from reports.running.sweep import describe
+    from reports.results.overload import grown_words, range_words
+    from reports.running.sweep import describe, loads_of
 
+    loads = loads_of(report)
+    if (told := range_words(loads)) is not None:
+        say(told)
+    if (warning := grown_words(loads)) is not None:
+        say(f"warning: {warning}")
     for cell, outcome in report.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")
     if report.reached is False:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,9 +106,9 @@ def _load(load: Mapping[str, Any]) -> dict[str, Any]:
     return figures | {"queue_grows": load.get("queue_grows")}
 
 
-def load_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the load of a cell under the names that a run's summary has."""
-    return {name: row.get(LOAD_COLUMNS.get(name, name)) for name in (*FIGURES, "queue_grows")}
+def load_of_row(value: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the load of a cell or point by its columns, under the names of a run's summary."""
+    return {name: value(LOAD_COLUMNS.get(name, name)) for name in (*FIGURES, "queue_grows")}
 
 
 LOAD_COLUMNS = {"utilisation": "server_utilisation"}  # those of another name in a table of cells

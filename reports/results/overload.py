@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator.units import format_seconds
@@ -56,3 +56,37 @@ def overload_words(load: Load) -> str | None:
         f"{late}{waits}. Waits and times to first token tell how long the trace is, not what users "
         "of a steady server would see"
     )
+
+
+def range_words(loads: Sequence[Load]) -> str | None:
+    """Return what the servers of several cells had to do; None where none has a clock."""
+    known = [load for load in loads if load.get("utilisation") is not None]
+    if not known:
+        return None
+    shares = [load["utilisation"] for load in known]
+    told = "; ".join(
+        f"{words} {_range([load[name] for load in known])}"
+        for words, name in (
+            ("offered load", "offered_load"),
+            ("if nothing were saved", "offered_load_nothing_saved"),
+        )
+    )
+    ends = f"{100 * min(shares):.1f} % to {100 * max(shares):.1f} %"
+    return f"servers busy {ends} of the time up to the last arrival; {told}"
+
+
+def grown_words(loads: Sequence[Load], what: str = "cells") -> str | None:
+    """Return the warning of several cells; None where no queue grows."""
+    grown = sum(bool(load.get("queue_grows")) for load in loads)
+    if not grown:
+        return None
+    return (
+        f"in {grown} of {len(loads)} {what} the server is overloaded and its queue grows to the end "
+        "of the trace: their times to first token tell how long the trace is, not what users of a "
+        "steady server would see"
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"

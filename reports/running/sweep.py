@@ -227,6 +227,27 @@ def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, Outcome]:
     return {outcome.cell: outcome for outcome in found if outcome and outcome.error is None}
 
 
+def _server_json(loads: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the least and the greatest load of the cells; None for instant servers."""
+    if not loads:
+        return None
+    names = "offered_load_nothing_saved", "offered_load", "utilisation"
+    ends = {name: [load[name] for load in loads] for name in names}
+    return {
+        **{name: {"least": min(v), "greatest": max(v)} for name, v in ends.items()},
+        "cells": len(loads),
+        "cells_whose_queue_grows": sum(bool(load["queue_grows"]) for load in loads),
+    }
+
+
+def loads_of(report: SweepReport) -> list[dict[str, Any]]:
+    """Return the load of the server of each cell that has one, as a run's summary has it."""
+    from reports.results.metrics import load_of_row
+
+    found = [load_of_row((outcome.metrics or {}).get) for _, outcome in report.outcomes]
+    return [load for load in found if load["utilisation"] is not None]
+
+
 def describe(report: SweepReport) -> dict[str, Any]:
     """Return what `sweep --json` prints."""
     return {
@@ -238,5 +259,6 @@ def describe(report: SweepReport) -> dict[str, Any]:
             for cell, outcome in report.failed
         ],
         "sentences": list(report.sentences),
+        "server": _server_json(loads_of(report)),
         "files": ["cells.parquet", "manifest.json", "differences.json", "report.html"],
     }

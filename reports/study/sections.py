@@ -44,7 +44,7 @@ def parse_percentiles(value: Any) -> list[float]:
     listed = value if isinstance(value, list) else [value]
     if not 1 <= len(listed) <= MOST_PERCENTILES:
         raise UsageError(f"expected 1 to {MOST_PERCENTILES} percentiles, as in [95, 99.9]")
-    names = [percentile_name(each, "percentiles") for each in listed]
+    names = [percentile_name(each) for each in listed]
     return [float(name.removeprefix("p")) for name in with_usual(names) if name in names]
 
 
