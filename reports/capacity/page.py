@@ -18,7 +18,7 @@ from reports.capacity.sentences import (
     labelled,
 )
 from reports.capacity.summary import HEAD, moves, row_of
-from reports.capacity.target import METRICS
+from reports.capacity.target import metric_named
 from reports.files import read_versioned, write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
@@ -89,7 +89,7 @@ def _said(best: Mapping[str, Any]) -> list[str]:
 
 def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
     """Return the four numbers of the best answer."""
-    metric = METRICS[found["target"]["metric"]]
+    metric = metric_named(found["target"]["metric"])
     trial = next(t for t in best["trials"] if t["capacity_bytes"] == best["capacity_bytes"])
     numbers = [
         Number(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.capacity.answers import Answer
-from reports.capacity.target import METRICS
+from reports.capacity.target import metric_named
 from simulator.units import format_bytes
 
 MOST_LISTED = 6
@@ -129,7 +129,7 @@ def evidence_notes(found: Mapping[str, Any]) -> list[str]:
 
 
 def _definition(found: Mapping[str, Any]) -> str:
-    metric = METRICS[found["target"]["metric"]]
+    metric = metric_named(found["target"]["metric"])
     if metric.unit == "seconds":
         return "A request that was rejected or not finished counts as one that waits for ever."
     if metric.unit == "rate":
@@ -147,7 +147,7 @@ def _definition(found: Mapping[str, Any]) -> str:
 
 def _nearest(answer: Answer, found: Mapping[str, Any]) -> str:
     """Return the best value that was seen, and where."""
-    metric = METRICS[found["target"]["metric"]]
+    metric = metric_named(found["target"]["metric"])
     known = [trial for trial in answer["trials"] if trial["value"] is not None]
     if not known:
         return "at every capacity some requests were not served"

@@ -13,7 +13,7 @@ from reports.capacity.sentences import (
     labelled,
     moved_by,
 )
-from reports.capacity.target import METRICS
+from reports.capacity.target import metric_named
 from reports.console import print_line, print_table
 from simulator.units import format_bytes, format_seconds
 
@@ -57,7 +57,7 @@ def row_of(answer: dict[str, Any], found: dict[str, Any]) -> tuple[str, ...]:
         name,
         format_bytes(capacity),
         interval(answer["low_bytes"], answer["high_bytes"]),
-        METRICS[found["target"]["metric"]].shown(answer["value"]),
+        metric_named(found["target"]["metric"]).shown(answer["value"]),
         "n/a" if rate is None else f"{100 * rate:.1f} %",
         "n/a" if ttft is None else format_seconds(ttft),
     )

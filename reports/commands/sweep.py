@@ -118,7 +118,7 @@ def _print_report(report: SweepReport, as_json: bool) -> None:
     from reports.running.sweep import describe, loads_of
 
     loads = loads_of(report)
-    if (told := range_words(loads)) is not None:
+    if not as_json and (told := range_words(loads)) is not None:
         say(told)
     if (warning := grown_words(loads)) is not None:
         say(f"warning: {warning}")
