@@ -35,8 +35,8 @@ class Load:
     utilisation
         The share of the time that the server was busy.
     wait_last_quarter_seconds
-        The mean wait of the requests that arrive in the last quarter of the time. One that was still
-        waiting at the horizon counts with what the work before it would have made it wait.
+        The mean wait of the requests that arrive in the last quarter of the time. One that still
+        waited at the horizon counts with what the work before it would have made it wait.
     queue_grows
         Whether, over all of the time or over its last half, the offered load is above 1 and the
         requests of the later half of it wait longer, by more than a mean service time.

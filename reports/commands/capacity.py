@@ -52,8 +52,9 @@ def capacity(
 ) -> None:
     """Find the least memory that meets a target, for each combination of a study's policies.
 
-    Metrics: p99_ttft, p95_ttft, or any percentile as in p99.9_ttft, mean_ttft, token_hit_rate, throughput (requests/s) and,
-    with --prices, cost (dollars per million prompt tokens). Exit code 99 where none suffices.
+    Metrics: p99_ttft, p95_ttft or any percentile as in p99.9_ttft, mean_ttft, token_hit_rate,
+    throughput (requests/s) and, with --prices, cost (dollars per million prompt tokens). Exit code
+    99 where none suffices.
     """
     refuse_jobs_beside(cluster, jobs)
     settings = settings_from(study, {"--seed": ("study.seed", seed)}, sets)

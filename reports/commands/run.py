@@ -164,13 +164,16 @@ class Replay:
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
         from reports.stored.records_folder import refuse_foreign
+        from reports.study.capacities import small_note
         from reports.study.traces import load_trace, rate_note, with_times
 
         if out is not None:
             refuse_foreign(out)
         trace = load_trace(cell.study, cell.seed)
+        small = small_note(cell.study)
         notes = [
             *trace.notes,
+            *([] if small is None else [small]),
             *rate_note(cell.study, has_arrivals=trace.arrival_seconds is not None),
         ]
         return cls(cell, with_times(trace, cell.study, cell.seed), notes)

@@ -30,6 +30,7 @@ def read_with_care(worlds: Sequence[World], manifest: Mapping[str, Any]) -> list
         *_warmup(manifest),
         *_counted(points),
         *_overloaded(worlds),
+        *(f"{note[:1].upper()}{note[1:]}." for note in manifest.get("capacity_notes", [])),
         *_traces(manifest),
         *_profile(points, manifest.get("profile", {})),
         *_policies(worlds),

@@ -81,8 +81,8 @@ def grown_words(loads: Sequence[Load], what: str = "cells") -> str | None:
     if not grown:
         return None
     return (
-        f"in {grown} of {len(loads)} {what} the server is overloaded and its queue grows to the end "
-        "of the trace: their times to first token tell how long the trace is, not what users of a "
+        f"in {grown} of {len(loads)} {what} the server is overloaded and its queue grows to the "
+        "end of the trace: their times to first token tell how long the trace is, not what users of a "
         "steady server would see"
     )
 

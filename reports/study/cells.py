@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from reports.study.capacities import refuse_too_small
 from reports.study.file import parse_study
 from reports.study.rounds import first_round, most_replications
 from reports.study.scenario import PolicyError, canonical_policies, profile_named
@@ -157,7 +158,11 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
                 variant = with_workload(variant, workloads[value])
                 continue
             variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
-        yield choice, _canonical(variant)
+        made = _canonical(variant)
+        stated = variant.values.get("cache.capacity")
+        place = f"{variant.origin('cache.capacity')}: 'cache.capacity'"
+        refuse_too_small(made, made.cache.capacity, stated, place)
+        yield choice, made
 
 
 def _canonical(settings: Settings) -> Study:
