@@ -18,6 +18,11 @@ from reports.capacity.workshop import Workshop
 from reports.results.overload import busy, offered
 from simulator.units import format_bytes
 
+CARRIED = 0.02  # so much busier than its load: it works off what waited before
+BACKLOG = (
+    "; it also works off what waited before the first counted request, so a longer warm-up may "
+    "give another answer"
+)
 Found = Mapping[str, Any]
 
 
@@ -80,8 +85,10 @@ def server_words(trial: Mapping[str, Any]) -> str | None:
     load = dict(trial) | {"utilisation": trial.get("server_utilisation")}
     if load["utilisation"] is None:
         return None
-    grows = ", and its queue grows to the end of the trace" if trial.get("queue_grows") else ""
-    return f"the server is busy {busy(load)} of the time there ({offered(load)}){grows}"
+    told = f"the server is busy {busy(load)} of the time there ({offered(load)})"
+    if trial.get("queue_grows"):
+        return f"{told}, and its queue grows to the end of the trace"
+    return told + (BACKLOG if load["utilisation"] > (load["offered_load"] or 0) + CARRIED else "")
 
 
 def help_words(answer: Answer, found: Found) -> str | None:

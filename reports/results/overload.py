@@ -82,8 +82,8 @@ def grown_words(loads: Sequence[Load], what: str = "cells") -> str | None:
         return None
     return (
         f"in {grown} of {len(loads)} {what} the server is overloaded and its queue grows to the "
-        "end of the trace: their times to first token tell how long the trace is, not what users of a "
-        "steady server would see"
+        "end of the trace: their times to first token tell how long the trace is, not what users "
+        "of a steady server would see"
     )
 
 
