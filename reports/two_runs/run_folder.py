@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +44,15 @@ class Run:
         The share of the requests that does not count.
     columns
         Of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them.
+    load
+        Of the server, as the summary has it; empty where it tells none.
     """
 
     folder: str
     told: dict[str, Any]
     warmup: float
     columns: Columns
+    load: dict[str, Any] = field(default_factory=dict)
 
     @property
     def prompts(self) -> str | None:
@@ -76,7 +79,14 @@ def open_run(folder: Path) -> Run:
     summary = _read_summary(folder)
     told = dict(flatten(summary["scenario"] | _facts(summary)))
     warmup = told.get("study.warmup", 0.0)
-    return Run(str(folder), told, float(warmup), _read_records(folder / "records.parquet"))
+    records = _read_records(folder / "records.parquet")
+    return Run(str(folder), told, float(warmup), records, _load(summary.get("server")))
+
+
+def _load(server: Any) -> dict[str, Any]:
+    """Return the figures of a server's load; those that are none are left out."""
+    told = server if isinstance(server, dict) else {}
+    return {name: value for name, value in told.items() if isinstance(value, int | float)}
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:
