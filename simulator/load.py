@@ -132,15 +132,17 @@ def _service(rows: Columns) -> Float64:
 def _stops(columns: Columns) -> Float64:
     """Return when each finished request ended."""
     finished = columns["status"] == FINISHED
-    stops: Float64 = columns["arrival_seconds"] + columns["wait_seconds"] + _service(columns)
-    return stops[finished]
+    stops = columns["arrival_seconds"] + columns["wait_seconds"] + _service(columns)
+    ended: Float64 = stops[finished]
+    return ended
 
 
 def _waits(arrival: Float64, service: Float64, free: float) -> Float64:
     """Return the waits of a queue whose server is free from a time on (Lindley)."""
     before = np.cumsum(service) - service
     starts = before + np.maximum.accumulate(np.maximum(arrival, free) - before)
-    return np.asarray(starts - arrival)
+    waits: Float64 = starts - arrival
+    return waits
 
 
 def _busy_seconds(columns: Columns, begin: float, end: float, ended_seconds: float) -> float:

@@ -84,7 +84,7 @@ def sweep(
     except KeyboardInterrupt:
         say(f"the cells done so far are kept in {out}: the same command goes on from there")
         raise
-    _print_report(report, json)
+    _print_report(report, json, quiet=quiet)
     if report.failed:
         raise typer.Exit(CELLS_FAILED)
 
@@ -113,12 +113,12 @@ def command_line(study: Path, flags: dict[str, tuple[str, Any]], sets: Sequence[
     return shlex.join(words)
 
 
-def _print_report(report: SweepReport, as_json: bool) -> None:
+def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
     from reports.results.overload import grown_words, range_words
     from reports.running.sweep import describe, loads_of
 
     loads = loads_of(report)
-    if not as_json and (told := range_words(loads)) is not None:
+    if not (as_json or quiet) and (told := range_words(loads)) is not None:
         say(told)
     if (warning := grown_words(loads)) is not None:
         say(f"warning: {warning}")

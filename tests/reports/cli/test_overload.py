@@ -82,7 +82,7 @@ def test_a_sweep_tells_load_and_percentiles(milepost: Milepost, tmp_path: Path) 
         "server.kind" = ["queue", "instant"]
         """
     )
-    ended = milepost("sweep", study, "--out", out, "-q", "--jobs", 1)
+    ended = milepost("sweep", study, "--out", out, "--jobs", 1)
     assert ended.code == 0
     assert "servers busy 100.0 % to 100.0 %" in ended.err
     assert "warning: in 2 of 2 cells the server is overloaded" in ended.err
