@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.load import load_of
+from simulator.percentiles import percentiles, with_usual
 from simulator.records import FINISHED, LOSSES, REJECTED, UNFINISHED
 from simulator.store import Store
-
-# From so many independent requests on, the largest bounds the 99th percentile from above with
-# 97.5 % confidence: the least n with 1 - .99^n >= .975.
-P99_REQUESTS = 368
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +59,20 @@ class Result:
         Where the clock stood at the end.
     wall_seconds
         How long the simulation took.
+    full_seconds
+        float64, one a row: its prefill, nothing being saved. None for the instant server, which
+        has no clock and so no load.
     """
 
     columns: dict[str, NDArray[Any]]
     counters: Counters
     simulated_seconds: float
     wall_seconds: float
+    full_seconds: NDArray[np.float64] | None = None
 
-    def summary(self, warmup_share: float = 0.0) -> dict[str, Any]:
+    def summary(
+        self, warmup_share: float = 0.0, percentile_names: Iterable[str] = ()
+    ) -> dict[str, Any]:
         """Return the figures of a run, as plain numbers for JSON; None where there is no figure.
 
         Parameters
@@ -75,6 +80,8 @@ class Result:
         warmup_share
             Share of the requests, from the first on, that is left out of everything but what
             `counters` holds: peaks, evictions, requests beyond the measured range.
+        percentile_names
+            Of times to first token, such as "p95", besides p50, p90 and p99.
         """
         rows = self.rows_after(warmup_share)
         prompt, saved = int(rows["prompt_tokens"].sum()), int(rows["saved_tokens"].sum())
@@ -91,7 +98,8 @@ class Result:
             "saved_tokens": saved,
             "recomputed_tokens": prompt - saved - lost["not_served"],
             "token_hit_rate": saved / prompt if prompt else None,
-            "ttft_seconds": quantiles(rows["ttft_seconds"][finished]),
+            "ttft_seconds": quantiles(rows["ttft_seconds"][finished], percentile_names),
+            "server": self.load(warmup_share),
             "lost_tokens": lost,
             "checkpoints": self._checkpoints(rows, int(finished.sum())),
             "kv": self._kv(rows, finished),
@@ -103,6 +111,13 @@ class Result:
             "simulated_seconds": self.simulated_seconds,
             "wall_seconds": self.wall_seconds,
         }
+
+    def load(self, warmup_share: float = 0.0) -> dict[str, Any] | None:
+        """Return the figures of `simulator.load.Load`; None for the instant server."""
+        if self.full_seconds is None:
+            return None
+        first = int(len(self.columns["status"]) * warmup_share)
+        return asdict(load_of(self.columns, self.full_seconds, first, self.simulated_seconds))
 
     def rows_after(self, warmup_share: float) -> dict[str, NDArray[Any]]:
         """Return the columns without the first `warmup_share` of the requests."""
@@ -130,21 +145,18 @@ class Result:
         }
 
 
-def quantiles(ttft_seconds: NDArray[np.float64]) -> dict[str, float | int | None]:
-    """Return mean, p50, p90 and p99 of the times to first token that are known, and their number.
+def quantiles(
+    ttft_seconds: NDArray[np.float64], names: Iterable[str] = ()
+) -> dict[str, float | int | None]:
+    """Return mean, p50, p90, p99 and what `names` adds of times to first token, and their count.
 
-    The p99 of fewer than 368 requests is None: too few lie beyond it to tell.
+    A percentile that so few requests cannot tell is None (see `simulator.percentiles`).
     """
     ttft_seconds = ttft_seconds[~np.isnan(ttft_seconds)]
     count = len(ttft_seconds)
-    if not count:
-        return {"mean": None, "p50": None, "p90": None, "p99": None, "count": 0}
-    p50, p90, p99 = (float(q) for q in np.quantile(ttft_seconds, [0.5, 0.9, 0.99]))
     return {
-        "mean": float(ttft_seconds.mean()),
-        "p50": p50,
-        "p90": p90,
-        "p99": p99 if count >= P99_REQUESTS else None,
+        "mean": _mean(ttft_seconds),
+        **percentiles(ttft_seconds, with_usual(names)),
         "count": count,
     }
 

@@ -145,7 +145,15 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
         counters=Counters.of(cache.store, _extrapolated(columns, scenario.profile)),
         simulated_seconds=float(env.now),
         wall_seconds=0.0,
+        full_seconds=None if scenario.server == "instant" else _full_seconds(columns, world.costs),
     )
+
+
+def _full_seconds(columns: dict[str, NDArray[Any]], costs: CostModel) -> NDArray[np.float64]:
+    """Return the prefill of each request, nothing being saved."""
+    lengths, where = np.unique(columns["prompt_tokens"], return_inverse=True)
+    seconds = np.array([costs.prefill_seconds(0, length) for length in lengths.tolist()])
+    return seconds[where] if len(lengths) else np.zeros(0)
 
 
 def _extrapolated(columns: dict[str, NDArray[Any]], profile: Profile) -> int:

@@ -23,7 +23,20 @@ _UNKNOWN: tuple[str, ...] = (
     "method",
     "knee",
 )
-_TOLD = ("token_hit_rate", "ttft_mean_seconds", "ttft_p99_seconds", "cache_peak_bytes")
+LOAD = (
+    "offered_load",
+    "offered_load_nothing_saved",
+    "offered_load_last_half",
+    "server_utilisation",
+    "wait_last_quarter_seconds",
+)
+_TOLD = (
+    "token_hit_rate",
+    "ttft_mean_seconds",
+    "ttft_p99_seconds",
+    "cache_peak_bytes",
+    *LOAD,
+)
 
 
 def answer_of(candidate: Candidate, ended: Found | str, prices: Prices | None) -> Answer:
@@ -78,6 +91,7 @@ def _trial(trial: Trial, prices: Prices | None) -> dict[str, Any]:
         "surely_meets": trial.sure,
         "dollars_per_million_tokens": dollars,
         **{name: trial.mean(name) for name in _TOLD},
+        "queue_grows": any(row.get("queue_grows") for row in trial.rows),
         "extrapolated_requests": _total(trial, "extrapolated_requests"),
         "requests_not_served": _total(trial, "requests_rejected")
         + _total(trial, "requests_unfinished"),

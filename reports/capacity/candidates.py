@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reports.capacity.search import Ends
 from reports.results.marks import marks_of
+from reports.study.capacities import least_useful_bytes, refuse_too_small
 from reports.study.cells import Cell, cell_of, expand
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
@@ -19,6 +21,7 @@ CAPACITY = "cache.capacity"
 UNTIL = "study.until_ci"  # replications are as many as the study says: no interval is asked for
 LEFT_OUT = (CAPACITY, f"grid.{CAPACITY}", UNTIL)
 MOST_CAPACITIES = 64
+SAVES_ALL = {"placer": "dense", "eviction": "lru", "admission": "always"}
 _POLICIES = ("placer", "eviction", "admission")
 
 
@@ -57,6 +60,17 @@ class Candidate:
             for cell in self.cells
         ]
 
+    def saving_all(self) -> list[Cell]:
+        """Return its cells with a cache that keeps everything, states at every position free."""
+        return [
+            changed(
+                cell,
+                cache=cell.study.cache.model_copy(update={"capacity": None}),
+                policy=cell.study.policy.model_copy(update=SAVES_ALL),
+            )
+            for cell in self.cells
+        ]
+
 
 def changed(cell: Cell, **sections: Any) -> Cell:
     """Return a cell with some sections of its study replaced."""
@@ -83,13 +97,14 @@ def candidates(settings: Settings) -> tuple[Study, list[Candidate]]:
     return study, [_candidate(group, varied) for group in groups]
 
 
-def stated_capacities(settings: Settings) -> list[int | None]:
+def stated_capacities(settings: Settings, sought: Sequence[Candidate] = ()) -> list[int | None]:
     """Return the capacities that the study's grid states, ascending, unbounded (None) last.
 
     Raises
     ------
     UsageError
-        When one of them is no capacity or stated twice, there are none or too many.
+        When one of them is no capacity, stated twice or too small for any candidate to keep
+        anything, there are none or too many.
     """
     key = f"grid.{CAPACITY}"
     stated = settings.values.get(key, [])
@@ -104,6 +119,8 @@ def stated_capacities(settings: Settings) -> list[int | None]:
         size = parse_capacity(value, place)
         if size in sizes:
             raise UsageError(f"{place}: {sizes[size]!r} and {value!r} are the same capacity")
+        for candidate in sought:
+            refuse_too_small(candidate.study, size, value, place)
         sizes[size] = value
     return sorted(sizes, key=lambda size: (size is None, size))
 
@@ -118,11 +135,7 @@ def coarse_grid(
     also stands for a stated "unbounded".
     """
     profile = profile_named(candidate.study.model.profile)
-    whole = max(
-        trace.tree_tokens * profile.kv_bytes_per_token + trace.requests * profile.state_bytes
-        for trace in facts
-    )
-    least, most = profile.state_bytes.bit_length(), whole.bit_length()
+    least, most = profile.state_bytes.bit_length(), _whole_bytes(candidate, facts).bit_length()
     bounded = [size for size in stated if size is not None]
     if not stated:
         return [1 << power for power in range(least, max(least, most) + 1)]
@@ -130,11 +143,23 @@ def coarse_grid(
     return bounded + top
 
 
-def widened(grid: Sequence[int]) -> list[int]:
-    """Return a grid with two halves below it and two doubles above."""
-    least, most = grid[0], grid[-1]
-    below = [least >> 2, least >> 1] if least >> 2 else []
-    return [*below, *grid, *(size for size in (most << 1, most << 2) if size <= LARGEST_BYTES)]
+def ends_of(candidate: Candidate, facts: Sequence[TraceFacts]) -> Ends:
+    """Return how far the grid of a candidate may be extended.
+
+    Down to one page of KV and one state, up to the power of two in which all that the traces could
+    make a cache hold fits.
+    """
+    most = min(LARGEST_BYTES, 1 << _whole_bytes(candidate, facts).bit_length())
+    return Ends(least_useful_bytes(candidate.study), most)
+
+
+def _whole_bytes(candidate: Candidate, facts: Sequence[TraceFacts]) -> int:
+    """Return the KV of every distinct prompt token, and a state for each request."""
+    profile = profile_named(candidate.study.model.profile)
+    return max(
+        trace.tree_tokens * profile.kv_bytes_per_token + trace.requests * profile.state_bytes
+        for trace in facts
+    )
 
 
 def _candidate(group: tuple[Cell, ...], varied: Sequence[str]) -> Candidate:

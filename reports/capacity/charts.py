@@ -10,7 +10,7 @@ import polars as pl
 
 from reports.capacity.answers import Answer
 from reports.capacity.sentences import labelled
-from reports.capacity.target import METRICS, Metric
+from reports.capacity.target import Metric, metric_named
 from reports.charts.curves import Axis, Curve, curves, level
 from reports.charts.theme import CONFIG, WIDTH, byte_unit, second_unit
 from reports.page.document import typeset
@@ -65,7 +65,7 @@ def metric_curve(found: Found) -> alt.LayerChart | None:
     answers = drawn(found)
     if not answers:
         return None
-    metric, limit = METRICS[found["target"]["metric"]], found["target"]["limit"]
+    metric, limit = metric_named(found["target"]["metric"]), found["target"]["limit"]
     heights = [value for answer in answers for _, value in _points(answer, "value")]
     title, unit, format_ = _vertical(metric, [*heights, limit])
     return _against_capacity(

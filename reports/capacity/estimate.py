@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, log, log1p, log2
 from typing import Any
@@ -12,16 +12,17 @@ from reports.capacity.candidates import (
     Candidate,
     candidates,
     coarse_grid,
+    ends_of,
     stated_capacities,
-    widened,
 )
 from reports.capacity.finding import Question, refuse_clockless
-from reports.capacity.search import SIDES
+from reports.capacity.search import SIDES, STEPS
 from reports.capacity.variations import VARIATIONS, WORKLOADS_VARIED
 from reports.running.estimate import CELL_BYTES, REQUEST_BYTES, REQUESTS_PER_SECOND, START_SECONDS
 from reports.study.cells import refuse_unfit
 from reports.study.traces import TraceFacts, facts_of, load_trace
 
+FURTHER = 6  # halves and doubles that the grid of a variation may go beyond those as asked
 PAGE_BYTES = 1_000_000
 Facts = Mapping[str, TraceFacts]
 
@@ -36,6 +37,8 @@ class Bill:
         Its cells at one capacity, and the requests of these together.
     coarse
         Capacities of the grid to begin with.
+    beyond
+        Most capacities by which it is extended.
     halvings
         Most steps from there, for each end of the interval and the answer itself.
     """
@@ -43,35 +46,42 @@ class Bill:
     replications: int
     requests: int
     coarse: int
+    beyond: int
     halvings: int
 
     @property
     def most(self) -> int:
-        """Most capacities that are tried."""
-        return self.coarse + len(SIDES) * self.halvings
+        """Most capacities that are tried, and the cache that keeps everything."""
+        return self.coarse + self.beyond + len(SIDES) * self.halvings + 1
 
 
 def estimate_capacity(question: Question, jobs: int) -> dict[str, Any]:
     """Return the cells, requests, minutes and disk of a search; nothing is simulated.
 
     How many cells it takes depends on what they show: at least the coarse grid, at most every
-    halving for both ends of every interval, and all variations of the dearest answer.
+    halving for both ends of every interval, and all variations of the dearest answer, whose grid
+    may reach further for a model of other sizes.
 
     Raises
     ------
     UsageError, DataError
         As the search itself would.
     """
-    stated = stated_capacities(question.settings)
     _, sought = candidates(question.settings)
+    stated = stated_capacities(question.settings, sought)
     refuse_clockless(question, sought)
     facts = _facts(sought)
-    bills = [_bill(one, facts, stated, question.within, wide=False) for one in sought]
+    bills = [_bill(one, facts, stated, question.within) for one in sought]
     moved: list[Bill] = []
     if question.sensitivity:
-        wide = [_bill(one, facts, stated, question.within, wide=bool(stated)) for one in sought]
-        moved = [max(wide, key=lambda bill: bill.requests * bill.most)] * len(VARIATIONS)
-    rounds = sum(1 + max(bill.halvings for bill in part) for part in (bills, moved) if part)
+        dearest = max(bills, key=lambda bill: bill.requests * bill.most)
+        wide = replace(dearest, beyond=dearest.beyond + FURTHER)
+        moved = [wide] * (len(VARIATIONS) + 1)  # and once more as asked, on the same grid
+    rounds = sum(
+        1 + max(ceil(bill.beyond / len(STEPS)) + bill.halvings for bill in part)
+        for part in (bills, moved)
+        if part
+    )
     least = sum(bill.requests * bill.coarse for bill in bills)
     most = sum(bill.requests * bill.most for bill in [*bills, *moved])
     cells = sum(bill.replications * bill.most for bill in [*bills, *moved])
@@ -102,14 +112,19 @@ def _facts(sought: Sequence[Candidate]) -> dict[str, TraceFacts]:
     return facts
 
 
-def _bill(
-    candidate: Candidate, facts: Facts, stated: Sequence[int | None], within: float, *, wide: bool
-) -> Bill:
+def _bill(candidate: Candidate, facts: Facts, stated: Sequence[int | None], within: float) -> Bill:
     own = [facts[cell.trace] for cell in candidate.cells]
-    grid = coarse_grid(candidate, own, stated)
-    grid = widened(grid) if wide else grid
-    halvings = max((_halvings(low, high, within) for low, high in pairwise(grid)), default=0)
-    return Bill(len(own), sum(fact.requests for fact in own), len(grid), halvings)
+    grid, ends = coarse_grid(candidate, own, stated), ends_of(candidate, own)
+    beyond = _doubles(ends.least, grid[0]) + _doubles(grid[-1], ends.most)
+    widest = max(grid[0], ends.most)
+    steps = [*pairwise(grid), *([(widest >> 1, widest)] if beyond else [])]
+    halvings = max((_halvings(low, high, within) for low, high in steps), default=0)
+    return Bill(len(own), sum(fact.requests for fact in own), len(grid), beyond, halvings)
+
+
+def _doubles(low: int, high: int) -> int:
+    """Return how many doubles lead from one capacity to another."""
+    return ceil(log2(high / low)) if 0 < low < high else 0
 
 
 def _halvings(low: int, high: int, within: float) -> int:

@@ -9,20 +9,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.capacity.answers import Answer, answer_of, best_of
+from reports.capacity.answers import Answer, best_of
+from reports.capacity.beyond import add_limits
 from reports.capacity.candidates import (
     CAPACITY,
     UNTIL,
     Candidate,
     candidates,
-    coarse_grid,
     stated_capacities,
-    widened,
 )
+from reports.capacity.moving import vary
 from reports.capacity.price import Prices
-from reports.capacity.search import Search, search
+from reports.capacity.search import Found
+from reports.capacity.searching import Searching
 from reports.capacity.target import Target
-from reports.capacity.variations import variations
 from reports.capacity.workshop import Progress, Workshop
 from reports.stored.journal import Journal
 from reports.study.file import parse_study
@@ -84,58 +84,38 @@ def find_capacity(
         When the study, its trace, the target, the folder or the cluster is at fault. A cell that
         fails does not raise: its candidate has an error.
     """
-    stated = stated_capacities(question.settings)
+    stated_capacities(question.settings)  # refuses what is none before anything else
     study, sought = candidates(question.settings)
+    stated = stated_capacities(question.settings, sought)
     refuse_clockless(question, sought)
     with Journal(folder, _hash(question, sought)) as journal:
         asked = question.target, question.prices
         workshop = Workshop(folder, journal, *asked, jobs, on_progress, cluster)
-        answers = _answers(question, workshop, sought, stated)
+        searching = Searching(workshop, *asked, question.within, stated)
+        found = searching.found(sought)
+        answers = searching.answers(sought, found)
         best = best_of(answers, question.target)
-        moved = []
+        moved = None
         if best is not None and question.sensitivity:
-            moved = _moved(question, workshop, sought[best], stated)
+            moved = vary(searching, sought[best], _sound(found[best]))
+            answers[best] = moved.base
+        pairs = [*zip(sought, answers, strict=True), *(moved.pairs if moved else ())]
+        add_limits(pairs, question.target, workshop)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
     return _told(question, study, sought, facts) | {
         "answers": answers,
         "best": best,
-        "sensitivity": moved,
+        "sensitivity": moved.items if moved else [],
         "cells": workshop.cells,
     }
 
 
-def _answers(
-    question: Question,
-    workshop: Workshop,
-    sought: Sequence[Candidate],
-    stated: Sequence[int | None],
-    wide: bool = False,
-) -> list[Answer]:
-    """Return the answer for each candidate; on a `wide` grid where it may lie beyond the stated."""
-    searches: dict[int, tuple[Candidate, Search]] = {}
-    for number, candidate in enumerate(sought):
-        grid = coarse_grid(candidate, workshop.facts(candidate.cells), stated)
-        grid = widened(grid) if wide else grid
-        searches[number] = candidate, search(grid, question.target, question.within)
-    ends = workshop.run(searches)
-    return [answer_of(c, ends[number], question.prices) for number, c in enumerate(sought)]
-
-
-def _moved(
-    question: Question,
-    workshop: Workshop,
-    candidate: Candidate,
-    stated: Sequence[int | None],
-) -> list[dict[str, Any]]:
-    """Return how the answer moves with each variation of a candidate."""
-    varied = list(variations(candidate, workshop))
-    possible = [variation.candidate for variation in varied if variation.candidate is not None]
-    answers = iter(_answers(question, workshop, possible, stated, wide=bool(stated)))
-    return [
-        {"name": v.name, "note": v.note, "answer": None if v.candidate is None else next(answers)}
-        for v in varied
-    ]
+def _sound(end: Found | str) -> Found:
+    """Return how a search ended that has an answer."""
+    if isinstance(end, str):
+        raise ValueError(end)
+    return end
 
 
 def _resolved(study: Study, stated: Sequence[int | None]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from reports.stored.journal import Outcome
 from reports.study.cells import Cell
 from reports.study.traces import open_stored, with_times
 from simulator.errors import UsageError
+from simulator.percentiles import complement, least_requests
 from simulator.records import FINISHED
-from simulator.result import P99_REQUESTS
 
 if TYPE_CHECKING:
     from simulator.result import Result
@@ -136,12 +136,14 @@ def measure(
     Raises
     ------
     UsageError
-        For a P99 of fewer than 368 requests.
+        For a percentile of fewer requests than can tell it.
     """
-    if target.metric.quantile == 0.99 and len(rows) < P99_REQUESTS:
+    needed = _needed(target)
+    if 0 < len(rows) < needed:
+        name = target.metric.name
         raise UsageError(
-            f"--target p99_ttft: expected {P99_REQUESTS} counted requests or more, found "
-            f"{len(rows)}: fewer cannot tell a P99"
+            f"--target {name}: expected {needed:,} counted requests or more, found {len(rows):,}: "
+            f"fewer cannot tell a {name.removesuffix('_ttft').upper()}"
         )
     over, under = _sums(rows, target, prices, capacity_bytes)
     quantile = target.metric.quantile
@@ -158,7 +160,12 @@ def measure(
 def ratio_limit(target: Target) -> float:
     """Return the limit of the blocks' ratio: of a quantile, the share that may be late."""
     quantile = target.metric.quantile
-    return target.limit if quantile is None else 1 - quantile
+    return target.limit if quantile is None else complement(quantile)
+
+
+def _needed(target: Target) -> int:
+    """Return from how many requests on the target's metric is told."""
+    return 0 if target.metric.quantile is None else least_requests(target.metric.quantile)
 
 
 def _sums(rows: Counted, target: Target, prices: Prices | None, capacity: int | None) -> Sums:

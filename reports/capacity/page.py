@@ -10,15 +10,22 @@ from typing import Any
 from reports.capacity.charts import capacity_charts, colours_of, drawn
 from reports.capacity.finding import SCHEMA_VERSION
 from reports.capacity.sentences import (
-    cautions,
     evidence_notes,
     headline,
     interval,
-    knee_sentence,
     labelled,
+    nearest_answer,
 )
-from reports.capacity.summary import HEAD, moves, row_of
-from reports.capacity.target import METRICS
+from reports.capacity.summary import (
+    HEAD,
+    busy_of,
+    moves,
+    row_of,
+    said_beside,
+    said_of,
+    said_of_moves,
+)
+from reports.capacity.target import metric_named
 from reports.files import read_versioned, write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
@@ -69,8 +76,8 @@ def render_capacity_page(found: Mapping[str, Any]) -> str:
         title=found["title"],
         version=found["milepost_version"],
         answer=headline(found),
-        cautions=[] if best is None else _said(best),
-        numbers=[] if best is None else _numbers(best, found),
+        cautions=said_of(found),
+        numbers=_numbers(best, found) if best is not None else _nearest_numbers(found),
         panels=[panel for panel in _panels(found) if panel.id in charts],
         head=[f"{name[:1].upper()}{name[1:]}" for name in HEAD],
         rows=rows[:MOST_ROWS],
@@ -83,13 +90,9 @@ def render_capacity_page(found: Mapping[str, Any]) -> str:
     )
 
 
-def _said(best: Mapping[str, Any]) -> list[str]:
-    return [text for text in [*cautions(dict(best)), knee_sentence(dict(best))] if text]
-
-
 def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
     """Return the four numbers of the best answer."""
-    metric = METRICS[found["target"]["metric"]]
+    metric = metric_named(found["target"]["metric"])
     trial = next(t for t in best["trials"] if t["capacity_bytes"] == best["capacity_bytes"])
     numbers = [
         Number(
@@ -102,7 +105,7 @@ def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
             metric.shown(best["value"]),
             f"target: {found['target']['text']}",
         ),
-        _hit_rate(trial),
+        _hit_rate(trial, found),
         _ttft(trial),
         _used(trial),
     ]
@@ -110,9 +113,33 @@ def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
     return numbers[:told] + numbers[told + 1 :]
 
 
-def _hit_rate(trial: dict[str, Any]) -> Number:
-    rate = trial["token_hit_rate"]
-    return Number("Token hit rate", "n/a" if rate is None else f"{100 * rate:.1f} %", "")
+def _nearest_numbers(found: dict[str, Any]) -> list[Number]:
+    """Return the numbers of what came nearest to the target, where nothing meets it."""
+    answer = nearest_answer(found["answers"], found)
+    if answer is None:
+        return []
+    metric, trial = metric_named(found["target"]["metric"]), answer["nearest"]
+    value, bound = trial["value"], answer["bound"]
+    most = "n/a" if bound is None else "not served"
+    if bound is not None and bound["value"] is not None:
+        most = metric.shown(bound["value"])
+    return [
+        Number("Least memory", "none", f"that was tried meets {found['target']['text']}"),
+        Number(
+            f"Best {metric.title}",
+            "not served" if value is None else metric.shown(value),
+            f"at {format_bytes(trial['capacity_bytes'])}",
+        ),
+        Number("If everything were saved", most, "a bound: no cache does better"),
+        _hit_rate(trial, found),
+    ]
+
+
+def _hit_rate(trial: dict[str, Any], found: dict[str, Any]) -> Number:
+    rate, server = trial["token_hit_rate"], busy_of(trial)
+    clock = found["study"].get("server", {}).get("kind") != "instant"
+    note = f"server busy {server}" if clock else "of the prompt tokens that count"
+    return Number("Token hit rate", "n/a" if rate is None else f"{100 * rate:.1f} %", note)
 
 
 def _ttft(trial: dict[str, Any]) -> Number:
@@ -126,7 +153,8 @@ def _ttft(trial: dict[str, Any]) -> Number:
 
 def _used(trial: dict[str, Any]) -> Number:
     peak = trial["cache_peak_bytes"]
-    return Number("Used at the peak", "n/a" if peak is None else format_bytes(peak), "")
+    least = format_bytes(trial["capacity_bytes"])
+    return Number("Used at the peak", "n/a" if peak is None else format_bytes(peak), f"of {least}")
 
 
 def _panels(found: Mapping[str, Any]) -> list[Panel]:
@@ -170,7 +198,7 @@ def _undrawn(found: Mapping[str, Any]) -> str:
     return f" No capacity that was tried suffices for: {', '.join(names)}." if names else ""
 
 
-def _notes(found: Mapping[str, Any]) -> list[str]:
+def _notes(found: dict[str, Any]) -> list[str]:
     """Return what a reader should weigh."""
     share, profile = found["warmup_share"], found["profile"]
     answers = found["answers"]
@@ -184,8 +212,9 @@ def _notes(found: Mapping[str, Any]) -> list[str]:
         f"{labelled(answer)}: {text}."
         for number, answer in enumerate(answers)
         if number != found["best"]
-        for text in cautions(answer)
+        for text in said_beside(answer, found)
     ]
+    notes += [f"{text}." for text in said_of_moves(found)]
     notes += [f"{answer['name']}: {answer['error']}" for answer in answers if answer["error"]]
     marks = {mark for answer in answers for mark in answer["marks"]}
     if marks & {UPPER_BOUND, LOOKS_AHEAD}:

@@ -3,6 +3,9 @@
 More memory may hurt. So nothing is assumed between two capacities of the grid, unless the grid
 crosses the target there and stays on the other side at the next capacity too; only then are steps
 halved, again and again. What is found above, or between, against the expectation, is told.
+
+Where the smallest of the grid may meet the target already, halves of it are tried too, and where
+none does, doubles, two at a time, up to where less or more memory can make no difference.
 """
 
 from __future__ import annotations
@@ -18,7 +21,36 @@ from reports.capacity.target import Target
 
 Side = Literal["may", "met", "sure"]
 Search = Generator[list[int], Mapping[int, Trial], "Found"]
+STEPS = (1, 2)
 SIDES: tuple[Side, ...] = ("may", "met", "sure")
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """How far a grid may be extended.
+
+    Parameters
+    ----------
+    least
+        The least capacity that can be of any use.
+    most
+        One in which everything fits.
+    """
+
+    least: int
+    most: int
+
+    def beyond(self, trials: Sequence[Trial]) -> list[int]:
+        """Return the capacities to try next, below or above those of the grid, ascending.
+
+        Below where the smallest may meet the target, above where none does.
+        """
+        first, last = trials[0], trials[-1]
+        low, high = first.capacity_bytes, last.capacity_bytes
+        below = {max(low >> step, self.least) for step in STEPS} if first.may else set()
+        missed = not any(trial.met for trial in trials)
+        above = {min(high << step, self.most) for step in STEPS} if missed else set()
+        return sorted({c for c in below if c < low} | {c for c in above if c > high})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +102,15 @@ class Found:
         Capacities tried above the least that meets the target, and that miss it all the same.
     uneven
         Whether the metric got worse somewhere in the step of the grid that was halved.
+    grid
+        The capacities that were tried before any step was halved.
     """
 
     trials: tuple[Trial, ...]
     crossings: Mapping[Side, Crossing]
     missed_above: tuple[int, ...]
     uneven: bool
+    grid: tuple[int, ...] = ()
 
     @property
     def least(self) -> Trial | None:
@@ -93,7 +128,7 @@ class Found:
         return self.crossings["sure"].least
 
 
-def search(grid: Sequence[int], target: Target, within: float) -> Search:
+def search(grid: Sequence[int], target: Target, within: float, ends: Ends | None = None) -> Search:
     """Search for the least capacity; yields capacities to try, and is sent the trials of them.
 
     Parameters
@@ -104,8 +139,13 @@ def search(grid: Sequence[int], target: Target, within: float) -> Search:
         What is asked.
     within
         Steps are halved until they are at most this share of their lower end; 0: to the byte.
+    ends
+        How far the grid may be extended; None: not at all.
     """
     trials = dict((yield list(grid)))
+    while beyond := ends.beyond([trials[c] for c in grid]) if ends else []:
+        trials.update((yield beyond))
+        grid = sorted({*grid, *beyond})
     coarse = {side: crossing_of([trials[c] for c in grid], side) for side in SIDES}
     crossings = dict(coarse)
     if not (coarse["met"].clean and coarse["met"].least):
@@ -122,6 +162,7 @@ def search(grid: Sequence[int], target: Target, within: float) -> Search:
         crossings,
         _missed_above(ordered),
         _uneven(ordered, coarse["met"], target),
+        tuple(grid),
     )
 
 

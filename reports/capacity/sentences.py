@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.capacity.answers import Answer
-from reports.capacity.target import METRICS
+from reports.capacity.beyond import help_words, nearest_words, server_words
+from reports.capacity.target import metric_named
+from reports.results.overload import RULE
 from simulator.units import format_bytes
 
 MOST_LISTED = 6
@@ -18,7 +20,9 @@ def sentence(answer: Answer, found: Mapping[str, Any]) -> str:
     if answer["error"] is not None:
         return f"No answer for {name}: a cell failed: {answer['error']}"
     if answer["capacity_bytes"] is None:
-        return f"No capacity that was tried meets {target} with {name}: {_nearest(answer, found)}."
+        metric = metric_named(found["target"]["metric"])
+        best = nearest_words(answer, metric)
+        return f"No capacity that was tried meets {target} with {name}: the best is {best}."
     return f"{suffices(answer)} for {target} with {name}."
 
 
@@ -28,6 +32,13 @@ def suffices(answer: Answer) -> str:
     low, high = answer["low_bytes"], answer["high_bytes"]
     if low is not None:
         return f"{least} ({interval(low, high)}) suffice"
+    smallest = min(trial["capacity_bytes"] for trial in answer["trials"])
+    if smallest < answer["capacity_bytes"]:
+        surely = "none that was tried surely" if high is None else f"{format_bytes(high)} surely"
+        tried = format_bytes(smallest)
+        return (
+            f"{least} ({surely}; perhaps less, down to {tried}, the least that was tried) suffice"
+        )
     surely = "" if high == answer["capacity_bytes"] else f" ({interval(low, high)})"
     return f"{least}, the least that was tried,{surely} suffice"
 
@@ -38,7 +49,9 @@ def interval(low: int | None, high: int | None) -> str:
         return f"between {format_bytes(low)} and {format_bytes(high)}"
     if low is not None:
         return f"above {format_bytes(low)}; none that was tried suffices surely"
-    return "none that was tried suffices surely" if high is None else f"surely {format_bytes(high)}"
+    if high is None:
+        return "perhaps the least that was tried; none suffices surely"
+    return f"up to {format_bytes(high)}; perhaps the least that was tried"
 
 
 def labelled(answer: Answer) -> str:
@@ -68,6 +81,23 @@ def cautions(answer: Answer) -> list[str]:
     return said
 
 
+def server_cautions(answer: Answer, found: Mapping[str, Any]) -> list[str]:
+    """Return what the server had to do at the answer or nearest to it, and what memory can do."""
+    trial = shown_trial(answer)
+    told = [] if trial is None else [server_words(trial)]
+    return [f"{text[:1].upper()}{text[1:]}" for text in [*told, help_words(answer, found)] if text]
+
+
+def shown_trial(answer: Answer) -> Mapping[str, Any] | None:
+    """Return the trial at the answer, or the nearest to the target; None where a cell failed."""
+    trials: Sequence[Mapping[str, Any]] = answer["trials"]
+    at = answer["capacity_bytes"]
+    if at is None:
+        nearest: Mapping[str, Any] | None = answer.get("nearest")
+        return nearest
+    return next(trial for trial in trials if trial["capacity_bytes"] == at)
+
+
 def knee_sentence(answer: Answer) -> str | None:
     """Return where memory stops paying; None without prices."""
     knee = answer["knee"]
@@ -86,15 +116,16 @@ def knee_sentence(answer: Answer) -> str | None:
     )
 
 
-def moved_by(item: Mapping[str, Any], base: Answer) -> tuple[str, str]:
+def moved_by(item: Mapping[str, Any], base: Answer, metric_name: str) -> tuple[str, str]:
     """Return how the answer moves with a variation: the capacity with its interval, the factor."""
     answer = item["answer"]
     if answer is None:
-        return "not tried", ""
+        return "not tried", "n/a"
     if answer["error"] is not None:
-        return "failed", ""
+        return "failed", "n/a"
     if answer["capacity_bytes"] is None:
-        return "none that was tried suffices", ""
+        metric = metric_named(metric_name)
+        return f"none that was tried suffices: at best {nearest_words(answer, metric)}", "n/a"
     capacity = answer["capacity_bytes"]
     told = f"{format_bytes(capacity)} ({interval(answer['low_bytes'], answer['high_bytes'])})"
     return told, f"x {capacity / base['capacity_bytes']:.2f}"
@@ -125,11 +156,18 @@ def evidence_notes(found: Mapping[str, Any]) -> list[str]:
             "Where there is nothing to resample, the interval is only the last step of the search: "
             "its lower end was tried and misses the target."
         )
-    return [*notes, _definition(found)]
+    return [*notes, _definition(found), *_overload(found)]
+
+
+def _overload(found: Mapping[str, Any]) -> list[str]:
+    """Return by which rule a queue is said to grow, where one does."""
+    answers = [*found["answers"], *(item["answer"] for item in found["sensitivity"])]
+    shown = [shown_trial(answer) for answer in answers if answer is not None]
+    return [RULE] if any(trial and trial.get("queue_grows") for trial in shown) else []
 
 
 def _definition(found: Mapping[str, Any]) -> str:
-    metric = METRICS[found["target"]["metric"]]
+    metric = metric_named(found["target"]["metric"])
     if metric.unit == "seconds":
         return "A request that was rejected or not finished counts as one that waits for ever."
     if metric.unit == "rate":
@@ -145,22 +183,32 @@ def _definition(found: Mapping[str, Any]) -> str:
     return "Token hit rate: saved tokens over prompt tokens of all counted requests."
 
 
-def _nearest(answer: Answer, found: Mapping[str, Any]) -> str:
-    """Return the best value that was seen, and where."""
-    metric = METRICS[found["target"]["metric"]]
-    known = [trial for trial in answer["trials"] if trial["value"] is not None]
-    if not known:
-        return "at every capacity some requests were not served"
-    pick = min if metric.less_is_better else max
-    best = pick(known, key=lambda trial: trial["value"])
-    return f"the best is {metric.shown(best['value'])}, at {format_bytes(best['capacity_bytes'])}"
-
-
 def headline(found: Mapping[str, Any]) -> str:
     """Return the sentence of the best answer, or that there is none."""
     answers: Sequence[Answer] = found["answers"]
     if found["best"] is not None:
         return sentence(answers[found["best"]], found)
-    if len(answers) == 1:
+    nearest = nearest_answer(answers, found)
+    if len(answers) == 1 or nearest is None:
         return sentence(answers[0], found)
-    return f"No capacity that was tried meets {found['target']['text']} with any of the policies."
+    best = nearest_words(nearest, metric_named(found["target"]["metric"]))
+    return (
+        f"No capacity that was tried meets {found['target']['text']} with any of the policies: the "
+        f"best is {best}, with {labelled(nearest)}."
+    )
+
+
+def nearest_answer(answers: Sequence[Answer], found: Mapping[str, Any]) -> Answer | None:
+    """Return the answer that came nearest where none suffices; a fair competitor if there is one.
+
+    None where every cell failed.
+    """
+    sign = 1 if metric_named(found["target"]["metric"]).less_is_better else -1
+    tried = [answer for answer in answers if answer.get("nearest") is not None]
+    fair = [answer for answer in tried if not answer["marks"]] or tried
+
+    def merit(answer: Answer) -> tuple[bool, float]:
+        value = answer["nearest"]["value"]
+        return value is None, 0.0 if value is None else sign * value
+
+    return min(fair, key=merit, default=None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from reports.capacity.beyond import help_words
 from reports.capacity.sentences import (
     cautions,
     evidence_notes,
@@ -12,33 +14,45 @@ from reports.capacity.sentences import (
     knee_sentence,
     labelled,
     moved_by,
+    nearest_answer,
+    server_cautions,
+    shown_trial,
 )
-from reports.capacity.target import METRICS
+from reports.capacity.target import Metric, metric_named
 from reports.console import print_line, print_table
+from reports.results.overload import busy
 from simulator.units import format_bytes, format_seconds
 
-HEAD = ("policies", "least memory", "interval", "there", "token hit rate", "mean TTFT")
+HEAD = (
+    "policies",
+    "least memory",
+    "interval",
+    "there",
+    "token hit rate",
+    "mean TTFT",
+    "server busy",
+)
 
 
 def print_capacity(found: dict[str, Any]) -> None:
     """Print the answer, the other policies, the knee and how the answer moves."""
     answers, best = found["answers"], found["best"]
     print_line(headline(found))
-    if best is not None:
-        for text in [*cautions(answers[best]), knee_sentence(answers[best])]:
-            if text:
-                print_line(f"{text}.")
+    for text in said_of(found):
+        print_line(f"{text}.")
     if len(answers) > 1:
         print()
         print_table(HEAD, [row_of(answer, found) for answer in answers])
         for number, answer in enumerate(answers):
             if number != best:
-                for text in cautions(answer):
+                for text in said_beside(answer, found):
                     print_line(f"{labelled(answer)}: {text}.")
     if found["sensitivity"]:
         print()
         title = f"How the answer of {labelled(answers[best])} moves"
         print_table(("", "least memory", "", "rests on"), moves(found), title=title)
+        for text in said_of_moves(found):
+            print_line(f"{text}.")
     print()
     for note in evidence_notes(found):
         print_line(note)
@@ -48,22 +62,68 @@ def row_of(answer: dict[str, Any], found: dict[str, Any]) -> tuple[str, ...]:
     """Return the row of a candidate, in the order of HEAD."""
     name, capacity = labelled(answer), answer["capacity_bytes"]
     if answer["error"] is not None:
-        return (name, f"failed: {answer['error']}", "", "", "", "")
+        return (name, f"failed: {answer['error']}", *("n/a",) * (len(HEAD) - 2))
+    trial = shown_trial(answer)
+    if trial is None:
+        return (name, "none that was tried", *("n/a",) * (len(HEAD) - 2))
     if capacity is None:
-        return (name, "none that was tried", "", "", "", "")
-    trial = next(t for t in answer["trials"] if t["capacity_bytes"] == capacity)
+        least = "none that was tried", f"nearest: {format_bytes(trial['capacity_bytes'])}"
+    else:
+        least = format_bytes(capacity), interval(answer["low_bytes"], answer["high_bytes"])
+    value = trial["value"]
     ttft, rate = trial["ttft_mean_seconds"], trial["token_hit_rate"]
     return (
         name,
-        format_bytes(capacity),
-        interval(answer["low_bytes"], answer["high_bytes"]),
-        METRICS[found["target"]["metric"]].shown(answer["value"]),
+        *least,
+        "not served" if value is None else _metric(found).shown(value),
         "n/a" if rate is None else f"{100 * rate:.1f} %",
         "n/a" if ttft is None else format_seconds(ttft),
+        busy_of(trial),
     )
+
+
+def busy_of(trial: Mapping[str, Any]) -> str:
+    """Return how busy the server of a trial was; n/a for one without a clock."""
+    return busy({"utilisation": trial.get("server_utilisation")})
+
+
+def said_of(found: dict[str, Any]) -> list[str]:
+    """Return what goes with the headline: of the best answer, or of the nearest to one."""
+    answers, best = found["answers"], found["best"]
+    answer = nearest_answer(answers, found) if best is None else answers[best]
+    if answer is None:
+        return []
+    first = [] if best is None else cautions(answer)
+    last = None if best is None else knee_sentence(answer)
+    return [text for text in [*first, *server_cautions(answer, found), last] if text]
+
+
+def said_beside(answer: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """Return what goes with an answer in the table, such as whether memory can help at all."""
+    told = [help_words(answer, found)] if found["best"] is not None else []
+    return [text for text in [*cautions(answer), *told] if text]
+
+
+def said_of_moves(found: dict[str, Any]) -> list[str]:
+    """Return why variations have no answer, and which are against the expectation."""
+    said = []
+    for item in found["sensitivity"]:
+        answer = item["answer"]
+        if answer is not None and answer["error"] is None and answer["capacity_bytes"] is None:
+            said += [f"{item['name']}: {text}" for text in server_cautions(answer, found)]
+        if item.get("caution"):
+            said.append(item["caution"])
+    return said
+
+
+def _metric(found: dict[str, Any]) -> Metric:
+    return metric_named(found["target"]["metric"])
 
 
 def moves(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Return a row for each variation: name, least memory, factor, what it rests on."""
     base = found["answers"][found["best"]]
-    return [(item["name"], *moved_by(item, base), item["note"]) for item in found["sensitivity"]]
+    metric = found["target"]["metric"]
+    return [
+        (item["name"], *moved_by(item, base, metric), item["note"]) for item in found["sensitivity"]
+    ]

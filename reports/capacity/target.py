@@ -9,11 +9,13 @@ from math import inf, isfinite
 from typing import Literal
 
 from simulator.errors import UsageError, did_you_mean, printable
+from simulator.percentiles import level_of, percentile_name
 from simulator.units import format_seconds, parse_seconds
 
 Unit = Literal["seconds", "share", "rate", "dollars"]
 
-_FORM = re.compile(r"\s*(\w+)\s*(<=|>=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
+_FORM = re.compile(r"\s*([\w.]+)\s*(<=|>=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
+_PERCENTILE = re.compile(r"(p[0-9][0-9.]*)_ttft", re.ASCII)
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
 _SUFFIXES = {"share": r"\s*(%?)", "rate": r"\s*((?:requests)?/s)?", "dollars": r"()"}
 _EXPECTED = {
@@ -69,6 +71,7 @@ METRICS = {
     metric.name: metric
     for metric in (
         Metric("p99_ttft", "P99 time to first token", "seconds", 0.99),
+        Metric("p95_ttft", "P95 time to first token", "seconds", 0.95),
         Metric("p90_ttft", "P90 time to first token", "seconds", 0.9),
         Metric("p50_ttft", "median time to first token", "seconds", 0.5),
         Metric("mean_ttft", "mean time to first token", "seconds"),
@@ -77,6 +80,27 @@ METRICS = {
         Metric("cost", "cost", "dollars"),
     )
 }
+
+
+def metric_named(name: str, place: str = "metric") -> Metric:
+    """Return the metric of a name; besides those of METRICS any percentile, as in "p99.9_ttft".
+
+    Raises
+    ------
+    UsageError
+        For an unknown name, or a percentile that is none.
+    """
+    match = _PERCENTILE.fullmatch(name)
+    if match is not None:
+        percentile = percentile_name(match[1], place)
+        name = f"{percentile}_ttft"
+    if name in METRICS:
+        return METRICS[name]
+    if match is None:
+        hint = did_you_mean(name, list(METRICS))
+        raise UsageError(f"{place}: unknown metric '{printable(name)}'{hint}")
+    title = f"{percentile.upper()} time to first token"
+    return Metric(name, title, "seconds", level_of(percentile))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +143,23 @@ def parse_target(text: str) -> Target:
     if match is None:
         raise UsageError(f"{place}: expected METRIC<=VALUE or METRIC>=VALUE, as in p99_ttft<=800ms")
     name, sign, value = match.groups()
-    if name not in METRICS:
-        raise UsageError(f"{place}: unknown metric '{name}'{did_you_mean(name, list(METRICS))}")
-    target = Target(METRICS[name], _limit(METRICS[name], value, place))
+    metric = metric_named(name, place)
+    target = Target(metric, _limit(metric, value, place))
     if sign != target.sign:
         better = "less" if target.metric.less_is_better else "more"
         raise UsageError(f"{place}: expected {target.sign}, as {better} is better, found {sign}")
     return target
+
+
+def unit_notes(texts: Sequence[str]) -> list[str]:
+    """Return how limits are taken that state no unit: those below 1, which can only be seconds."""
+    notes = []
+    for text in texts:
+        match, target = _FORM.fullmatch(text), parse_target(text)
+        if match and target.metric.unit == "seconds" and _NUMBER.fullmatch(match[3]):
+            taken = format_seconds(target.limit)
+            notes.append(f"--target {printable(text)}: no unit is stated: taken as {taken}")
+    return notes
 
 
 def only_target(texts: Sequence[str]) -> Target:
@@ -151,6 +185,11 @@ def only_target(texts: Sequence[str]) -> Target:
 def _limit(metric: Metric, text: str, place: str) -> float:
     """Return the limit, above 0."""
     if metric.unit == "seconds":
+        if _NUMBER.fullmatch(text) and float(text) >= 1:
+            raise UsageError(
+                f"{place}: expected a time with its unit, found '{printable(text)}': did you mean "
+                f"'{text}ms' or '{text}s'?"
+            )
         seconds = parse_seconds(text, f"{place}: limit")
         if seconds <= 0:
             raise UsageError(f"{place}: expected a time above 0, found '{printable(text)}'")

@@ -62,7 +62,11 @@ def _calmer(cell: Cell, workshop: Workshop) -> tuple[Cell, str]:
 
 
 def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
-    """Change the rate of requests; who asks what, and in which order, stays."""
+    """Change the rate of requests.
+
+    Times of a trace are stretched, so that who asks what, and in which order, stays. Of generated
+    traffic conversations begin at another rate, while their pauses stay: turns interleave otherwise.
+    """
     study = cell.study
     if study.server.kind == "instant":
         raise UsageError("the instant server knows the order of requests only")

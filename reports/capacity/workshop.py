@@ -106,6 +106,16 @@ class Workshop:
                     ends[key] = ended.value
         return ends
 
+    def bounds(self, candidates: Sequence[Candidate]) -> list[Trial | str]:
+        """Return what each would do with a cache that saves all there is, or the error of a cell.
+
+        Such a trial has no capacity of its own.
+        """
+        cells = [candidate.saving_all() for candidate in candidates]
+        self._simulate([cell for own in cells for cell in own])
+        trials = [self._trials(one, {0: own}) for one, own in zip(candidates, cells, strict=True)]
+        return [found if isinstance(found, str) else found[0] for found in trials]
+
     def _simulate(self, cells: Sequence[Cell]) -> None:
         """Make sure that every cell has an outcome; one that failed before is tried again."""
         fresh = {cell.identity: cell for cell in cells if cell.identity not in self._outcomes}

@@ -52,8 +52,9 @@ def capacity(
 ) -> None:
     """Find the least memory that meets a target, for each combination of a study's policies.
 
-    Metrics: p99_ttft, p90_ttft, p50_ttft, mean_ttft, token_hit_rate, throughput (requests/s) and,
-    with --prices, cost (dollars per million prompt tokens). Exit code 99 where none suffices.
+    Metrics: p99_ttft, p95_ttft or any percentile as in p99.9_ttft, mean_ttft, token_hit_rate,
+    throughput (requests/s) and, with --prices, cost (dollars per million prompt tokens). Exit code
+    99 where none suffices.
     """
     refuse_jobs_beside(cluster, jobs)
     settings = settings_from(study, {"--seed": ("study.seed", seed)}, sets)
@@ -89,10 +90,10 @@ def _question(
 ) -> Question:
     from reports.capacity.finding import Question, notes_on
     from reports.capacity.price import read_prices
-    from reports.capacity.target import only_target
+    from reports.capacity.target import only_target, unit_notes
 
     target = only_target(targets)
-    for note in notes_on(settings):
+    for note in [*unit_notes(targets), *notes_on(settings)]:
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
     return Question(settings, target, priced, within, sensitivity, command)

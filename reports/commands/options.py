@@ -21,6 +21,10 @@ Sets = Annotated[
         "--set", metavar="KEY=VALUE", help="Override a setting, as in cache.capacity=8GiB."
     ),
 ]
+Percentiles = Annotated[
+    str | None,
+    typer.Option(metavar="P,P", help="Of TTFT, besides 50, 90 and 99; as in 95,99.9."),
+]
 Block = Annotated[int | None, typer.Option("--block", help="Tokens a block of ids.")]
 Format = Annotated[
     str | None, typer.Option("--format", help="Of the trace; default: what it looks like.")

@@ -17,6 +17,7 @@ from reports.commands.options import (
     Jitter,
     Json,
     OnBadLine,
+    Percentiles,
     Quiet,
     RowsAre,
     Seed,
@@ -61,6 +62,7 @@ def run(
     rate: Annotated[float | None, typer.Option(help="Requests/s, where none are told.")] = None,
     seed: Seed = None,
     warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    percentiles: Percentiles = None,
     on_bad_line: OnBadLine = None,
     time_unit: TimeUnit = None,
     rows: RowsAre = None,
@@ -101,6 +103,7 @@ def run(
         "--rate": ("arrivals.rate", rate),
         "--seed": ("study.seed", seed),
         "--warmup": ("study.warmup", warmup),
+        "--percentiles": ("study.percentiles", percentiles),
     }
     cell = single_cell(settings_from(study, flags, sets))
     replay = Replay.of(cell, out)
@@ -114,7 +117,16 @@ def run(
     summary = replay.summary(result)
     if out is not None:
         replay.write(result, summary, out)
+    _warn_of_overload(summary)
     _print_result(replay, summary, json)
+
+
+def _warn_of_overload(summary: dict[str, Any]) -> None:
+    from reports.results.overload import overload_words
+
+    words = overload_words(summary["server"] or {})
+    if words is not None:
+        say(f"warning: {words}")
 
 
 def single_cell(settings: Settings) -> Cell:
@@ -152,13 +164,16 @@ class Replay:
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
         from reports.stored.records_folder import refuse_foreign
+        from reports.study.capacities import small_note
         from reports.study.traces import load_trace, rate_note, with_times
 
         if out is not None:
             refuse_foreign(out)
         trace = load_trace(cell.study, cell.seed)
+        small = small_note(cell.study)
         notes = [
             *trace.notes,
+            *([] if small is None else [small]),
             *rate_note(cell.study, has_arrivals=trace.arrival_seconds is not None),
         ]
         return cls(cell, with_times(trace, cell.study, cell.seed), notes)
@@ -188,8 +203,9 @@ class Replay:
         """Return the figures, with the scenario that they belong to."""
         from reports.results.marks import marks_of
 
+        study = self.cell.study.study
         return {
-            **result.summary(self.cell.study.study.warmup_share),
+            **result.summary(study.warmup_share, study.percentile_names),
             "bound_saved_tokens": self.bound(result),
             "marks": list(marks_of(self.cell.study.policy.model_dump())),
             "scenario": self.cell.study.resolved(),

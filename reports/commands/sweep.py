@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import DryRun, Json, Quiet, Seed, Sets, StudyFile, settings_from
+from reports.commands.options import (
+    DryRun,
+    Json,
+    Percentiles,
+    Quiet,
+    Seed,
+    Sets,
+    StudyFile,
+    settings_from,
+)
 from reports.console import Progress, print_json, print_line, say
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ def sweep(
     seed: Seed = None,
     until_ci: UntilCi = None,
     max_replications: MaxReplications = None,
+    percentiles: Percentiles = None,
     cluster: Cluster = None,
     sets: Sets = None,
     dry_run: DryRun = False,
@@ -54,6 +64,7 @@ def sweep(
         "--seed": ("study.seed", seed),
         "--until-ci": ("study.until_ci", until_ci),
         "--max-replications": ("study.max_replications", max_replications),
+        "--percentiles": ("study.percentiles", percentiles),
     }
     settings = settings_from(study, flags, sets)
     jobs = jobs or cores()
@@ -73,7 +84,7 @@ def sweep(
     except KeyboardInterrupt:
         say(f"the cells done so far are kept in {out}: the same command goes on from there")
         raise
-    _print_report(report, json)
+    _print_report(report, json, quiet=quiet)
     if report.failed:
         raise typer.Exit(CELLS_FAILED)
 
@@ -102,9 +113,15 @@ def command_line(study: Path, flags: dict[str, tuple[str, Any]], sets: Sequence[
     return shlex.join(words)
 
 
-def _print_report(report: SweepReport, as_json: bool) -> None:
-    from reports.running.sweep import describe
+def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
+    from reports.results.overload import grown_words, range_words
+    from reports.running.sweep import describe, loads_of
 
+    loads = loads_of(report)
+    if not (as_json or quiet) and (told := range_words(loads)) is not None:
+        say(told)
+    if (warning := grown_words(loads)) is not None:
+        say(f"warning: {warning}")
     for cell, outcome in report.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")
     if report.reached is False:

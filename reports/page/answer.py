@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.charts.bars import explained
+from reports.results.metrics import load_of_row
+from reports.results.overload import busy
 from reports.results.points import Point, World
 from reports.statistics import Estimate
 from simulator.units import format_bytes, format_count, format_seconds
@@ -61,6 +63,8 @@ def four_numbers(world: World) -> list[Number]:
     held, peak = best.mean("cache_mean_bytes"), best.mean("cache_peak_bytes")
     written, states = best.mean("checkpoints_mean_per_request"), best.mean("checkpoints_peak_bytes")
     tail = f"P99 {format_seconds(p99)}" if p99 is not None else "P99 n/a (n < 368)"
+    load = load_of_row(best.mean)
+    tail += "" if load["utilisation"] is None else f"; server busy {busy(load)}"
     return [
         Number("Token hit rate", _percent(best), _of_what(best)),
         Number("Mean time to first token", format_seconds(ttft.value) if ttft else "n/a", tail),

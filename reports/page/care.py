@@ -7,6 +7,7 @@ from typing import Any
 
 from reports.results.comparison import differences
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
+from reports.results.overload import RULE
 from reports.results.points import Point, World
 from reports.statistics import MOST_WARMUP_SHARE
 from simulator.units import format_count
@@ -29,6 +30,8 @@ def read_with_care(worlds: Sequence[World], manifest: Mapping[str, Any]) -> list
         *_corrected(worlds),
         *_warmup(manifest),
         *_counted(points),
+        *_overloaded(worlds),
+        *(f"{note[:1].upper()}{note[1:]}." for note in manifest.get("capacity_notes", [])),
         *_traces(manifest),
         *_profile(points, manifest.get("profile", {})),
         *_policies(worlds),
@@ -118,6 +121,25 @@ def _counted(points: Sequence[Point]) -> Iterator[str]:
             f"{format_count(rejected)} rejected and {format_count(unfinished)} unfinished requests "
             "stay in the denominator of the token hit rate and are missing from TTFT."
         )
+
+
+def _overloaded(worlds: Sequence[World]) -> Iterator[str]:
+    """Say where more work arrives than the server can do, and by which rule."""
+    behind = [
+        (f"{point.series.name} at {point.capacity}" + (f" on {world.name}" if world.name else ""))
+        for world in worlds
+        for point in world.points.values()
+        if point.total("queue_grows")
+    ]
+    if not behind:
+        return
+    everything = sum(bool(point.rows) for world in worlds for point in world.points.values())
+    where = "" if len(behind) == everything else f": {_listed(behind)}"
+    yield (
+        f"Overload: in {len(behind)} of {everything} points the queue grows to the end of the "
+        f"trace{where}. Their times to first token tell how long the trace is, not what users of a "
+        f"steady server would see: fewer requests per second or more replicas. {RULE}"
+    )
 
 
 def _traces(manifest: Mapping[str, Any]) -> Iterator[str]:

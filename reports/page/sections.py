@@ -14,7 +14,7 @@ from reports.charts.over_time import Clock, blocks_of
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
 from reports.page.panel import Range
-from reports.page.table import HEADINGS, Cell, table
+from reports.page.table import Cell, headings, table
 from reports.page.tables import short
 from reports.palette import FATES, GREY, looks
 from reports.results.points import World, subjects
@@ -96,7 +96,7 @@ def section(number: int, world: World, worlds: int) -> Section:
         [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
         list(KINDS.items()),
         _panels(number, world, MOST_FOLLOWED // worlds),
-        HEADINGS,
+        headings(world),
         rows,
         more_rows,
         world.capacities if len(world.capacities) > 1 and len(rows) > MOST_PLAIN else (),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.charts.bars import explained, verdict_word
 from reports.charts.theme import second_unit
 from reports.page.tables import short
+from reports.results.metrics import load_of_row
+from reports.results.overload import busy
 from reports.results.points import Point, World
 from reports.statistics import Estimate
+from simulator.percentiles import USUAL, level_of, too_few
 from simulator.units import format_bytes, format_count, format_seconds
 
 
@@ -21,6 +26,8 @@ class Cell:
     key: str = ""
 
 
+_PERCENTILE = re.compile(r"ttft_(p[0-9.]+)_seconds")
+
 HEADINGS = (
     ("Policy", "the placer, and whatever else varies"),
     ("Capacity", "byte budget of KV and checkpoints"),
@@ -30,12 +37,37 @@ HEADINGS = (
     ("Mean TTFT", "time to first token"),
     ("Difference", "of mean TTFT from the baseline at the same capacity"),
     ("P99 TTFT", "n/a from fewer than 368 requests"),
+    (
+        "Server busy",
+        "share of the time from the first to the last arrival; offered load: seconds of work that "
+        "arrive per second, as it was and if nothing were saved",
+    ),
     ("Realised bytes", "mean over time, and peak"),
     ("Checkpoints", "peak bytes, and peak count"),
     ("Stranded KV", "mean bytes of KV beyond the resume point"),
     ("Requests", "finished / all, rejected and unfinished included"),
     ("Cells", "finished / all replications"),
 )
+
+
+TOO_FEW = "n/a from too few requests to tell it"
+
+
+def headings(world: World) -> tuple[tuple[str, str], ...]:
+    """Return the headings of a table, with the percentiles that the study asks for."""
+    tails = ((f"{name.upper()} TTFT", TOO_FEW) for name in further_percentiles(world))
+    return tuple(
+        each
+        for heading in HEADINGS
+        for each in (heading, *(tails if heading[0] == "P99 TTFT" else ()))
+    )
+
+
+def further_percentiles(world: World) -> list[str]:
+    """Return the percentiles that cells have besides the usual ones, ascending."""
+    columns = {name for point in world.points.values() for row in point.rows[:1] for name in row}
+    found = (_PERCENTILE.fullmatch(name) for name in columns)
+    return sorted({match[1] for match in found if match} - {*USUAL}, key=level_of)
 
 
 def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
@@ -57,12 +89,13 @@ def _row(world: World, point: Point) -> list[Cell]:
     ]
     cells = f"{len(point.rows)} / {len(point.rows) + point.failed}"
     if not point.rows:
-        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(HEADINGS) - 4)
+        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(headings(world)) - 4)
         return [*head, *empty, Cell(cells, "", "0")]
-    return [*head, *_figures(point), Cell(cells, "", str(len(point.rows)))]
+    tails = further_percentiles(world)
+    return [*head, *_figures(point, tails), Cell(cells, "", str(len(point.rows)))]
 
 
-def _figures(point: Point) -> list[Cell]:
+def _figures(point: Point, tails: Sequence[str]) -> list[Cell]:
     rate, ttft = point.token_hit_rate, point.ttft_seconds
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     finished, total = point.total("requests_finished"), point.total("requests_total")
@@ -76,7 +109,8 @@ def _figures(point: Point) -> list[Cell]:
         _difference(point.token_hit_rate_difference, 0.01, "pt"),
         _seconds(ttft.value if ttft else None),
         _seconds_difference(point.ttft_difference),
-        _seconds(point.mean("ttft_p99_seconds"), "n < 368"),
+        *(_seconds(point.mean(f"ttft_{p}_seconds"), too_few(p)) for p in ("p99", *tails)),
+        _server(point),
         _bytes(point.mean("cache_mean_bytes"), f"peak {_size(point.mean('cache_peak_bytes'))}"),
         _bytes(point.mean("checkpoints_peak_bytes"), _count(point.mean("checkpoints_peak_count"))),
         _bytes(point.mean("kv_stranded_bytes_mean")),
@@ -97,6 +131,17 @@ def _of_the_best(point: Point) -> Cell:
     if share is None or bound is None:
         return Cell("\N{EN DASH}")
     return Cell(f"{100 * share:.1f} %", f"of {format_count(bound)}", _key(share))
+
+
+def _server(point: Point) -> Cell:
+    """Return how busy the server was; a dash for the instant server, which has no load."""
+    load = load_of_row(point.mean)
+    share, own = load["utilisation"], load["offered_load"]
+    if share is None or own is None:
+        return Cell("\N{EN DASH}")
+    grows = "; its queue grows" if load["queue_grows"] else ""
+    whole = load["offered_load_nothing_saved"]
+    return Cell(busy(load), f"load {own:.2f}, {whole:.2f} unsaved{grows}", _key(share))
 
 
 def _seconds_difference(estimate: Estimate | None) -> Cell:

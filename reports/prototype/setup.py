@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reports.study.capacities import refuse_bare
 from simulator.errors import UsageError, printable
 from simulator.units import parse_capacity
 
@@ -89,6 +90,7 @@ def check(setup: Setup) -> None:
     ):
         if not 1 <= value <= most:
             raise UsageError(f"{flag}: expected 1 to {most:,}, found {value}")
+    refuse_bare(parse_capacity(setup.capacity, "--capacity"), setup.capacity, "--capacity")
     if setup.load is not None and not 1e-6 <= setup.load <= 100:
         raise UsageError(f"--load: expected 1e-6 to 100, found {setup.load:g}")
     if not 0 <= setup.seed < 2**63:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _TEXT = frozenset({"error", "profile", "placer"})
 _WHOLE = frozenset({"capacity_bytes", "bound_saved_tokens"})
+_SHARES = ("offered_load", "server_utilisation")  # how their names begin
 _REAL = ("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request")
 
 
@@ -41,7 +42,9 @@ def _known_type(name: str) -> Any:
         return pl.String
     if name in _WHOLE:
         return pl.Int64
-    return pl.Float64 if name.endswith(_REAL) else None
+    if name == "queue_grows":
+        return pl.Boolean
+    return pl.Float64 if name.endswith(_REAL) or name.startswith(_SHARES) else None
 
 
 def _common_type(values: Sequence[Any]) -> Any:

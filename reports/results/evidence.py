@@ -49,6 +49,11 @@ _COLUMNS: dict[Metric, tuple[str, str, str]] = {
 }
 
 
+def _columns(metric: Metric) -> tuple[str, str, str]:
+    """Return where a metric stands; a further percentile has a column of its own name."""
+    return _COLUMNS.get(metric, (metric, "", ""))
+
+
 def finished(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the rows of cells that did not fail, by replication."""
     alive = [row for row in rows if row.get("error") is None]
@@ -168,7 +173,7 @@ def _centred(value: float, resampled: Estimate | None) -> Estimate:
 
 
 def _ratio(row: Row, metric: Metric) -> Ratio | None:
-    _, over, under = _COLUMNS[metric]
+    _, over, under = _columns(metric)
     columns = [np.asarray(row.get(name) or [], dtype=np.float64) for name in (over, under)]
     usable = len(columns[0]) and len(columns[0]) == len(columns[1]) and _finite(columns)
     return Ratio(*columns) if usable else None
@@ -179,7 +184,7 @@ def _finite(columns: Sequence[NDArray[np.float64]]) -> bool:
 
 
 def _value(row: Row, metric: Metric) -> float | None:
-    value = row.get(_COLUMNS[metric][0])
+    value = row.get(_columns(metric)[0])
     return float(value) if value is not None and np.isfinite(value) else None
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.results.overload import FIGURES
 from simulator.records import LOSSES
 
 if TYPE_CHECKING:
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 BLOCKS = 64
 
 
-def flat_metrics(result: Result, warmup_share: float) -> dict[str, Any]:
+def flat_metrics(
+    result: Result, warmup_share: float, percentile_names: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return the metrics of a cell by column name; None where a number is not defined.
 
     Parameters
@@ -25,8 +29,15 @@ def flat_metrics(result: Result, warmup_share: float) -> dict[str, Any]:
         Of `simulate`.
     warmup_share
         The first requests that do not count, as a share of all.
+    percentile_names
+        Such as "p95": columns `ttft_p95_seconds` besides those of P50, P90 and P99.
+
+    The load of the server is in `offered_load`, `offered_load_nothing_saved` and
+    `offered_load_last_half` (seconds of work that arrive per second), `server_utilisation` (a share
+    of 1), `wait_last_quarter_seconds` and `queue_grows`, as `simulator.load.Load` has them; None
+    for the instant server.
     """
-    summary = result.summary(warmup_share)
+    summary = result.summary(warmup_share, percentile_names)
     ttft, checkpoints, kv = summary["ttft_seconds"], summary["checkpoints"], summary["kv"]
     metrics: dict[str, Any] = {
         **{f"requests_{status}": count for status, count in summary["requests"].items()},
@@ -34,12 +45,13 @@ def flat_metrics(result: Result, warmup_share: float) -> dict[str, Any]:
         "saved_tokens": summary["saved_tokens"],
         "recomputed_tokens": summary["recomputed_tokens"],
         "token_hit_rate": summary["token_hit_rate"],
-        **{f"ttft_{name}_seconds": ttft[name] for name in ("mean", "p50", "p90", "p99")},
+        **{f"ttft_{name}_seconds": value for name, value in ttft.items() if name != "count"},
         **{f"lost_{loss}_tokens": tokens for loss, tokens in summary["lost_tokens"].items()},
         **{f"checkpoints_{name}": value for name, value in checkpoints.items()},
         **{f"kv_{name}": value for name, value in kv.items()},
         "cache_peak_bytes": summary["cache"]["peak_bytes"],
         "cache_mean_bytes": summary["cache"]["mean_bytes"],
+        **_load(summary["server"] or {}),
         "extrapolated_requests": summary["extrapolated_requests"],
         "simulated_seconds": summary["simulated_seconds"],
     }
@@ -86,6 +98,20 @@ BLOCK_COLUMNS = (
     "block_checkpoint_bytes",
     *(f"block_lost_{loss}_tokens" for loss in LOSSES),
 )
+
+
+def _load(load: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a server's load; None for a server without a clock."""
+    figures = {LOAD_COLUMNS.get(name, name): load.get(name) for name in FIGURES}
+    return figures | {"queue_grows": load.get("queue_grows")}
+
+
+def load_of_row(value: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the load of a cell or point by its columns, under the names of a run's summary."""
+    return {name: value(LOAD_COLUMNS.get(name, name)) for name in (*FIGURES, "queue_grows")}
+
+
+LOAD_COLUMNS = {"utilisation": "server_utilisation"}  # those of another name in a table of cells
 
 
 def _plain(value: Any) -> Any:

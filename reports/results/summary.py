@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reports.console import print_table
+from reports.results.overload import load_words
+from simulator.percentiles import too_few
 from simulator.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
         ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
         *_of_the_best(summary),
         ("time to first token", _ttft(summary["ttft_seconds"], requests["finished"])),
+        *_server(summary.get("server")),
         (
             "cache",
             f"peak {format_bytes(cache['peak_bytes'])} of {limit}, "
@@ -94,6 +97,11 @@ def _marked(summary: dict[str, Any]) -> str:
     return f" ({', '.join(summary['marks'])})" if summary["marks"] else ""
 
 
+def _server(load: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the load of the server; nothing for the instant one."""
+    return [] if load is None else [("server", load_words(load))]
+
+
 def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return how far from the best possible it is; nothing where that is not known."""
     bound = summary["bound_saved_tokens"]
@@ -106,9 +114,11 @@ def _ttft(ttft: dict[str, Any], finished: int) -> str:
     if not ttft["count"]:
         why = "the profile tells sizes, no times" if finished else "no request finished"
         return f"n/a ({why})"
-    parts = [f"{name} {format_seconds(ttft[name])}" for name in ("mean", "p50", "p90")]
-    p99 = "n/a (n < 368)" if ttft["p99"] is None else format_seconds(ttft["p99"])
-    return ", ".join([*parts, f"p99 {p99}"])
+    told = {name: value for name, value in ttft.items() if name != "count"}
+    return ", ".join(
+        f"{name} n/a ({too_few(name)})" if value is None else f"{name} {format_seconds(value)}"
+        for name, value in told.items()
+    )
 
 
 def _bytes(value: float | None) -> str:

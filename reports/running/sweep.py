@@ -175,7 +175,7 @@ def simulate_cell(task: CellTask) -> Outcome:
     bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
     first = counted_from(task.facts.requests, warmup)
     metrics = {
-        **flat_metrics(result, warmup),
+        **flat_metrics(result, warmup, task.cell.study.study.percentile_names),
         "ideal_saved_tokens": ideal_saved_tokens(task.trace, first),
         "bound_saved_tokens": bound,
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
@@ -200,7 +200,7 @@ def _replayed(task: CellTask) -> tuple[Scenario, Result]:
 def study_hash(study: Study, cells: Sequence[Cell]) -> str:
     """Return the hash that binds an output folder to a study."""
     evidence = study.study.model_dump()
-    for key in ("until_ci", "max_replications"):  # absent from older folders
+    for key in ("until_ci", "max_replications", "percentiles"):  # absent from older folders
         if evidence[key] is None:
             del evidence[key]
     parts = [study.title, evidence, [cell.identity for cell in cells]]
@@ -226,6 +226,27 @@ def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, Outcome]:
     return {outcome.cell: outcome for outcome in found if outcome and outcome.error is None}
 
 
+def _server_json(loads: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the least and the greatest load of the cells; None for instant servers."""
+    if not loads:
+        return None
+    names = "offered_load_nothing_saved", "offered_load", "utilisation"
+    ends = {name: [load[name] for load in loads] for name in names}
+    return {
+        **{name: {"least": min(v), "greatest": max(v)} for name, v in ends.items()},
+        "cells": len(loads),
+        "cells_whose_queue_grows": sum(bool(load["queue_grows"]) for load in loads),
+    }
+
+
+def loads_of(report: SweepReport) -> list[dict[str, Any]]:
+    """Return the load of the server of each cell that has one, as a run's summary has it."""
+    from reports.results.metrics import load_of_row
+
+    found = [load_of_row((outcome.metrics or {}).get) for _, outcome in report.outcomes]
+    return [load for load in found if load["utilisation"] is not None]
+
+
 def describe(report: SweepReport) -> dict[str, Any]:
     """Return what `sweep --json` prints."""
     return {
@@ -237,5 +258,6 @@ def describe(report: SweepReport) -> dict[str, Any]:
             for cell, outcome in report.failed
         ],
         "sentences": list(report.sentences),
+        "server": _server_json(loads_of(report)),
         "files": ["cells.parquet", "manifest.json", "differences.json", "report.html"],
     }

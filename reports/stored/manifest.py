@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.stored.journal import Outcome
+from reports.study.capacities import small_note
 from reports.study.cells import Cell
 from reports.study.scenario import profile_named
 from reports.study.sections import AUTO, Study
@@ -58,8 +59,15 @@ def make_manifest(
             for cell, outcome in outcomes
             if outcome.error is not None
         ],
+        **({"capacity_notes": small} if (small := _small(outcomes)) else {}),
         "versions": versions(),
     }
+
+
+def _small(outcomes: Sequence[tuple[Cell, Outcome]]) -> list[str]:
+    """Return which capacities are too small to save anything."""
+    notes = (small_note(cell.study) for cell, _ in outcomes)
+    return list(dict.fromkeys(note for note in notes if note is not None))
 
 
 def _on(traces: Mapping[str, Mapping[str, Any]]) -> str:

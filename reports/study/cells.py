@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from reports.study.capacities import refuse_too_small
 from reports.study.file import parse_study
 from reports.study.rounds import first_round, most_replications
 from reports.study.scenario import (
@@ -164,7 +165,11 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
                 variant = with_workload(variant, workloads[value])
                 continue
             variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
-        yield choice, _canonical(variant)
+        made = _canonical(variant)
+        stated = variant.values.get("cache.capacity")
+        place = f"{variant.origin('cache.capacity')}: 'cache.capacity'"
+        refuse_too_small(made, made.cache.capacity, stated, place)
+        yield choice, made
 
 
 def _canonical(settings: Settings) -> Study:
@@ -208,6 +213,8 @@ def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     del scenario["model"]["draws"]  # what was drawn stands in the profile
     scenario["model"]["profile"] = profile_text(study.model.profile, draw)
     scenario["warmup"] = study.study.warmup
+    if study.study.percentile_names:  # absent from older folders
+        scenario["percentiles"] = study.study.percentile_names
     scenario["milepost"] = version()
     return scenario
 

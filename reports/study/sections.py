@@ -14,11 +14,13 @@ from reports.study.generated import (
 from reports.study.settings import replace_path, replace_profile_path
 from reports.study.workload_grid import absolute_traces
 from simulator.errors import MilepostError, UsageError
+from simulator.percentiles import USUAL, percentile_name, with_usual
 from simulator.units import parse_capacity, parse_seconds, parse_share
 
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
 AUTO = "auto"  # warm-up by MSER-5
+MOST_PERCENTILES = 20
 READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
 NOT_IN_GRID = (
     "workload.builtin",
@@ -33,6 +35,17 @@ def parse_warmup(value: str) -> str:
     if value != AUTO:
         raise UsageError(f"expected a share to 0.9 or '{AUTO}', found {shown(value)}")
     return value
+
+
+def parse_percentiles(value: Any) -> list[float]:
+    """Return percentiles from "95, 99.9" or a list of numbers, ascending, each once."""
+    if isinstance(value, str):
+        value = value.split(",")
+    listed = value if isinstance(value, list) else [value]
+    if not 1 <= len(listed) <= MOST_PERCENTILES:
+        raise UsageError(f"expected 1 to {MOST_PERCENTILES} percentiles, as in [95, 99.9]")
+    names = [percentile_name(each) for each in listed]
+    return [float(name.removeprefix("p")) for name in with_usual(names) if name in names]
 
 
 def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
@@ -55,6 +68,7 @@ Share = Annotated[float, _reading(parse_share, (str,)), Field(gt=0, lt=1)]
 Warmup = Annotated[
     Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"], _reading(parse_warmup, (str,))
 ]
+Percentiles = Annotated[list[float], _reading(parse_percentiles, (object,))]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -131,6 +145,7 @@ class Evidence(_Section):
 
     The warm-up is "auto" where MSER-5 is to find it. With `until_ci` replications are added, up
     to `max_replications`, until the intervals are within this share of what they are about.
+    `percentiles` of the time to first token are told besides P50, P90 and P99.
     """
 
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
@@ -139,6 +154,13 @@ class Evidence(_Section):
     max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None
     baseline: Spec | None = None
     warmup: Warmup = 0.0
+    percentiles: Percentiles | None = None
+
+    @property
+    def percentile_names(self) -> list[str]:
+        """The percentiles that are told besides the usual ones, as in "p99.9"."""
+        names = [percentile_name(value) for value in self.percentiles or ()]
+        return [name for name in names if name not in USUAL]
 
     @property
     def warmup_share(self) -> float:

@@ -27,6 +27,11 @@ _COLOURS = {"higher": BLUE, "lower": VERMILLION}
 SWATCHES = (("higher", BLUE), ("lower", VERMILLION), ("tied, equal or not tested", GREY))
 
 
+def words_of(name: str) -> str:
+    """Return a measure in words; every percentile has the same."""
+    return WORDS.get(name) or f"{name.removesuffix('_ttft').upper()} TTFT"
+
+
 def comparison_charts(found: TwoRuns) -> dict[str, alt.LayerChart]:
     """Return the charts by the ids of their panels; a figure without a difference is left out."""
     charts = {}
@@ -61,7 +66,7 @@ def _groups(found: TwoRuns) -> list[tuple[str, list[Compared]]]:
     groups: dict[str, list[Compared]] = {}
     for each in known:
         name = each.measure.unit if found.kind == "run" else each.measure.name
-        groups.setdefault(f"compare-{name.replace('_', '-')}", []).append(each)
+        groups.setdefault(f"compare-{name.replace('_', '-').replace('.', '-')}", []).append(each)
     return [
         (name, _most_telling(group))
         for name, group in groups.items()
@@ -87,7 +92,7 @@ def _left_out(found: TwoRuns, group: Sequence[Compared]) -> str:
 def _title(group: Sequence[Compared], kind: str) -> str:
     if kind == "run":
         return "Shares" if group[0].measure.unit == "share" else "Times to first token"
-    words = WORDS[group[0].measure.name]
+    words = words_of(group[0].measure.name)
     return words[:1].upper() + words[1:]
 
 
@@ -108,7 +113,7 @@ def _ends(compared: Compared) -> tuple[float, float, float]:
 
 
 def _row(compared: Compared, unit: str, size: float, kind: str) -> IntervalRow:
-    name = WORDS[compared.measure.name] if kind == "run" else place_words(compared.place)
+    name = words_of(compared.measure.name) if kind == "run" else place_words(compared.place)
     value, low, high = (end / size for end in _ends(compared))
     verdict = compared.verdict
     sure = " (no interval)" if verdict == "unknown" else f", {verdict}"

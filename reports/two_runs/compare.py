@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from reports.results.evidence import finished
+from reports.results.metrics import load_of_row
+from reports.results.overload import grown_words, load_words
 from reports.two_runs.cells import Sweep, compare_cells, open_sweep
 from reports.two_runs.changes import changes
 from reports.two_runs.figures import UNITS, Unit, parts_of
@@ -93,14 +96,30 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
         requests=_moved(ours, theirs) if paired else {},
         lost_tokens=lost,
         notes=(
-            *_marked({"A": [a.marks], "B": [b.marks]}),
             *(_left_out(a, b, len(ours["request"])) if paired else ()),
+            *_overloaded(a, b),
+            *_marked({"A": [a.marks], "B": [b.marks]}),
         ),
     )
 
 
+def _overloaded(a: Run, b: Run) -> list[str]:
+    """Return the load of both servers, where the queue of one grows."""
+    grown = [name for name, run in (("A", a), ("B", b)) if run.load.get("queue_grows")]
+    if not grown:
+        return []
+    loads = "; ".join(f"{name}: {load_words(run.load)}" for name, run in (("A", a), ("B", b)))
+    return [
+        f"the queue of {' and of '.join(grown)} grows to the end of the trace, so times to first "
+        f"token tell how long the trace is ({loads})"
+    ]
+
+
 def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> TwoRuns:
     found, notes = compare_cells(a, b, measures, paired=paired)
+    for name, side in (("A", a), ("B", b)):
+        warning = grown_words([load_of_row(row.get) for row in finished(side.rows)])
+        notes += [] if warning is None else [f"{name}: {warning}"]
     return TwoRuns(
         kind="sweep",
         a=a.folder,

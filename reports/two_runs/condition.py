@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from math import copysign, inf
 from typing import Literal
 
-from reports.two_runs.measures import Measure, measures_named
+from reports.two_runs.measures import MEASURES, Measure, measures_named
 from reports.two_runs.outcome import Compared, TwoRuns
 from simulator.errors import UsageError, printable
+from simulator.percentiles import least_requests
 from simulator.units import parse_seconds
 
 _TEXT = re.compile(
-    r"\s*(?P<name>\w+)\s*(?P<sense>[<>])\s*(?P<sign>[+-]?)\s*"
+    r"\s*(?P<name>[\w.]+)\s*(?P<sense>[<>])\s*(?P<sign>[+-]?)\s*"
     r"(?P<number>[0-9]{1,12}(\.[0-9]{0,12})?)\s*(?P<unit>%|[a-z]*)\s*",
     re.ASCII,
 )
@@ -66,9 +67,19 @@ class Condition:
             where = "".join(f" at {key} {value}" for key, value in compared.place.items())
             raise UsageError(
                 f"--fail-if {printable(self.text)}: {self.measure.name} is not known in both"
-                f"{printable(where)} (nothing finished, or fewer than 368 requests for a P99)"
+                f"{printable(where)} ({_missing(self.measure)})"
             )
         return change < self.limit if self.sense == "<" else change > self.limit
+
+
+def _missing(measure: Measure) -> str:
+    """Return why a measure may not be known."""
+    if measure.level is None:
+        return "nothing finished"
+    needed = f"{least_requests(measure.level):,}"
+    name = measure.name.removesuffix("_ttft").upper()
+    kept = "" if measure.name in MEASURES else "; a sweep keeps it where study.percentiles asks"
+    return f"nothing finished, or fewer than {needed} requests for a {name}{kept}"
 
 
 def parse_condition(text: str) -> Condition:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.results.metrics import BLOCKS
-from reports.statistics import MIN_P99_REQUESTS, Quantile, Ratio
+from reports.statistics import Quantile, Ratio
 from reports.two_runs.measures import Measure
 from reports.two_runs.run_folder import Columns
+from simulator.percentiles import least_requests
 from simulator.records import FINISHED
 
 Unit = Literal["time", "sessions", "documents"]
@@ -62,7 +63,7 @@ def figure(columns: Columns, measure: Measure) -> float | None:
 
 
 def statistic_of(columns: Columns, measure: Measure, parts: Parts) -> Ratio | Quantile | None:
-    """Return a measure by parts; None for a P99 of too few requests."""
+    """Return a measure by parts; None for a percentile of too few requests."""
     finished = columns["status"] == FINISHED
     if measure.level is not None:
         return _quantile(columns["ttft_seconds"][finished], measure.level, parts, finished)
@@ -77,7 +78,7 @@ def statistic_of(columns: Columns, measure: Measure, parts: Parts) -> Ratio | Qu
 def _quantile(
     ttft_seconds: NDArray[np.float64], level: float, parts: Parts, finished: NDArray[np.bool_]
 ) -> Quantile | None:
-    if level == 0.99 and len(ttft_seconds) < MIN_P99_REQUESTS:
+    if len(ttft_seconds) < least_requests(level):
         return None
     order = np.argsort(ttft_seconds, kind="stable")
     return Quantile(ttft_seconds[order], parts.part[finished][order], parts.count, level)

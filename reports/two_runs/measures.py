@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from reports.results.evidence import Metric
 from simulator.errors import UsageError, did_you_mean, printable
+from simulator.percentiles import level_of, percentile_name
 from simulator.units import format_seconds
 
 
@@ -68,19 +70,40 @@ MEASURES = {
         Measure("finished_share", "finished_share", "share"),
     )
 }
+_PERCENTILE = re.compile(r"(p[0-9][0-9.]*)_ttft", re.ASCII)
 USUAL = ("token_hit_rate", "mean_ttft", "p99_ttft", "finished_share")
 
 
 def measures_named(names: Iterable[str], what: str) -> tuple[Measure, ...]:
-    """Return the measures of these names, each once, in the order of MEASURES.
+    """Return the measures of these names, each once, in the order of MEASURES, then by level.
+
+    Besides MEASURES there is every percentile of the time to first token, as in p99.9_ttft.
 
     Raises
     ------
     UsageError
         For a name that is none; `what` says where it stands.
     """
-    wanted = set(names)
-    for name in sorted(wanted - set(MEASURES)):
+    wanted = {measure.name: measure for measure in (_named(name, what) for name in sorted(names))}
+    return tuple(sorted(wanted.values(), key=in_order))
+
+
+def in_order(measure: Measure) -> tuple[int, float]:
+    """Return a key by which measures are sorted: that of MEASURES, other percentiles last."""
+    known = [*MEASURES]
+    place = known.index(measure.name) if measure.name in known else len(known)
+    return place, measure.level or 0.0
+
+
+def _named(name: str, what: str) -> Measure:
+    match = _PERCENTILE.fullmatch(name)
+    if match is not None:
+        percentile = percentile_name(match[1], what)
+        name = f"{percentile}_ttft"
+    if name in MEASURES:
+        return MEASURES[name]
+    if match is None:
         shown = printable(name, 40)
         raise UsageError(f"{what}: unknown measure '{shown}'{did_you_mean(shown, list(MEASURES))}")
-    return tuple(measure for name, measure in MEASURES.items() if name in wanted)
+    column = cast(Metric, f"ttft_{percentile}_seconds")  # a cell has it where the study asks for it
+    return Measure(name, column, "seconds", level_of(percentile))

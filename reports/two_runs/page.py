@@ -8,8 +8,8 @@ from typing import Any
 
 from reports.page.document import render
 from reports.page.panel import described
-from reports.two_runs.charts import WORDS, comparison_charts, panels
-from reports.two_runs.measures import MEASURES
+from reports.two_runs.charts import comparison_charts, panels, words_of
+from reports.two_runs.measures import in_order
 from reports.two_runs.outcome import Compared, TwoRuns
 from reports.two_runs.shown import (
     HEAD,
@@ -35,7 +35,7 @@ def render_comparison(found: TwoRuns, kept: Mapping[str, Any]) -> str:
         The same as it is stored, with command, version and failed limits.
     """
     around = panels(found)
-    order = sorted(found.comparisons, key=lambda each: [*MEASURES].index(each.measure.name))
+    order = sorted(found.comparisons, key=lambda each: in_order(each.measure))
     rows = [(_name(each, found.kind), *row_of(each)) for each in order]
     return render(
         "two_runs.html",
@@ -69,7 +69,7 @@ def answer(found: TwoRuns) -> str:
 
 def _told(compared: Compared) -> str:
     """Return "a lower token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
-    measure, found, name = compared.measure, compared.difference, WORDS[compared.measure.name]
+    measure, found, name = compared.measure, compared.difference, words_of(compared.measure.name)
     ends = (found.low, found.high) if found else (None, None)
     verdict = compared.verdict
     if verdict == "equal":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,8 @@ class Run:
         Of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them.
     marks
         Of its policies: why they are no fair competitors.
+    load
+        Of the server, as the summary has it; empty where it tells none.
     """
 
     folder: str
@@ -54,6 +56,7 @@ class Run:
     warmup: float
     columns: Columns
     marks: tuple[str, ...] = ()
+    load: dict[str, Any] = field(default_factory=dict)
 
     @property
     def prompts(self) -> str | None:
@@ -84,7 +87,13 @@ def open_run(folder: Path) -> Run:
     stored = summary.get(COLUMN)
     marks = marks_in(policies | ({} if stored is None else {COLUMN: ", ".join(map(str, stored))}))
     records = _read_records(folder / "records.parquet")
-    return Run(str(folder), told, float(warmup), records, marks)
+    return Run(str(folder), told, float(warmup), records, marks, _load(summary.get("server")))
+
+
+def _load(server: Any) -> dict[str, Any]:
+    """Return the figures of a server's load; those that are none are left out."""
+    told = server if isinstance(server, dict) else {}
+    return {name: value for name, value in told.items() if isinstance(value, int | float)}
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:

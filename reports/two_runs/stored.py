@@ -9,11 +9,11 @@ from typing import Any
 from reports.files import make_folder, read_versioned, write_json
 from reports.statistics import Estimate
 from reports.stored.records_folder import refuse_foreign
-from reports.two_runs.measures import MEASURES
+from reports.two_runs.measures import measures_named
 from reports.two_runs.outcome import Change, Compared, TwoRuns
 from reports.two_runs.shown import as_json
 from reports.version import version
-from simulator.errors import DataError, printable
+from simulator.errors import DataError, UsageError, printable
 from simulator.files import write_text
 
 SCHEMA_VERSION = 1
@@ -63,7 +63,7 @@ def read_comparison(folder: Path) -> dict[str, Any]:
     kept = read_versioned(path, SCHEMA_VERSION)
     try:
         two_runs(kept)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, UsageError) as error:
         raise DataError(str(path), f"damaged: {printable(str(error), 80)}") from error
     return kept
 
@@ -95,4 +95,6 @@ def _compared(row: Mapping[str, Any]) -> Compared:
             row["freedom"],
             row["p_holm"],
         )
-    return Compared(row["place"], MEASURES[row["measure"]], row["a"], row["b"], difference)
+    return Compared(
+        row["place"], measures_named([row["measure"]], "measure")[0], row["a"], row["b"], difference
+    )

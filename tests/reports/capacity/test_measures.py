@@ -36,21 +36,32 @@ def ratio(found: dict[str, Any]) -> float:
 
 
 def test_a_quantile_is_the_least_time_that_serves_its_share() -> None:
-    rows = counted([float(value) for value in range(1, 11)])
-    assert measured("p90_ttft<=9s", rows)["target_value"] == 9.0
-    assert measured("p50_ttft<=9s", rows)["target_value"] == 5.0
-    assert ratio(measured("p90_ttft<=9s", rows)) == pytest.approx(0.1)
-    assert ratio_limit(parse_target("p90_ttft<=9s")) == pytest.approx(0.1)
+    rows = counted([float(value) for value in range(1, 101)])
+    assert measured("p90_ttft<=90s", rows)["target_value"] == 90.0
+    assert measured("p95_ttft<=90s", rows)["target_value"] == 95.0
+    assert measured("p50_ttft<=90s", rows)["target_value"] == 50.0
+    assert ratio(measured("p90_ttft<=90s", rows)) == pytest.approx(0.1)
+    assert ratio_limit(parse_target("p90_ttft<=90s")) == 0.1  # not 1 - .9, which is a little less
 
 
 def test_requests_that_were_not_served_are_the_slowest() -> None:
-    rows = counted([1.0] * 8 + [np.inf] * 2)
+    rows = counted([1.0] * 32 + [np.inf] * 8)
     assert measured("p50_ttft<=2s", rows)["target_value"] == 1.0
     assert measured("p90_ttft<=2s", rows)["target_value"] is None
     assert ratio(measured("p90_ttft<=2s", rows)) == pytest.approx(0.2)
     mean = measured("mean_ttft<=2s", rows)
     assert mean["target_value"] is None
     assert mean["block_over"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"), [("p50", 6), ("p90", 36), ("p95", 72), ("p99.9", 3688)]
+)
+def test_every_percentile_needs_enough_requests(name: str, needed: int) -> None:
+    target = f"{name}_ttft<=2s"
+    assert measured(target, counted([1.0] * needed))["target_value"] == 1.0
+    with pytest.raises(UsageError, match=f"expected {needed:,} counted requests or more"):
+        measured(target, counted([1.0] * (needed - 1)))
 
 
 def test_a_p99_needs_enough_requests() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.capacity.target import METRICS, parse_target
+from reports.capacity.target import METRICS, metric_named, parse_target, unit_notes
 from simulator.errors import UsageError
 
 
@@ -14,6 +14,9 @@ from simulator.errors import UsageError
         ("p99_ttft<=800ms", "p99_ttft", 0.8),
         (" p50_ttft <= 2 s ", "p50_ttft", 2.0),
         ("mean_ttft<=0.25", "mean_ttft", 0.25),
+        ("p99.9_ttft<=800ms", "p99.9_ttft", 0.8),
+        ("p99.90_ttft<=800ms", "p99.9_ttft", 0.8),
+        ("p95_ttft<=2s", "p95_ttft", 2.0),
         ("token_hit_rate>=40%", "token_hit_rate", 0.4),
         ("token_hit_rate >= 0.4", "token_hit_rate", 0.4),
         ("throughput>=5/s", "throughput", 5.0),
@@ -34,6 +37,11 @@ def test_limits_have_the_units_of_their_metric(text: str, name: str, limit: floa
         ("p99_tfft<=1s", "did you mean 'p99_ttft'"),
         ("p99_ttft>=800ms", "expected <=, as less is better, found >="),
         ("p99_ttft<800ms", "expected <=, as less is better, found <"),
+        ("p90_ttft<=200", "found '200': did you mean '200ms' or '200s'?"),
+        ("mean_ttft<=1", "did you mean '1ms' or '1s'?"),
+        ("p100_ttft<=1s", "expected a percentile above 0 and below 100"),
+        ("p0_ttft<=1s", "expected a percentile above 0 and below 100"),
+        ("p9.9.9_ttft<=1s", "expected a percentile above 0 and below 100"),
         ("token_hit_rate<=40%", "expected >=, as more is better, found <="),
         ("p99_ttft<=800 parsecs", "unknown unit 'parsecs'"),
         ("p99_ttft<=0ms", "expected a time above 0"),
@@ -66,3 +74,16 @@ def test_the_limit_itself_meets_the_target(metric: object) -> None:
     assert not target.met(target.worst)
     assert target.met(0.4) is target.metric.less_is_better
     assert target.metric.title in target.text
+
+
+def test_a_time_without_a_unit_is_told() -> None:
+    assert unit_notes(["mean_ttft<=0.25"]) == [
+        "--target mean_ttft<=0.25: no unit is stated: taken as 250 ms"
+    ]
+    assert unit_notes(["mean_ttft<=0.25s", "token_hit_rate>=0.4"]) == []
+
+
+def test_any_percentile_is_a_metric() -> None:
+    metric = metric_named("p99.95_ttft")
+    assert (metric.quantile, metric.title) == (0.9995, "P99.95 time to first token")
+    assert metric_named("p50.0_ttft") is METRICS["p50_ttft"]

@@ -34,6 +34,9 @@ def test_known_columns_do_not_depend_on_their_values() -> None:
     assert column("error", [None]).dtype == pl.String
     assert column("capacity_bytes", [None]).dtype == pl.Int64
     assert column("ttft_mean_seconds", [1, None]).dtype == pl.Float64
+    assert column("offered_load_nothing_saved", [None]).dtype == pl.Float64
+    assert column("server_utilisation", [1, None]).dtype == pl.Float64
+    assert column("queue_grows", [None]).dtype == pl.Boolean
     assert column("block_saved_tokens", [None]).dtype == pl.List(pl.Int64)
 
 

@@ -39,8 +39,12 @@ def test_a_condition_breaks_beyond_its_limit(text: str, a: float, b: float, brea
 
 
 def test_what_is_not_known_does_not_pass() -> None:
-    with pytest.raises(UsageError, match="p99_ttft is not known in both"):
+    with pytest.raises(UsageError, match=r"p99_ttft is not known in both .*fewer than 368 req"):
         parse_condition("p99_ttft>5%").broken(compared("p99_ttft", None, 1.0))
+    condition = parse_condition("p99.9_ttft>5ms")
+    unknown = Compared({}, condition.measure, None, None, None)
+    with pytest.raises(UsageError, match=r"fewer than 3,688 .* where study.percentiles asks"):
+        condition.broken(unknown)
 
 
 @pytest.mark.parametrize(

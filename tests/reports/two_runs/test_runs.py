@@ -132,8 +132,8 @@ def test_wrong_folders_are_one_line(tmp_path: Path) -> None:
         compare_folders(a, tmp_path)
     with pytest.raises(UsageError, match="tells no sessions"):
         compare_folders(a, a, unit="sessions")
-    with pytest.raises(UsageError, match="unknown measure 'p98_ttft'; did you mean"):
-        compare_folders(a, a, measures=["p98_ttft"])
+    with pytest.raises(UsageError, match="unknown measure 'p99_tfft'; did you mean"):
+        compare_folders(a, a, measures=["p99_tfft"])
     (tmp_path / "sweep").mkdir()
     (tmp_path / "sweep" / "cells.parquet").touch()
     with pytest.raises(UsageError, match="two folders of one kind"):
@@ -179,3 +179,29 @@ def test_damaged_records_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1")
     with pytest.raises(DataError, match="damaged: expected Parquet"):
         compare_folders(a, a)
+
+
+def test_a_queue_that_grows_is_told_with_both_loads(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / name, [10], [0], [1.0]) for name in "ab")
+    assert not any("queue" in note for note in compare_folders(a, b).notes)
+    summary = json.loads((b / "summary.json").read_text())
+    summary["server"] = {
+        "offered_load": 1.25,
+        "offered_load_nothing_saved": 1.5,
+        "utilisation": 1.0,
+        "queue_grows": True,
+    }
+    (b / "summary.json").write_text(json.dumps(summary))
+    (note,) = compare_folders(a, b).notes
+    assert note.startswith("the queue of B grows to the end of the trace")
+    assert "B: busy 100.0 % of the time up to the last arrival; offered load 1.25, 1.50 if" in note
+
+
+def test_any_percentile_is_compared_where_there_are_requests_enough(tmp_path: Path) -> None:
+    times = [float(value) for value in range(1, 101)]
+    a = write_run(tmp_path / "a", [10] * 100, [0] * 100, times)
+    b = write_run(tmp_path / "b", [10] * 100, [0] * 100, [2 * value for value in times])
+    found = compare_folders(a, b, measures=["p95.0_ttft", "p50_ttft", "p99.9_ttft"]).comparisons
+    assert [each.measure.name for each in found] == ["p50_ttft", "p95_ttft", "p99.9_ttft"]
+    assert (found[1].a, found[1].b) == (pytest.approx(95.05), pytest.approx(190.1))
+    assert (found[2].a, found[2].b) == (None, None)

@@ -1,0 +1,69 @@
+"""Searches for several candidates in step, on the study's grid or on one that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reports.capacity.answers import Answer, answer_of
+from reports.capacity.candidates import Candidate, coarse_grid, ends_of
+from reports.capacity.price import Prices
+from reports.capacity.search import Found, Search, search
+from reports.capacity.target import Target
+from reports.capacity.workshop import Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """What all searches of a question share.
+
+    Parameters
+    ----------
+    workshop
+        Where cells are simulated.
+    target, prices, within
+        As in the question.
+    stated
+        The capacities of the study's grid.
+    """
+
+    workshop: Workshop
+    target: Target
+    prices: Prices | None
+    within: float
+    stated: Sequence[int | None]
+
+    def found(self, sought: Sequence[Candidate], also: Sequence[int] = ()) -> list[Found | str]:
+        """Return how the search for each candidate ends, or the error of a cell.
+
+        Each begins with its own grid and the capacities `also`, and extends that where the ends do
+        not hold the answer.
+        """
+        facts = [self.workshop.facts(candidate.cells) for candidate in sought]
+        grids = [
+            sorted({*coarse_grid(candidate, own, self.stated), *also})
+            for candidate, own in zip(sought, facts, strict=True)
+        ]
+        ends = [ends_of(candidate, own) for candidate, own in zip(sought, facts, strict=True)]
+        searches = {
+            number: (candidate, search(grids[number], self.target, self.within, ends[number]))
+            for number, candidate in enumerate(sought)
+        }
+        return self._ended(searches)
+
+    def found_on(self, sought: Sequence[Candidate], grid: Sequence[int]) -> list[Found | str]:
+        """Return the same, each on the very same grid, which is not extended."""
+        return self._ended(
+            {
+                number: (candidate, search(grid, self.target, self.within))
+                for number, candidate in enumerate(sought)
+            }
+        )
+
+    def answers(self, sought: Sequence[Candidate], found: Sequence[Found | str]) -> list[Answer]:
+        """Return the answer for each candidate."""
+        return [answer_of(c, end, self.prices) for c, end in zip(sought, found, strict=True)]
+
+    def _ended(self, searches: dict[int, tuple[Candidate, Search]]) -> list[Found | str]:
+        ends = self.workshop.run(searches)
+        return [ends[number] for number in searches]

@@ -1,0 +1,90 @@
+"""Capacities too small to be of use: refused where nothing fits, told where nothing is saved."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from reports.study.scenario import profile_named
+from reports.study.sections import Study
+from simulator.errors import UsageError
+from simulator.units import format_bytes
+
+LEAST_BARE = 1 << 16  # less than a page of KV of any model that runs
+_BARE = re.compile(r"\s*[0-9]+(\.[0-9]*)?\s*")
+
+
+def page_bytes(study: Study) -> int:
+    """Return what one page of KV takes: the least that a cache can keep."""
+    profile = profile_named(study.model.profile)
+    return profile.page_tokens * profile.kv_bytes_per_token
+
+
+def least_useful_bytes(study: Study) -> int:
+    """Return what one page of KV and one state take: with less, nothing can be saved."""
+    from policies.registry import KINDS
+
+    placer = KINDS["placer"].classes.get(study.policy.placer.partition(":")[0])
+    free = bool(getattr(placer, "implicit", False))
+    state = 0 if free else profile_named(study.model.profile).state_bytes
+    return max(1, page_bytes(study) + state)
+
+
+def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, place: str) -> None:
+    """Refuse a capacity in which not even a page of KV fits; 0 is no cache, which may be meant.
+
+    Parameters
+    ----------
+    study
+        Whose profile tells what a page takes.
+    capacity_bytes
+        What is refused; None is unbounded.
+    stated
+        The same as it was written.
+    place
+        Where it was written.
+
+    Raises
+    ------
+    UsageError
+        With what was probably meant, for a number without a unit.
+    """
+    page = page_bytes(study)
+    if capacity_bytes is None or not 0 < capacity_bytes < page:
+        return
+    bare = _BARE.fullmatch(str(stated))
+    hint = f"; did you mean '{str(stated).strip()} GiB'?" if bare else ""
+    raise UsageError(
+        f"{place}: {capacity_bytes:,} bytes do not hold one page of KV, which takes "
+        f"{format_bytes(page)} with profile {study.model.profile}{hint} (0 is no cache)"
+    )
+
+
+def refuse_bare(capacity_bytes: int | None, stated: str, place: str) -> None:
+    """Refuse a small number without a unit, where the size of a page is not known yet.
+
+    Raises
+    ------
+    UsageError
+        With what was probably meant.
+    """
+    if capacity_bytes is None or not 0 < capacity_bytes < LEAST_BARE or not _BARE.fullmatch(stated):
+        return
+    raise UsageError(
+        f"{place}: {capacity_bytes:,} bytes hold no KV; did you mean '{stated.strip()} GiB'? (0 is "
+        "no cache)"
+    )
+
+
+def small_note(study: Study) -> str | None:
+    """Return what to say of a capacity in which no state fits; None where one does."""
+    capacity = study.cache.capacity
+    if capacity is None or capacity >= least_useful_bytes(study):
+        return None
+    if capacity == 0:
+        return "capacity 0: there is no cache, so nothing can be saved"
+    state = profile_named(study.model.profile).state_bytes
+    return (
+        f"capacity {format_bytes(capacity)} does not hold one state ({format_bytes(state)}) and a "
+        f"page of KV before it ({format_bytes(page_bytes(study))}): nothing can be saved"
+    )

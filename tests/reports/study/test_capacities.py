@@ -1,0 +1,76 @@
+"""Capacities in which nothing fits are refused, those that save nothing are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reports.capacity.candidates import candidates, stated_capacities
+from reports.page.care import read_with_care
+from reports.study.capacities import least_useful_bytes, small_note
+from reports.study.cells import expand
+from reports.study.settings import Settings, read_settings
+from simulator.errors import UsageError
+
+PAGE, STATE = 32 * 1024, 51_511_296  # of qwen3.5-9b-h200
+
+
+def settings(**values: Any) -> Settings:
+    return read_settings(None, [(key, value, "--set") for key, value in values.items()])
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ("8", "8 bytes do not hold one page of KV, which takes 32.0 KiB .* did you mean '8 GiB'"),
+        (8, "did you mean '8 GiB'"),
+        (1.5, "did you mean '1.5 GiB'"),
+        (" 64 ", "did you mean '64 GiB'"),
+        ("8 kB", r"8,000 bytes do not hold one page .* qwen3.5-9b-h200 \(0 is no cache\)"),
+        (PAGE - 1, "32,767 bytes do not hold"),
+    ],
+)
+@pytest.mark.parametrize("key", ["cache.capacity", "grid.cache.capacity"])
+def test_less_than_a_page_is_refused(key: str, stated: Any, told: str) -> None:
+    value = [stated, "64 GiB"] if key.startswith("grid") else stated
+    with pytest.raises(UsageError, match=told) as error:
+        expand(settings(**{key: value}))
+    assert "\n" not in str(error.value)
+
+
+def test_the_search_for_a_capacity_refuses_it_too() -> None:
+    stated = settings(**{"grid.cache.capacity": [8, "64 GiB"]})
+    _, sought = candidates(stated)
+    with pytest.raises(UsageError, match="did you mean '8 GiB'"):
+        stated_capacities(stated, sought)
+
+
+@pytest.mark.parametrize("stated", [0, PAGE, "1 MiB", "8 GiB", "unbounded"])
+def test_what_holds_a_page_and_none_at_all_are_taken(stated: Any) -> None:
+    assert expand(settings(**{"cache.capacity": stated}))[1]
+
+
+def test_what_holds_no_state_is_told() -> None:
+    def note(capacity: Any, placer: str = "adaptive") -> str | None:
+        (cell,) = expand(settings(**{"cache.capacity": capacity, "policy.placer": placer}))[1]
+        assert least_useful_bytes(cell.study) == PAGE + (0 if placer == "dense" else STATE)
+        return small_note(cell.study)
+
+    assert note(STATE + PAGE) is None
+    assert note("unbounded") is None
+    assert "does not hold one state (49.1 MiB) and a page of KV" in str(note(STATE + PAGE - 1))
+    assert note("1 MiB", "dense") is None  # whose states are free
+    assert note(0) == "capacity 0: there is no cache, so nothing can be saved"
+
+
+def test_a_page_tells_it() -> None:
+    told = read_with_care([], {"capacity_notes": ["capacity 1.0 MiB does not hold one state"]})
+    assert "Capacity 1.0 MiB does not hold one state." in told
+
+
+def test_the_toy_keeps_its_bytes(tmp_path: Path) -> None:
+    from tests.reports.capacity.examples import study
+
+    assert expand(study(tmp_path, **{"cache.capacity": 8}))[1]
