@@ -34,7 +34,7 @@ from reports.commands import (
 )
 from reports.console import say
 from reports.version import version
-from simulator.errors import MilepostError
+from simulator.errors import MilepostError, SettingError
 
 BUG, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -92,7 +92,7 @@ def exit_code(action: Callable[[], Any]) -> int:
     except typer.Exit as ended:
         code = ended.exit_code
     except MilepostError as error:
-        say(f"error: {error}")
+        say(f"error: {_told(error)}")
         code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
@@ -122,6 +122,13 @@ def _invoke(arguments: list[str]) -> None:
     command = typer.main.get_command(app)
     with command.make_context("milepost", arguments) as context:
         command.invoke(context)
+
+
+def _told(error: MilepostError) -> str:
+    """Return what an error says; a setting that no study told of is a flag of that name."""
+    if isinstance(error, SettingError) and "." not in error.name:
+        return f"--{error.name.replace('_', '-')}: {error.problem}"
+    return str(error)
 
 
 def _report_unexpected(error: Exception) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, UsageError, did_you_mean, printable
+from simulator.errors import DataError, SettingError, did_you_mean, printable
 from simulator.trace import Trace
 from workloads.options import ReadOptions
 from workloads.reading.files import trace_name
@@ -62,7 +62,8 @@ def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Ro
     name = format_of(path) if format is None else format
     if name not in FORMATS:
         shown = printable(name, 40)
-        raise UsageError(f"unknown trace format '{shown}'{did_you_mean(shown, list(FORMATS))}")
+        known = did_you_mean(shown, list(FORMATS))
+        raise SettingError("format", f"unknown trace format '{shown}'{known}")
     options.refuse_unknown(name, FORMATS[name].options)
     return FORMATS[name].read(path, options)
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.groups import spread
 from reports.commands.options import (
-    Block,
-    Format,
+    AS_IT_SAYS,
     Generator,
     Json,
     Quiet,
     Seed,
     Sets,
+    TraceFlags,
     settings_from,
 )
 from reports.console import Progress, print_json, say
@@ -32,14 +33,14 @@ DEFAULT_WINDOWS = "50,100,200,400,800,1600"
 TRAIN = 200
 
 
+@spread()
 def drift(
     study: File = None,
     trace: Annotated[str | None, typer.Option(help="A trace file; without it: generated.")] = None,
+    reading: TraceFlags = AS_IT_SAYS,
     generator: Generator = None,
     drift: Annotated[str | None, typer.Option(help="As in shift:distance=0.3,at=0.5.")] = None,
     requests: Annotated[int | None, typer.Option(help="Generated ones; default: 4000.")] = None,
-    block: Block = None,
-    format: Format = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Checkpoints; default: 8.")] = None,
     window: Annotated[
         str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
@@ -62,8 +63,7 @@ def drift(
         "--generator": ("workload.generator", generator),
         "--drift": ("workload.drift", drift),
         "--requests": ("workload.requests", requests),
-        "--block": ("workload.block", block),
-        "--format": ("workload.format", format),
+        **reading.settings(),
         "--replications": ("study.replications", replications),
         "--warmup": ("study.warmup", warmup),
         "--seed": ("study.seed", seed),

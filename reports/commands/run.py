@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.groups import spread
 from reports.commands.options import (
+    AS_IT_SAYS,
     Arrivals,
-    Block,
     DryRun,
-    Format,
     Generator,
-    Jitter,
     Json,
-    OnBadLine,
     Quiet,
-    RowsAre,
     Seed,
-    SessionRate,
     Sets,
-    TimeUnit,
-    Tokenizer,
+    TraceFlags,
     settings_from,
 )
 from reports.console import Progress, print_json, print_line, say
@@ -38,13 +33,13 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study of one cell.")]
 
 
+@spread()
 def run(
     study: File = None,
     trace: Annotated[str | None, typer.Option(help="A trace file; without it: built-in.")] = None,
+    reading: TraceFlags = AS_IT_SAYS,
     generator: Generator = None,
     arrivals: Arrivals = None,
-    block: Block = None,
-    format: Format = None,
     placer: Annotated[
         str | None, typer.Option(help="As in block:size=64; default: adaptive.")
     ] = None,
@@ -61,12 +56,6 @@ def run(
     rate: Annotated[float | None, typer.Option(help="Requests/s, where none are told.")] = None,
     seed: Seed = None,
     warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
-    on_bad_line: OnBadLine = None,
-    time_unit: TimeUnit = None,
-    rows: RowsAre = None,
-    tokenizer: Tokenizer = None,
-    jitter: Jitter = None,
-    session_rate: SessionRate = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
     json: Json = False,
@@ -83,14 +72,7 @@ def run(
         "--trace": ("workload.trace", trace),
         "--generator": ("workload.generator", generator),
         "--arrivals": ("arrivals.process", arrivals),
-        "--block": ("workload.block", block),
-        "--format": ("workload.format", format),
-        "--on-bad-line": ("workload.on_bad_line", on_bad_line),
-        "--time-unit": ("workload.time_unit", time_unit),
-        "--rows": ("workload.rows", rows),
-        "--tokenizer": ("workload.tokenizer", tokenizer),
-        "--jitter": ("workload.jitter", jitter),
-        "--session-rate": ("workload.session_rate", session_rate),
+        **reading.settings(),
         "--placer": ("policy.placer", placer),
         "--eviction": ("policy.eviction", eviction),
         "--admission": ("policy.admission", admission),

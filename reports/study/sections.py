@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,13 +14,25 @@ from reports.study.generated import (
 )
 from reports.study.settings import replace_path, replace_profile_path
 from reports.study.workload_grid import absolute_traces
+from simulator.bounds import (
+    MAX_BLOCK_TOKENS,
+    MAX_RATE_PER_SECOND,
+    MAX_SEED,
+    MIN_RATE_PER_SECOND,
+)
 from simulator.errors import MilepostError, UsageError
 from simulator.units import parse_capacity, parse_seconds, parse_share
+from workloads.options import (
+    OnBadLine,
+    ReadOptions,
+    RowsAre,
+    TimeUnit,
+)
 
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
 AUTO = "auto"  # warm-up by MSER-5
-READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
+READ_OPTIONS = tuple(field.name for field in fields(ReadOptions) if field.name != "on_bad_line")
 NOT_IN_GRID = (
     "workload.builtin",
     "workload.block",
@@ -55,6 +68,8 @@ Share = Annotated[float, _reading(parse_share, (str,)), Field(gt=0, lt=1)]
 Warmup = Annotated[
     Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"], _reading(parse_warmup, (str,))
 ]
+Rate = Annotated[float, Field(ge=MIN_RATE_PER_SECOND, le=MAX_RATE_PER_SECOND)]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -67,15 +82,15 @@ class Workload(_Section):
 
     trace: Annotated[str, Field(min_length=1)] | None = None
     builtin: bool | None = None
-    block: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+    block: Annotated[int, Field(ge=1, le=MAX_BLOCK_TOKENS)] | None = None
     format: str | None = None
-    on_bad_line: Literal["fail", "skip"] = "fail"
-    time_unit: Literal["s", "ms", "us", "ns"] | None = None
-    rows: Literal["cumulative", "incremental"] | None = None
+    on_bad_line: OnBadLine = "fail"
+    time_unit: TimeUnit | None = None
+    rows: RowsAre | None = None
     tokenizer: Spec | None = None
-    jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
-    session_rate: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
+    jitter: Seed | None = None
+    session_rate: Rate | None = None
+    seed: Seed | None = None
     generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
     knobs: dict[str, Any] = {}
 
@@ -88,7 +103,7 @@ class Workload(_Section):
 class Arrivals(_Section):
     """When requests come, of generated workloads and of traces without times."""
 
-    rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    rate: Rate | None = None
     process: Spec | None = None
 
 
@@ -133,7 +148,7 @@ class Evidence(_Section):
     to `max_replications`, until the intervals are within this share of what they are about.
     """
 
-    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
+    seed: Seed = 0
     replications: Annotated[int, Field(ge=1, le=1000)] = 1
     until_ci: Share | None = None
     max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None

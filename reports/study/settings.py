@@ -6,11 +6,12 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import UsageError, printable
+from simulator.errors import SettingError, UsageError, printable
 
 FILE_LIMIT_BYTES = 1 << 20
 _PATHS = (
@@ -47,6 +48,17 @@ class Settings:
             return self.origins[key]
         below = (name for name in self.origins if name.startswith(f"{key}."))
         return self.origins.get(next(below, ""), "study")
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Put the file or flag that set it before what is wrong with a setting."""
+        try:
+            yield
+        except SettingError as error:
+            if error.name not in self.values:
+                raise
+            place = f"{self.origin(error.name)}: '{error.name}'"
+            raise UsageError(f"{place}: {error.problem}") from error
 
     def with_value(self, key: str, value: Any, origin: str) -> Settings:
         """Return the settings with one of them replaced."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from reports.files import make_folder, write_json
 from reports.study.sections import DEFAULT_RATE, Study, Workload
 from reports.study.traffic import keeps_times, process_of, traffic_of
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, SettingError, UsageError, printable
 from simulator.trace import Trace
 
 STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
@@ -56,7 +56,11 @@ def load_trace(study: Study, seed: int) -> Trace:
         return traffic_of(study).trace(seed)
     from workloads.opening import open_trace
 
-    return open_trace(Path(workload.trace), format=workload.format, **workload.read_options())
+    options = workload.read_options()
+    try:
+        return open_trace(Path(workload.trace), format=workload.format, **options)
+    except SettingError as error:
+        raise SettingError(f"workload.{error.name}", error.problem) from error
 
 
 def with_times(trace: Trace, study: Study, seed: int) -> Trace:

@@ -13,6 +13,7 @@ from reports.commands.options import Arrivals, Generator, Json, settings_from
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
 from reports.study.settings import parse_override
+from simulator.bounds import MAX_BLOCK_TOKENS, MAX_SEED
 from simulator.errors import UsageError
 
 
@@ -22,13 +23,15 @@ def generate(
     ] = None,
     generator: Generator = None,
     requests: Annotated[int | None, typer.Option(help="Requests; default: 4000.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed.")] = 0,
     drift: Annotated[
         str | None, typer.Option(help="As in shift:distance=0.3; built-in workload: 0 to 1.")
     ] = None,
     arrivals: Arrivals = None,
     rate: Annotated[float | None, typer.Option(help="Requests/s; default: 5.")] = None,
-    block: Annotated[int, typer.Option(min=1, help="Tokens a block, in JSONL.")] = 64,
+    block: Annotated[
+        int, typer.Option(min=1, max=MAX_BLOCK_TOKENS, help="Tokens a block, in JSONL.")
+    ] = 64,
     show: Annotated[
         bool, typer.Option("--list", help="List generators, drifts, arrivals.")
     ] = False,
