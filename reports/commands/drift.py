@@ -11,14 +11,17 @@ import typer
 from reports.commands.groups import spread
 from reports.commands.options import (
     AS_IT_SAYS,
-    Generator,
     Json,
     Quiet,
+    Replications,
+    Requests,
     Seed,
     Sets,
     TraceFlags,
+    Warmup,
     settings_from,
 )
+from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
 from reports.console import Progress, print_json, say
 from simulator.errors import UsageError, printable
 
@@ -36,17 +39,16 @@ TRAIN = 200
 @spread()
 def drift(
     study: File = None,
-    trace: Annotated[str | None, typer.Option(help="A trace file; without it: generated.")] = None,
+    traffic: TrafficFlags = NO_TRAFFIC,
     reading: TraceFlags = AS_IT_SAYS,
-    generator: Generator = None,
     drift: Annotated[str | None, typer.Option(help="As in shift:distance=0.3,at=0.5.")] = None,
-    requests: Annotated[int | None, typer.Option(help="Generated ones; default: 4000.")] = None,
+    requests: Requests = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Checkpoints; default: 8.")] = None,
     window: Annotated[
         str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
     ] = None,
-    replications: Annotated[int | None, typer.Option(help="Seeds of generated traffic.")] = None,
-    warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    replications: Replications = None,
+    warmup: Warmup = None,
     seed: Seed = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for page and figures.")] = None,
@@ -59,8 +61,7 @@ def drift(
     that is kept, several windows, decay, and re-planning on change are compared.
     """
     flags: dict[str, tuple[str, Any]] = {
-        "--trace": ("workload.trace", trace),
-        "--generator": ("workload.generator", generator),
+        **traffic.settings(),
         "--drift": ("workload.drift", drift),
         "--requests": ("workload.requests", requests),
         **reading.settings(),

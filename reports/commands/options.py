@@ -9,9 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
+from reports.console import say
+from reports.study.own_placers import with_own_placers
 from reports.study.settings import Settings, parse_override, read_settings
 
-StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")]
+StudyFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[STUDY.toml]", help="A study file; without it, flags say it all."),
+]
+Warmup = Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")]
+Requests = Annotated[int | None, typer.Option(help="Generated ones; default: 4000.")]
+Replications = Annotated[int | None, typer.Option(help="Seeds of generated traffic; default: 1.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
@@ -21,12 +29,6 @@ Sets = Annotated[
     typer.Option(
         "--set", metavar="KEY=VALUE", help="Override a setting, as in cache.capacity=8GiB."
     ),
-]
-Generator = Annotated[
-    str | None, typer.Option("--generator", help="As in chats:turns_mean=3; default: built-in.")
-]
-Arrivals = Annotated[
-    str | None, typer.Option("--arrivals", help="As in gamma:cv=3; default: poisson.")
 ]
 
 
@@ -98,6 +100,13 @@ FILE_AS_IT_SAYS = FileFlags()
 def settings_from(
     study: Path | None, flags: dict[str, tuple[str, Any]], sets: Sequence[str] | None
 ) -> Settings:
-    """Return the settings of a study file with flags (flag -> key, value) and `--set` over it."""
+    """Return the settings of a study file with flags (flag -> key, value) and `--set` over it.
+
+    What of the file is not used is said on stderr.
+    """
     given = [(key, value, flag) for flag, (key, value) in flags.items() if value is not None]
-    return read_settings(study, [*given, *map(parse_override, sets or ())])
+    overrides = [*given, *map(parse_override, sets or ())]
+    settings = with_own_placers(read_settings(study, overrides))
+    for note in settings.notes:
+        say(f"note: {note}")
+    return settings

@@ -11,16 +11,16 @@ import typer
 from reports.commands.groups import spread
 from reports.commands.options import (
     AS_IT_SAYS,
-    Arrivals,
     DryRun,
-    Generator,
     Json,
     Quiet,
     Seed,
     Sets,
     TraceFlags,
+    Warmup,
     settings_from,
 )
+from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, GridFlags, TrafficFlags
 from reports.console import Progress, print_json, print_line, say
 from simulator.errors import UsageError
 
@@ -36,26 +36,11 @@ File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A stu
 @spread()
 def run(
     study: File = None,
-    trace: Annotated[str | None, typer.Option(help="A trace file; without it: built-in.")] = None,
+    traffic: TrafficFlags = NO_TRAFFIC,
     reading: TraceFlags = AS_IT_SAYS,
-    generator: Generator = None,
-    arrivals: Arrivals = None,
-    placer: Annotated[
-        str | None, typer.Option(help="As in block:size=64; default: adaptive.")
-    ] = None,
-    eviction: Annotated[str | None, typer.Option(help="As in fifo; default: lru.")] = None,
-    admission: Annotated[str | None, typer.Option(help="Default: always.")] = None,
-    capacity: Annotated[str | None, typer.Option(help="As in '8 GiB'; default: unbounded.")] = None,
-    evicts: Annotated[
-        str | None, typer.Option(metavar="tail|block|run", help="KV that goes; default: tail.")
-    ] = None,
-    server: Annotated[
-        str | None, typer.Option(metavar="queue|instant", help="Default: queue.")
-    ] = None,
-    profile: Annotated[str | None, typer.Option(help="Cost profile, or its JSON file.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests/s, where none are told.")] = None,
+    grid: GridFlags = NO_GRID,
     seed: Seed = None,
-    warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    warmup: Warmup = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
     json: Json = False,
@@ -69,18 +54,9 @@ def run(
     policies` and `milepost profiles` list what the flags take.
     """
     flags: dict[str, tuple[str, Any]] = {
-        "--trace": ("workload.trace", trace),
-        "--generator": ("workload.generator", generator),
-        "--arrivals": ("arrivals.process", arrivals),
+        **traffic.settings(),
         **reading.settings(),
-        "--placer": ("policy.placer", placer),
-        "--eviction": ("policy.eviction", eviction),
-        "--admission": ("policy.admission", admission),
-        "--capacity": ("cache.capacity", capacity),
-        "--evicts": ("cache.evicts", evicts),
-        "--server": ("server.kind", server),
-        "--profile": ("model.profile", profile),
-        "--rate": ("arrivals.rate", rate),
+        **grid.settings(),
         "--seed": ("study.seed", seed),
         "--warmup": ("study.warmup", warmup),
     }

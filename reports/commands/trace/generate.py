@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.commands.options import Arrivals, Generator, Json, settings_from
+from reports.commands.options import Json, Requests, settings_from
+from reports.commands.study_flags import Arrivals, Generator
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
 from reports.study.settings import parse_override
@@ -22,7 +23,7 @@ def generate(
         Path | None, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")
     ] = None,
     generator: Generator = None,
-    requests: Annotated[int | None, typer.Option(help="Requests; default: 4000.")] = None,
+    requests: Requests = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed.")] = 0,
     drift: Annotated[
         str | None, typer.Option(help="As in shift:distance=0.3; built-in workload: 0 to 1.")

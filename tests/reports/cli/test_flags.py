@@ -22,7 +22,10 @@ def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> No
     assert set(READ_OPTIONS) == options - {"format", "on_bad_line"}
 
 
-@pytest.mark.parametrize("command", ["run", "drift", "prototype", "trace inspect", "trace convert"])
+@pytest.mark.parametrize(
+    "command",
+    ["run", "sweep", "capacity", "drift", "prototype", "trace inspect", "trace convert"],
+)
 def test_commands_that_read_a_trace_have_all_its_flags(command: str, milepost: Milepost) -> None:
     told = milepost(*command.split(), "--help").out
     assert [flag for flag in FLAGS if f"  {flag} " not in told] == []
