@@ -11,7 +11,7 @@ from workloads.options import ReadOptions
 from workloads.reading.files import trace_name
 from workloads.reading.head import read_head
 from workloads.reading.parquet import MAGIC, is_parquet, parquet_metadata
-from workloads.rows import Rows, to_trace
+from workloads.rows import Rows, to_trace, with_jitter
 from workloads.store import METADATA_KEY, load
 
 
@@ -25,7 +25,7 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
     format
         A name in `workloads.formats.FORMATS`; None to recognise it by the file's content.
     options
-        Those of `workloads.options.ReadOptions`, for files that are not saved traces.
+        Those of `workloads.options.ReadOptions`; of a saved trace only `jitter` matters.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
     """
     path = Path(path)
     if is_saved(path):
-        return load(path)
+        return with_jitter(load(path), ReadOptions(**options).jitter)
     chosen = ReadOptions(**options)
     rows = read_rows(path, chosen, format)
     if not len(rows) and rows.first_bad is not None:

@@ -115,6 +115,8 @@ def capacity(
             from reports.capacity.page import write_capacity
 
             write_capacity(out, found)
+    for warning in found["warnings"]:
+        say(f"warning: {warning}")
     _print(found, json)
     if out is not None:
         say(f"page: {out / 'capacity.html'}")

@@ -25,6 +25,7 @@ from reports.console import Progress, print_json, print_line, say
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
+    from reports.running.tick import Tick
     from reports.study.cells import Cell
     from reports.study.settings import Settings
     from simulator.result import Result
@@ -70,6 +71,8 @@ def run(
     result = replay.simulate(check=check, quiet=quiet or json)
     replay = replay.settled(result)
     summary = replay.summary(result)
+    if replay.tick is not None:
+        warn_of_tick(replay.tick, summary)
     if out is not None:
         replay.write(result, summary, out)
     _print_result(replay, summary, json)
@@ -105,11 +108,14 @@ class Replay:
     cell: Cell
     trace: Trace
     notes: list[str]
+    tick: Tick | None
 
     @classmethod
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
+        from reports.running.tick import Tick
         from reports.stored.records_folder import refuse_foreign
+        from reports.study.clock import waits_by_the_clock
         from reports.study.traces import load_trace, rate_note, with_times
 
         if out is not None:
@@ -119,7 +125,8 @@ class Replay:
             *trace.notes,
             *rate_note(cell.study, has_arrivals=trace.arrival_seconds is not None),
         ]
-        return cls(cell, with_times(trace, cell.study, cell.seed), notes)
+        tick = Tick.of(trace, cell) if waits_by_the_clock(cell.study) else None
+        return cls(cell, with_times(trace, cell.study, cell.seed), notes, tick)
 
     def simulate(self, *, check: bool, quiet: bool) -> Result:
         """Replay it."""
@@ -177,6 +184,14 @@ class Replay:
         from reports.stored.records_folder import write_records
 
         write_records(out, self.cell.study, self.trace, result, summary)
+
+
+def warn_of_tick(tick: Tick, summary: dict[str, Any]) -> None:
+    """Say what a coarse clock does to times to first token, on stderr and in the summary."""
+    effect = tick.effect(summary["ttft_seconds"]["mean"])
+    summary["clock"] = effect
+    summary["trace"]["notes"].append(effect["warning"])
+    say(f"warning: {effect['warning']}")
 
 
 def _print_plan(replay: Replay, as_json: bool) -> None:

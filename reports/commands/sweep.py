@@ -154,6 +154,8 @@ def _print_report(report: SweepReport, as_json: bool) -> None:
 
     for cell, outcome in report.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")
+    for warning in report.warnings:
+        say(f"warning: {warning}")
     if report.reached is False:
         say("the intervals are still wider than --until-ci asks, with the most replications")
     if as_json:

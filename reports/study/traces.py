@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reports.files import make_folder, write_json
+from reports.study.clock import clock_warnings, coarse_tick_seconds
 from reports.study.sections import DEFAULT_RATE, Study, Workload
 from reports.study.traffic import keeps_times, process_of, traffic_of
 from simulator.errors import DataError, SettingError, UsageError, printable
@@ -31,6 +32,8 @@ class TraceFacts:
         Of the source file; None for the built-in workload.
     tree_tokens
         Distinct prompt tokens: the KV that an unbounded cache ends with.
+    tick_seconds
+        Of a clock so coarse that it makes bursts; None where it is fine.
     """
 
     name: str
@@ -41,6 +44,7 @@ class TraceFacts:
     has_arrivals: bool
     sha256: str | None
     tree_tokens: int
+    tick_seconds: float | None
 
 
 def load_trace(study: Study, seed: int) -> Trace:
@@ -97,6 +101,15 @@ def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
             f"arrivals.{stated} contradicts the trace '{printable(name)}', which has arrival times "
             "of its own (process = 'trace' with a rate stretches them)"
         )
+
+
+def notes_of(study: Study, facts: TraceFacts) -> list[str]:
+    """Return what readers should know of a workload, its times included."""
+    return [
+        *facts.notes,
+        *rate_note(study, has_arrivals=facts.has_arrivals),
+        *clock_warnings(study, facts.name, facts.tick_seconds),
+    ]
 
 
 def rate_note(study: Study, *, has_arrivals: bool) -> list[str]:
@@ -174,6 +187,7 @@ def facts_of(trace: Trace, study: Study) -> TraceFacts:
         has_arrivals=trace.arrival_seconds is not None,
         sha256=None if source is None else file_sha256(source),
         tree_tokens=int((trace.tree.stop - trace.tree.start).sum()),
+        tick_seconds=coarse_tick_seconds(trace),
     )
 
 
