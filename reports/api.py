@@ -79,7 +79,8 @@ class Study:
         """
         from reports.running.estimate import estimate
 
-        return estimate(self._settings, jobs)
+        with self._settings.naming():
+            return estimate(self._settings, jobs)
 
     def run(
         self,
@@ -107,7 +108,8 @@ class Study:
         """
         from reports.running.sweep import sweep
 
-        sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
+        with self._settings.naming():
+            sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
         return Results(Path(folder))
 
     @classmethod

@@ -104,7 +104,9 @@ def capacity(
     if dry_run:
         from reports.capacity.estimate import estimate_capacity
 
-        _print_estimate(estimate_capacity(question, jobs or cores()), json)
+        with settings.naming():
+            plan = estimate_capacity(question, jobs or cores())
+        _print_estimate(plan, json)
         return
     if cluster is not None and out is None:
         raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
@@ -136,7 +138,9 @@ def _question(
     from reports.capacity.target import only_target
 
     target = only_target(targets)
-    for note in notes_on(settings):
+    with settings.naming():
+        notes = notes_on(settings)
+    for note in notes:
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
     return Question(settings, target, priced, within, sensitivity, command)
@@ -164,7 +168,8 @@ def _find(
     from reports.capacity.finding import find_capacity
 
     try:
-        with Progress(quiet=quiet, resumable=resumable) as progress:
+        progressing = Progress(quiet=quiet, resumable=resumable)
+        with question.settings.naming(), progressing as progress:
             return find_capacity(question, folder, jobs, progress, cluster)
     except KeyboardInterrupt:
         if resumable:

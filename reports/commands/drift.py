@@ -86,7 +86,7 @@ def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) 
     if out is not None:
         refuse_other_folder(out)
         make_folder(out)
-    with Progress(quiet=quiet or as_json, what="placers") as progress:
+    with settings.naming(), Progress(quiet=quiet or as_json, what="placers") as progress:
         found = run(settings, progress)
     findings = find_all(found)
     told = answers(found, findings)

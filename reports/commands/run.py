@@ -61,8 +61,9 @@ def run(
         "--seed": ("study.seed", seed),
         "--warmup": ("study.warmup", warmup),
     }
-    cell = single_cell(settings_from(study, flags, sets))
-    replay = Replay.of(cell, out)
+    settings = settings_from(study, flags, sets)
+    with settings.naming():
+        replay = Replay.of(single_cell(settings), out)
     for note in replay.notes:
         say(f"note: {note}")
     if dry_run:

@@ -96,7 +96,9 @@ def sweep(
     if dry_run:
         from reports.running.estimate import estimate
 
-        _print_estimate(estimate(settings, jobs), json)
+        with settings.naming():
+            plan = estimate(settings, jobs)
+        _print_estimate(plan, json)
         return
     if out is None:
         raise typer.BadParameter("--out DIR is needed", param_hint="--out")
@@ -104,7 +106,7 @@ def sweep(
 
     command = command_line("sweep", study, flags, sets)
     try:
-        with Progress(quiet=quiet or json, resumable=True) as progress:
+        with settings.naming(), Progress(quiet=quiet or json, resumable=True) as progress:
             report = run_sweep(settings, out, jobs, command, progress, cluster)
     except KeyboardInterrupt:
         say(f"the cells done so far are kept in {out}: the same command goes on from there")

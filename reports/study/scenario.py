@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reports.study.sections import Study
-from simulator.errors import UsageError
+from simulator.errors import SettingError, UsageError
 
 if TYPE_CHECKING:
     from simulator.profile import Profile
@@ -57,13 +57,18 @@ def profile_named(name: str, draw: int | None = None) -> Profile:
 
     Raises
     ------
-    UsageError, DataError
+    SettingError, DataError
         When there is none of this name, it does not validate, or it has no such draw.
     """
     from calibration.catalogue import open_profile
     from simulator.profile import drawn
 
-    return open_profile(name) if draw is None else drawn(profile_named(name), draw)
+    try:
+        return open_profile(name) if draw is None else drawn(profile_named(name), draw)
+    except SettingError:
+        raise
+    except UsageError as error:
+        raise SettingError("model.profile", str(error)) from error
 
 
 def canonical_policies(study: Study) -> Study:

@@ -20,7 +20,7 @@ from simulator.bounds import (
     MAX_SEED,
     MIN_RATE_PER_SECOND,
 )
-from simulator.errors import MilepostError, UsageError
+from simulator.errors import MilepostError, SettingError, UsageError
 from simulator.units import parse_capacity, parse_seconds, parse_share
 from workloads.options import (
     OnBadLine,
@@ -162,8 +162,8 @@ class Evidence(_Section):
         Raises UsageError where it is "auto", which only sweeps and runs can find out.
         """
         if self.warmup == "auto":
-            raise UsageError(
-                "study.warmup = 'auto' is for `milepost sweep` and `run`; state a share here"
+            raise SettingError(
+                "study.warmup", "'auto' is for `milepost sweep` and `run`; state a share here"
             )
         return self.warmup
 

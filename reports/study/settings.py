@@ -59,10 +59,17 @@ class Settings:
         try:
             yield
         except SettingError as error:
-            if error.name not in self.values:
+            place = self._place(error.name)
+            if place is None:
                 raise
-            place = f"{self.origin(error.name)}: '{error.name}'"
             raise UsageError(f"{place}: {error.problem}") from error
+
+    def _place(self, key: str) -> str | None:
+        """Return who set a key or varies it, and the key; None where nobody did."""
+        for varied in (key, f"grid.{key}", f"grid.{key.partition('.')[0]}"):
+            if varied in self.values:
+                return f"{self.origin(varied)}: '{varied}'"
+        return None
 
     def with_value(self, key: str, value: Any, origin: str) -> Settings:
         """Return the settings with one of them replaced."""

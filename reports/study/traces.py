@@ -12,7 +12,7 @@ from reports.files import make_folder, write_json
 from reports.study.clock import clock_warnings, coarse_tick_seconds
 from reports.study.sections import DEFAULT_RATE, Study, Workload
 from reports.study.traffic import keeps_times, process_of, traffic_of
-from simulator.errors import DataError, SettingError, UsageError, printable
+from simulator.errors import DataError, SettingError, printable
 from simulator.trace import Trace
 
 STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
@@ -96,10 +96,11 @@ def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
     if process is not None and keeps_times(process_of(study, DEFAULT_RATE)):
         return
     if rate is not None or process is not None:
-        stated = f"process = {printable(process)}" if process else f"rate = {rate:g}"
-        raise UsageError(
-            f"arrivals.{stated} contradicts the trace '{printable(name)}', which has arrival times "
-            "of its own (process = 'trace' with a rate stretches them)"
+        key, stated = ("process", printable(process)) if process else ("rate", f"{rate:g}")
+        raise SettingError(
+            f"arrivals.{key}",
+            f"{stated} contradicts the trace '{printable(name)}', which has arrival times of its "
+            "own (arrivals.process = 'trace' with a rate stretches them)",
         )
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.errors import UsageError, printable
+from simulator.errors import SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.csv_lines import Name, read_csv_lines
@@ -72,7 +72,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     if not started:
         lay_out(rows, options)
     elif options.session_rate is not None:
-        raise UsageError(f"session rate: {printable(str(path))} says when its sessions start")
+        raise SettingError("session_rate", f"{printable(str(path))} says when its sessions start")
     return rows
 
 

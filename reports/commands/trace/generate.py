@@ -55,8 +55,10 @@ def generate(
         "--arrivals": ("arrivals.process", arrivals),
         "--rate": ("arrivals.rate", rate),
     }
-    study = parse_study(settings_from(None, flags, None))
-    write(load_trace(study, seed), out, block, as_json=json)
+    settings = settings_from(None, flags, None)
+    with settings.naming():
+        trace = load_trace(parse_study(settings), seed)
+    write(trace, out, block, as_json=json)
 
 
 def print_names(*, as_json: bool) -> None:
