@@ -22,6 +22,7 @@ from reports.commands import (
     compare,
     doctor,
     drift,
+    new,
     objects,
     place,
     policies,
@@ -48,6 +49,7 @@ app = typer.Typer(
 app.command("run", short_help="Replay a workload through one cache.")(run.run)
 app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
 app.command("capacity", short_help="Find the least memory that meets a target.")(capacity.capacity)
+app.command("new", short_help="Write a commented study to begin with.")(new.new)
 app.command("compare", short_help="Compare two runs or two sweeps.")(compare.compare)
 app.command("drift", short_help="Follow a law of overlaps that moves.")(drift.drift)
 app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
