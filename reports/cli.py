@@ -35,13 +35,13 @@ from reports.commands import (
 )
 from reports.console import say
 from reports.version import version
-from simulator.errors import MilepostError, SettingError
+from simulator.errors import MilepostError, SettingError, UsageError, did_you_mean, printable
 
+COMPLETING = "_MILEPOST_COMPLETE"
 BUG, USAGE, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="milepost",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -67,10 +67,30 @@ app.command("prototype", short_help="Serve a trace through a real model; compare
 app.command("doctor", short_help="Say what is installed and what is missing.")(doctor.doctor)
 
 
+@app.command("help", short_help="Show the help of a command.")
+def show_help(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="As in: trace inspect.")
+    ] = None,
+) -> None:
+    """Show the help of a command, as --help behind it does."""
+    group, names = typer.main.get_command(app), []
+    for word in words or ():
+        known = getattr(group, "commands", {})
+        name = word.lower()
+        if name not in known:
+            hint = did_you_mean(name, list(known)) if known else f"; {names[-1]} has none"
+            raise UsageError(f"help: unknown command '{printable(word, 40)}'{hint}")
+        group, names = known[name], [*names, name]
+    _invoke([*names, "--help"])
+
+
 @app.callback(invoke_without_command=True)
 def _milepost(
     context: typer.Context,
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    show_version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.")
+    ] = False,
 ) -> None:
     """Where should recurrent state be checkpointed? Replay a trace and see."""
     if show_version:
@@ -82,6 +102,8 @@ def _milepost(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
     _prepare_streams()
+    if COMPLETING in os.environ:  # the shell asks what may come next
+        typer.main.get_command(app).main(args=[], prog_name="milepost")
     code = exit_code(lambda: _invoke(sys.argv[1:] if arguments is None else list(arguments)))
     sys.exit(_flush(code))
 
@@ -93,6 +115,8 @@ def exit_code(action: Callable[[], Any]) -> int:
         action()
     except typer.Exit as ended:
         code = ended.exit_code
+    except SystemExit as ended:  # of the flags that install or show completion
+        code = USAGE if ended.code else 0
     except MilepostError as error:
         say(f"error: {_told(error)}")
         code = error.exit_code

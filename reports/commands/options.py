@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from reports.commands import completing
 from reports.console import say
 from reports.study.own_placers import with_own_placers
 from reports.study.settings import Settings, parse_override, read_settings
@@ -41,7 +42,10 @@ class TraceFlags:
 
     block: Annotated[int | None, typer.Option(help="Tokens a block of ids.")] = None
     format: Annotated[
-        str | None, typer.Option(help="Of the trace; default: what it looks like.")
+        str | None,
+        typer.Option(
+            help="Of the trace; default: what it looks like.", autocompletion=completing.formats
+        ),
     ] = None
     on_bad_line: Annotated[str | None, typer.Option(metavar="fail|skip", help="Default: fail.")] = (
         None

@@ -8,12 +8,21 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
+from reports.commands import completing
 from simulator.errors import UsageError, printable
 
 Given = dict[str, tuple[str, Any]]  # flag -> key of a study file, value
 Texts = list[str] | None
-Generator = Annotated[str | None, typer.Option(help="As in chats:turns_mean=3; default: built-in.")]
-Arrivals = Annotated[str | None, typer.Option(help="As in gamma:cv=3; default: poisson.")]
+Generator = Annotated[
+    str | None,
+    typer.Option(
+        help="As in chats:turns_mean=3; default: built-in.", autocompletion=completing.generators
+    ),
+]
+Arrivals = Annotated[
+    str | None,
+    typer.Option(help="As in gamma:cv=3; default: poisson.", autocompletion=completing.arrivals),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +67,23 @@ class GridFlags:
     }
 
     placer: Annotated[
-        Texts, typer.Option(metavar="NAME", help="As in block:size=64; default: adaptive.")
+        Texts,
+        typer.Option(
+            metavar="NAME",
+            help="As in block:size=64; default: adaptive.",
+            autocompletion=completing.placers,
+        ),
     ] = None
-    eviction: Annotated[Texts, typer.Option(metavar="NAME", help="As in fifo; default: lru.")] = (
-        None
-    )
-    admission: Annotated[Texts, typer.Option(metavar="NAME", help="Default: always.")] = None
+    eviction: Annotated[
+        Texts,
+        typer.Option(
+            metavar="NAME", help="As in fifo; default: lru.", autocompletion=completing.evictions
+        ),
+    ] = None
+    admission: Annotated[
+        Texts,
+        typer.Option(metavar="NAME", help="Default: always.", autocompletion=completing.admissions),
+    ] = None
     capacity: Annotated[
         Texts,
         typer.Option(metavar="SIZE[,SIZE...]", help="As in '8 GiB'; default: unbounded."),
@@ -75,7 +95,12 @@ class GridFlags:
         None
     )
     profile: Annotated[
-        Texts, typer.Option(metavar="NAME", help="Cost profile, or its JSON file.")
+        Texts,
+        typer.Option(
+            metavar="NAME",
+            help="Cost profile, or its JSON file.",
+            autocompletion=completing.profiles,
+        ),
     ] = None
 
     def settings(self, lists: Collection[str] = ()) -> Given:

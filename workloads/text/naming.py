@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.errors import DataError, SettingError, printable
+from simulator.installing import install_hint
 from workloads.reading.files import open_file
 from workloads.reading.reader import read_start
 from workloads.text.stand_ins import byte_tokenizer, word_tokenizer
@@ -101,6 +102,5 @@ def _require(package: str) -> None:
         wanted = package.replace("_", "-")
         raise SettingError(
             "tokenizer",
-            f"needs the package '{wanted}', which is not installed "
-            f"(pip install {wanted}; the extra 'text' has it)",
+            f"needs the package '{wanted}', which is not installed: {install_hint('text')}",
         ) from None
