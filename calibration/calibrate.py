@@ -13,6 +13,7 @@ from calibration.estimate import Estimate, fit_budget
 from calibration.plan import CPU_GRID, CUDA_GRID, Block, Grid, blocks_of
 from calibration.precision import check_dtype
 from calibration.subject import Subject, find_subject
+from simulator.bounds import MAX_SEED
 from simulator.errors import UsageError, printable
 from simulator.profile import Profile
 from simulator.units import parse_seconds
@@ -169,5 +170,5 @@ def _check(options: Options) -> None:
         raise UsageError(f"--out: there is no folder '{options.out.parent}'")
     if options.budget_seconds is not None and options.budget_seconds <= 0:
         raise UsageError("--budget: expected more than no time")
-    if not 0 <= options.seed < 2**63:
+    if not 0 <= options.seed <= MAX_SEED:
         raise UsageError(f"--seed: expected 0 to 2**63 - 1, found {options.seed}")

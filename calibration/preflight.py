@@ -16,8 +16,8 @@ from calibration.clock import clock_for
 from calibration.kernels import installed as _installed
 from calibration.kernels import kernels
 from simulator.errors import UsageError, printable
+from simulator.installing import install_hint
 
-INSTALL = "pip install 'milepost[calibration]'"
 # From here on the cached state is used when several tokens follow it (the gate checks it too).
 OLDEST = {"torch": (2, 9), "transformers": (5, 17)}
 _CEILING_REPETITIONS = 5
@@ -43,10 +43,11 @@ class Machine:
 
 def check_libraries() -> None:
     """Raise a UsageError where torch or transformers is missing, too old or broken."""
+    hint = install_hint("calibration")
     for name, oldest in OLDEST.items():
         found = _installed(name)
         if found is None:
-            raise UsageError(f"calibration needs {name}, which is not installed: {INSTALL}")
+            raise UsageError(f"calibration needs {name}, which is not installed: {hint}")
         if _numbers(found) < oldest:
             needed = ".".join(map(str, oldest))
             reason = ""

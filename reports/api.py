@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.study.own_trace import with_own_trace
 from reports.study.settings import Settings, flatten, read_settings
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ class Study:
 
     def with_settings(self, settings: Mapping[str, Any]) -> Study:
         """Return the same study with some settings replaced; this one stays as it is."""
-        changed = self._settings
-        for key, value, origin in _overrides(settings):
+        changed, over = self._settings, _overrides(settings)
+        for key, value, origin in over:
             changed = changed.with_value(key, value, origin)
-        return self._of(changed)
+        return self._of(with_own_trace(self._settings, changed, {key for key, _, _ in over}))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -78,7 +79,8 @@ class Study:
         """
         from reports.running.estimate import estimate
 
-        return estimate(self._settings, jobs)
+        with self._settings.naming():
+            return estimate(self._settings, jobs)
 
     def run(
         self,
@@ -106,7 +108,8 @@ class Study:
         """
         from reports.running.sweep import sweep
 
-        sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
+        with self._settings.naming():
+            sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
         return Results(Path(folder))
 
     @classmethod

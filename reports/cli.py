@@ -22,6 +22,7 @@ from reports.commands import (
     compare,
     doctor,
     drift,
+    new,
     objects,
     place,
     policies,
@@ -35,13 +36,13 @@ from reports.commands import (
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
-from simulator.errors import MilepostError
+from simulator.errors import MilepostError, SettingError, UsageError, did_you_mean, printable
 
+COMPLETING = "_MILEPOST_COMPLETE"
 BUG, USAGE = 1, 2
 
 app = typer.Typer(
     name="milepost",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -49,6 +50,7 @@ app = typer.Typer(
 app.command("run", short_help="Replay a workload through one cache.")(run.run)
 app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
 app.command("capacity", short_help="Find the least memory that meets a target.")(capacity.capacity)
+app.command("new", short_help="Write a commented study to begin with.")(new.new)
 app.command("compare", short_help="Compare two runs or two sweeps.")(compare.compare)
 app.command("drift", short_help="Follow a law of overlaps that moves.")(drift.drift)
 app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
@@ -66,10 +68,30 @@ app.command("prototype", short_help="Serve a trace through a real model; compare
 app.command("doctor", short_help="Say what is installed and what is missing.")(doctor.doctor)
 
 
+@app.command("help", short_help="Show the help of a command.")
+def show_help(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="As in: trace inspect.")
+    ] = None,
+) -> None:
+    """Show the help of a command, as --help behind it does."""
+    group, names = typer.main.get_command(app), []
+    for word in words or ():
+        known = getattr(group, "commands", {})
+        name = word.lower()
+        if name not in known:
+            hint = did_you_mean(name, list(known)) if known else f"; {names[-1]} has none"
+            raise UsageError(f"help: unknown command '{printable(word, 40)}'{hint}")
+        group, names = known[name], [*names, name]
+    _invoke([*names, "--help"])
+
+
 @app.callback(invoke_without_command=True)
 def _milepost(
     context: typer.Context,
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    show_version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.")
+    ] = False,
 ) -> None:
     """Where should recurrent state be checkpointed? Replay a trace and see."""
     if show_version:
@@ -81,6 +103,8 @@ def _milepost(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
     _prepare_streams()
+    if COMPLETING in os.environ:  # the shell asks what may come next
+        typer.main.get_command(app).main(args=[], prog_name="milepost")
     code = exit_code(lambda: _invoke(sys.argv[1:] if arguments is None else list(arguments)))
     sys.exit(_flush(code))
 
@@ -92,8 +116,10 @@ def exit_code(action: Callable[[], Any]) -> int:
         action()
     except typer.Exit as ended:
         code = ended.exit_code
+    except SystemExit as ended:  # of the flags that install or show completion
+        code = USAGE if ended.code else 0
     except MilepostError as error:
-        say(f"error: {error}")
+        say(f"error: {_told(error)}")
         code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
@@ -124,6 +150,13 @@ def _invoke(arguments: list[str]) -> None:
         command = typer.main.get_command(app)
         with command.make_context("milepost", arguments) as context:
             command.invoke(context)
+
+
+def _told(error: MilepostError) -> str:
+    """Return what an error says; a setting that no study told of is a flag of that name."""
+    if isinstance(error, SettingError) and "." not in error.name:
+        return f"--{error.name.replace('_', '-')}: {error.problem}"
+    return str(error)
 
 
 def _report_unexpected(error: Exception) -> int:

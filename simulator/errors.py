@@ -17,6 +17,28 @@ class UsageError(MilepostError):
     exit_code = 2
 
 
+class SettingError(UsageError):
+    """A setting with a wrong value, by the name that it has where it is read.
+
+    Who knows how the setting was written, as a flag or in a file, says so instead of the name.
+
+    Parameters
+    ----------
+    name
+        A keyword, such as "block", or a key of a study, such as "workload.block".
+    problem
+        What was expected and what was found.
+    """
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name}: {problem}")
+        self.name = name
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[SettingError], tuple[str, str]]:
+        return type(self), (self.name, self.problem)
+
+
 class DataError(MilepostError):
     """A file whose content is not what it should be.
 

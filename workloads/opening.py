@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, UsageError, did_you_mean, printable
+from simulator.errors import DataError, SettingError, did_you_mean, printable
 from simulator.trace import Trace
 from workloads.options import ReadOptions
 from workloads.reading.files import trace_name
 from workloads.reading.head import read_head
 from workloads.reading.parquet import MAGIC, is_parquet, parquet_metadata
-from workloads.rows import Rows, to_trace
+from workloads.rows import Rows, to_trace, with_jitter
 from workloads.store import METADATA_KEY, load
 from workloads.time_units import note_doubt
 
@@ -26,7 +26,7 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
     format
         A name in `workloads.formats.FORMATS`; None to recognise it by the file's content.
     options
-        Those of `workloads.options.ReadOptions`, for files that are not saved traces.
+        Those of `workloads.options.ReadOptions`; of a saved trace only `jitter` matters.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
     """
     path = Path(path)
     if is_saved(path):
-        return load(path)
+        return with_jitter(load(path), ReadOptions(**options).jitter)
     chosen = ReadOptions(**options)
     rows = read_rows(path, chosen, format)
     if not len(rows) and rows.first_bad is not None:
@@ -63,7 +63,8 @@ def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Ro
     name = format_of(path) if format is None else format
     if name not in FORMATS:
         shown = printable(name, 40)
-        raise UsageError(f"unknown trace format '{shown}'{did_you_mean(shown, list(FORMATS))}")
+        known = did_you_mean(shown, list(FORMATS))
+        raise SettingError("format", f"unknown trace format '{shown}'{known}")
     options.refuse_unknown(name, FORMATS[name].options)
     rows = FORMATS[name].read(path, options)
     rows.known_options = FORMATS[name].options

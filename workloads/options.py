@@ -6,14 +6,18 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
-from simulator.errors import UsageError, did_you_mean, printable
+from simulator.bounds import (
+    MAX_BLOCK_TOKENS,
+    MAX_RATE_PER_SECOND,
+    MAX_SEED,
+    MIN_RATE_PER_SECOND,
+)
+from simulator.errors import SettingError, did_you_mean, printable
 
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 RowsAre = Literal["cumulative", "incremental"]
 
-MAX_BLOCK_TOKENS = 1 << 30
-MIN_RATE, MAX_RATE = 1e-6, 1e6  # sessions a second
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -57,17 +61,16 @@ class ReadOptions:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.block is not None and not 1 <= self.block <= MAX_BLOCK_TOKENS:
-            raise UsageError(f"block: expected 1 to {MAX_BLOCK_TOKENS} tokens, found {self.block}")
-        rate = self.session_rate
-        if rate is not None and not MIN_RATE <= rate <= MAX_RATE:
-            raise UsageError(
-                f"session rate: expected {MIN_RATE:g} to {MAX_RATE:g} sessions/s, found {rate:g}"
-            )
-        if self.seed is not None and not 0 <= self.seed < 1 << 63:
-            raise UsageError(f"seed: expected 0 to 2**63 - 1, found {self.seed}")
-        _require_one_of("on bad line", self.on_bad_line, get_args(OnBadLine))
-        _require_one_of("time unit", self.time_unit, (None, *get_args(TimeUnit)))
+        rates = MIN_RATE_PER_SECOND, MAX_RATE_PER_SECOND
+        tokens, seeds = f"1 to {MAX_BLOCK_TOKENS} tokens", "a seed from 0 to 2**63 - 1"
+        _require_within("block", self.block, (1, MAX_BLOCK_TOKENS), tokens)
+        _require_within("jitter", self.jitter, (0, MAX_SEED), seeds)
+        _require_within("seed", self.seed, (0, MAX_SEED), seeds)
+        _require_within(
+            "session_rate", self.session_rate, rates, "{:g} to {:g} sessions/s".format(*rates)
+        )
+        _require_one_of("on_bad_line", self.on_bad_line, get_args(OnBadLine))
+        _require_one_of("time_unit", self.time_unit, (None, *get_args(TimeUnit)))
         _require_one_of("rows", self.rows, (None, *get_args(RowsAre)))
 
     def ticks_per_second(self, usual: TimeUnit) -> float:
@@ -75,19 +78,29 @@ class ReadOptions:
         return TICKS_PER_SECOND[self.time_unit or usual]
 
     def refuse_unknown(self, format: str, known: Collection[str]) -> None:
-        """Raise `UsageError` for an option that is set and of which a format knows nothing."""
+        """Raise `SettingError` for an option that is set and of which a format knows nothing."""
         unset = asdict(ReadOptions())
         for name, value in asdict(self).items():
             if value != unset[name] and name not in {"on_bad_line", "jitter", *known}:
                 wanted = ", ".join(sorted(known)) or "none"
-                raise UsageError(
-                    f"{name.replace('_', ' ')}: the format '{format}' has no such option "
-                    f"(it knows: {wanted})"
+                raise SettingError(
+                    name, f"the format '{format}' has no such option (it knows: {wanted})"
                 )
+
+
+def _require_within(
+    name: str, found: float | None, limits: tuple[float, float], expected: str
+) -> None:
+    if found is None:
+        return
+    kinds = int if isinstance(limits[0], int) else int | float
+    sound = isinstance(found, kinds) and not isinstance(found, bool)
+    if not sound or not limits[0] <= found <= limits[1]:
+        raise SettingError(name, f"expected {expected}, found {printable(repr(found), 40)}")
 
 
 def _require_one_of(what: str, found: str | None, known: tuple[str | None, ...]) -> None:
     if found not in known:
         names = [name for name in known if name is not None]
         shown = printable(str(found), 40)
-        raise UsageError(f"{what}: unknown '{shown}'{did_you_mean(shown, names)}")
+        raise SettingError(what, f"unknown '{shown}'{did_you_mean(shown, names)}")

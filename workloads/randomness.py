@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from simulator.bounds import MAX_SEED
 from simulator.errors import UsageError
-
-MAX_SEED = (1 << 63) - 1
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:

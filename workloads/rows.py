@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -170,6 +170,14 @@ def _arrivals(rows: Rows, notes: list[str]) -> tuple[NDArray[np.int64] | None, T
     if not rows.closed_loop:
         notes.append("lines were not sorted by time: sorted, equal times keep the file's order")
     return order, times[order]
+
+
+def with_jitter(trace: Trace, seed: int | None) -> Trace:
+    """Return a trace with arrivals spread within the tick of its clock, where there is a seed."""
+    if seed is None or trace.arrival_seconds is None:
+        return trace
+    times, note = _jittered(trace.arrival_seconds, seed)
+    return replace(trace, arrival_seconds=times, notes=(*trace.notes, note))
 
 
 def _jittered(times: Times, seed: int) -> tuple[Times, str]:

@@ -25,11 +25,12 @@ from reports.capacity.searching import Searching
 from reports.capacity.target import Target
 from reports.capacity.workshop import Progress, Workshop
 from reports.stored.journal import Journal
+from reports.study.clock import clock_warnings
 from reports.study.file import parse_study
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
 from reports.study.settings import Settings, to_toml
-from reports.study.traces import TraceFacts, rate_note
+from reports.study.traces import TraceFacts, notes_of
 from reports.version import version
 from simulator.errors import UsageError
 from simulator.files import write_text
@@ -103,7 +104,9 @@ def find_capacity(
         add_limits(pairs, question.target, workshop)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
+    warned = [clock_warnings(one.study, facts.name, facts.tick_seconds) for one in sought]
     return _told(question, study, sought, facts) | {
+        "warnings": list(dict.fromkeys(warning for some in warned for warning in some)),
         "answers": answers,
         "best": best,
         "sensitivity": moved.items if moved else [],
@@ -204,10 +207,7 @@ def _told(
             "prompt_tokens": facts.prompt_tokens,
             "granularity": facts.granularity,
             "sha256": facts.sha256,
-            "notes": [
-                *facts.notes,
-                *rate_note(candidate.study, has_arrivals=facts.has_arrivals),
-            ],
+            "notes": notes_of(candidate.study, facts),
         },
         "profile": {
             "id": candidate.study.model.profile,

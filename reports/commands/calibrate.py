@@ -46,7 +46,7 @@ def calibrate(
 ) -> None:
     """Measure what prefills and copies of states cost here, prove that states are exact, fit.
 
-    Needs torch and transformers: pip install 'milepost[calibration]'.
+    Needs torch and transformers: pip install -e '.[calibration]' in the clone of Milepost.
     """
     from calibration.calibrate import Options, parse_budget, plan_lines, plan_of
     from calibration.calibrate import calibrate as measure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import DryRun, Json, Quiet, Seed, Sets, StudyFile, settings_from
-from reports.commands.sweep import CELLS_FAILED, Cluster, Jobs, cores, refuse_jobs_beside
+from reports.commands.groups import spread
+from reports.commands.options import (
+    AS_IT_SAYS,
+    DryRun,
+    Json,
+    Quiet,
+    Replications,
+    Requests,
+    Seed,
+    Sets,
+    StudyFile,
+    TraceFlags,
+    Warmup,
+    settings_from,
+)
+from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags
+from reports.commands.sweep import (
+    CELLS_FAILED,
+    Cluster,
+    Jobs,
+    command_line,
+    cores,
+    refuse_jobs_beside,
+    refuse_nothing_given,
+)
 from reports.console import Progress, print_json, say
 from simulator.errors import UsageError
 
@@ -27,9 +49,16 @@ Targets = Annotated[
 ]
 
 
+@spread()
 def capacity(
-    study: StudyFile,
     target: Targets,
+    study: StudyFile = None,
+    traffic: TrafficFlags = NO_TRAFFIC,
+    reading: TraceFlags = AS_IT_SAYS,
+    requests: Requests = None,
+    grid: GridFlags = NO_GRID,
+    warmup: Warmup = None,
+    replications: Replications = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
     ] = None,
@@ -55,15 +84,30 @@ def capacity(
     Metrics: p99_ttft, p95_ttft or any percentile as in p99.9_ttft, mean_ttft, token_hit_rate,
     throughput (requests/s) and, with --prices, cost (dollars per million prompt tokens). Exit code
     99 where none suffices.
+    Flags replace what the study says; without one they are the study. --capacity lists the sizes
+    that the search begins with.
     """
     refuse_jobs_beside(cluster, jobs)
-    settings = settings_from(study, {"--seed": ("study.seed", seed)}, sets)
-    words = _command(study, target, prices, within, sensitivity, seed, sets)
-    question = _question(settings, target, prices, within, sensitivity, words)
+    flags: Given = {
+        **traffic.settings(),
+        **reading.settings(),
+        "--requests": ("workload.requests", requests),
+        **grid.settings(lists=("capacity",)),
+        "--warmup": ("study.warmup", warmup),
+        "--replications": ("study.replications", replications),
+        "--seed": ("study.seed", seed),
+    }
+    refuse_nothing_given("capacity", study, flags, sets)
+    settings = settings_from(study, flags, sets)
+    asked = _words(target, prices, within, sensitivity)
+    command = command_line("capacity", study, flags, sets, *asked)
+    question = _question(settings, target, prices, within, sensitivity, command)
     if dry_run:
         from reports.capacity.estimate import estimate_capacity
 
-        _print_estimate(estimate_capacity(question, jobs or cores()), json)
+        with settings.naming():
+            plan = estimate_capacity(question, jobs or cores())
+        _print_estimate(plan, json)
         return
     if cluster is not None and out is None:
         raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
@@ -74,6 +118,8 @@ def capacity(
             from reports.capacity.page import write_capacity
 
             write_capacity(out, found)
+    for warning in found["warnings"]:
+        say(f"warning: {warning}")
     _print(found, json)
     if out is not None:
         say(f"page: {out / 'capacity.html'}")
@@ -93,7 +139,9 @@ def _question(
     from reports.capacity.target import only_target, unit_notes
 
     target = only_target(targets)
-    for note in [*unit_notes(targets), *notes_on(settings)]:
+    with settings.naming():
+        notes = notes_on(settings)
+    for note in [*unit_notes(targets), *notes]:
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
     return Question(settings, target, priced, within, sensitivity, command)
@@ -121,7 +169,8 @@ def _find(
     from reports.capacity.finding import find_capacity
 
     try:
-        with Progress(quiet=quiet, resumable=resumable) as progress:
+        progressing = Progress(quiet=quiet, resumable=resumable)
+        with question.settings.naming(), progressing as progress:
             return find_capacity(question, folder, jobs, progress, cluster)
     except KeyboardInterrupt:
         if resumable:
@@ -163,23 +212,11 @@ def _leave(found: dict[str, Any]) -> None:
         raise typer.Exit(TARGET_MISSED)
 
 
-def _command(
-    study: Path,
-    targets: Sequence[str],
-    prices: Path | None,
-    within: float,
-    sensitivity: bool,
-    seed: int | None,
-    sets: Sequence[str] | None,
-) -> str:
-    """Return the command that repeats this, without what does not change its results."""
-    words = ["milepost", "capacity", str(study)]
-    for target in targets:
-        words += ["--target", target]
+def _words(
+    targets: Sequence[str], prices: Path | None, within: float, sensitivity: bool
+) -> list[str]:
+    """Return the words of a command line that ask the same of another study."""
+    words = [word for target in targets for word in ("--target", target)]
     words += [] if prices is None else ["--prices", str(prices)]
     words += [] if within == 0.03 else ["--within", str(within)]
-    words += [] if sensitivity else ["--no-sensitivity"]
-    words += [] if seed is None else ["--seed", str(seed)]
-    for text in sets or ():
-        words += ["--set", text]
-    return shlex.join([*words, "--out", "DIR"])
+    return words if sensitivity else [*words, "--no-sensitivity"]

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.groups import spread
 from reports.commands.options import (
-    Block,
-    Format,
-    Generator,
+    AS_IT_SAYS,
     Json,
     Quiet,
+    Replications,
+    Requests,
     Seed,
     Sets,
+    TraceFlags,
+    Warmup,
     settings_from,
 )
+from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
 from reports.console import Progress, print_json, say
 from simulator.errors import UsageError, printable
 
@@ -32,20 +36,19 @@ DEFAULT_WINDOWS = "50,100,200,400,800,1600"
 TRAIN = 200
 
 
+@spread()
 def drift(
     study: File = None,
-    trace: Annotated[str | None, typer.Option(help="A trace file; without it: generated.")] = None,
-    generator: Generator = None,
+    traffic: TrafficFlags = NO_TRAFFIC,
+    reading: TraceFlags = AS_IT_SAYS,
     drift: Annotated[str | None, typer.Option(help="As in shift:distance=0.3,at=0.5.")] = None,
-    requests: Annotated[int | None, typer.Option(help="Generated ones; default: 4000.")] = None,
-    block: Block = None,
-    format: Format = None,
+    requests: Requests = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Checkpoints; default: 8.")] = None,
     window: Annotated[
         str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
     ] = None,
-    replications: Annotated[int | None, typer.Option(help="Seeds of generated traffic.")] = None,
-    warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    replications: Replications = None,
+    warmup: Warmup = None,
     seed: Seed = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for page and figures.")] = None,
@@ -58,12 +61,10 @@ def drift(
     that is kept, several windows, decay, and re-planning on change are compared.
     """
     flags: dict[str, tuple[str, Any]] = {
-        "--trace": ("workload.trace", trace),
-        "--generator": ("workload.generator", generator),
+        **traffic.settings(),
         "--drift": ("workload.drift", drift),
         "--requests": ("workload.requests", requests),
-        "--block": ("workload.block", block),
-        "--format": ("workload.format", format),
+        **reading.settings(),
         "--replications": ("study.replications", replications),
         "--warmup": ("study.warmup", warmup),
         "--seed": ("study.seed", seed),
@@ -85,7 +86,7 @@ def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) 
     if out is not None:
         refuse_other_folder(out)
         make_folder(out)
-    with Progress(quiet=quiet or as_json, what="placers") as progress:
+    with settings.naming(), Progress(quiet=quiet or as_json, what="placers") as progress:
         found = run(settings, progress)
     findings = find_all(found)
     told = answers(found, findings)

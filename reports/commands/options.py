@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from reports.commands import completing
+from reports.console import say
+from reports.study.own_placers import with_own_placers
 from reports.study.settings import Settings, parse_override, read_settings
 
-StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")]
+StudyFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[STUDY.toml]", help="A study file; without it, flags say it all."),
+]
+Warmup = Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")]
+Requests = Annotated[int | None, typer.Option(help="Generated ones; default: 4000.")]
+Replications = Annotated[int | None, typer.Option(help="Seeds of generated traffic; default: 1.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
@@ -21,80 +31,91 @@ Sets = Annotated[
         "--set", metavar="KEY=VALUE", help="Override a setting, as in cache.capacity=8GiB."
     ),
 ]
+
 Percentiles = Annotated[
     str | None,
     typer.Option(metavar="P,P", help="Of TTFT, besides 50, 90 and 99; as in 95,99.9."),
 ]
-Block = Annotated[int | None, typer.Option("--block", help="Tokens a block of ids.")]
-Format = Annotated[
-    str | None, typer.Option("--format", help="Of the trace; default: what it looks like.")
-]
-OnBadLine = Annotated[
-    str | None,
-    typer.Option("--on-bad-line", metavar="fail|skip", help="Default: fail."),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option("--time-unit", metavar="s|ms|us|ns", help="Of the times; default: the format's."),
-]
-RowsAre = Annotated[
-    str | None,
-    typer.Option(
-        "--rows",
-        metavar="cumulative|incremental",
-        help="A row holds the whole context, or what is new in its session.",
-    ),
-]
-Tokenizer = Annotated[
-    str | None, typer.Option("--tokenizer", help="How text becomes tokens: a name or a file.")
-]
-Jitter = Annotated[
-    int | None, typer.Option("--jitter", metavar="SEED", help="Spread arrivals within ticks.")
-]
-SessionRate = Annotated[
-    float | None,
-    typer.Option(
-        "--session-rate",
-        metavar="PER_SECOND",
-        help="Spread the starts of sessions, where a file tells none.",
-    ),
-]
-Generator = Annotated[
-    str | None, typer.Option("--generator", help="As in chats:turns_mean=3; default: built-in.")
-]
-Arrivals = Annotated[
-    str | None, typer.Option("--arrivals", help="As in gamma:cv=3; default: poisson.")
-]
-DrawSeed = Annotated[int | None, typer.Option("--seed", help="Of what a format draws; default: 0.")]
 
 
-def read_options(
-    block: int | None = None,
-    on_bad_line: str | None = None,
-    time_unit: str | None = None,
-    rows: str | None = None,
-    tokenizer: str | None = None,
-    jitter: int | None = None,
-    session_rate: float | None = None,
-    seed: int | None = None,
-) -> dict[str, Any]:
-    """Return flags as keywords of `workloads.opening.open_trace`, without those not given."""
-    given = {
-        "block": block,
-        "on_bad_line": on_bad_line,
-        "time_unit": time_unit,
-        "rows": rows,
-        "tokenizer": tokenizer,
-        "jitter": jitter,
-        "session_rate": session_rate,
-        "seed": seed,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+@dataclass(frozen=True, slots=True)
+class TraceFlags:
+    """How a trace file is to be read, where it does not say: flags of every command that takes one.
+
+    A field `time_unit` is the flag `--time-unit` and the key `workload.time_unit` of a study.
+    """
+
+    block: Annotated[int | None, typer.Option(help="Tokens a block of ids.")] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the trace; default: what it looks like.", autocompletion=completing.formats
+        ),
+    ] = None
+    on_bad_line: Annotated[str | None, typer.Option(metavar="fail|skip", help="Default: fail.")] = (
+        None
+    )
+    time_unit: Annotated[
+        str | None,
+        typer.Option(metavar="s|ms|us|ns", help="Of the times; default: the format's."),
+    ] = None
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            metavar="cumulative|incremental",
+            help="A row holds the whole context, or what is new in its session.",
+        ),
+    ] = None
+    tokenizer: Annotated[
+        str | None, typer.Option(help="How text becomes tokens: a name or a file.")
+    ] = None
+    jitter: Annotated[
+        int | None, typer.Option(metavar="SEED", help="Spread arrivals within ticks.")
+    ] = None
+    session_rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PER_SECOND",
+            help="Spread the starts of sessions, where a file tells none.",
+        ),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return those given, as keywords of `workloads.opening.open_trace`."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def settings(self) -> dict[str, tuple[str, Any]]:
+        """Return flag -> (key of a study file, value) of those given."""
+        return {
+            f"--{name.replace('_', '-')}": (f"workload.{name}", value)
+            for name, value in self.given().items()
+        }
+
+
+AS_IT_SAYS = TraceFlags()
+
+
+@dataclass(frozen=True, slots=True)
+class FileFlags(TraceFlags):
+    """The same for commands about a file, which have no other seed."""
+
+    seed: Annotated[int | None, typer.Option(help="Of what a format draws; default: 0.")] = None
+
+
+FILE_AS_IT_SAYS = FileFlags()
 
 
 def settings_from(
     study: Path | None, flags: dict[str, tuple[str, Any]], sets: Sequence[str] | None
 ) -> Settings:
-    """Return the settings of a study file with flags (flag -> key, value) and `--set` over it."""
+    """Return the settings of a study file with flags (flag -> key, value) and `--set` over it.
+
+    What of the file is not used is said on stderr.
+    """
     given = [(key, value, flag) for flag, (key, value) in flags.items() if value is not None]
-    return read_settings(study, [*given, *map(parse_override, sets or ())])
+    overrides = [*given, *map(parse_override, sets or ())]
+    settings = with_own_placers(read_settings(study, overrides))
+    for note in settings.notes:
+        say(f"note: {note}")
+    return settings

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import Block, Format, Json
+from reports.commands.groups import spread
+from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.console import print_json, say
 from simulator.errors import DataError, UsageError, printable
 
@@ -20,15 +21,16 @@ DEFAULT_BUDGET = 8
 LONGEST = 2**40
 
 
+@spread(without=("jitter",))
 def place(
     depths: Annotated[
         Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")
     ] = None,
     from_trace: Annotated[
-        Path | None, typer.Option(help="A trace, whose overlaps make the histogram.")
+        Path | None,
+        typer.Option("--from-trace", "--trace", help="A trace, whose overlaps make the histogram."),
     ] = None,
-    block: Block = None,
-    format: Format = None,
+    reading: TraceFlags = AS_IT_SAYS,
     budget: Annotated[
         int | None, typer.Option(help="Checkpoints; 8 where neither this nor --price is given.")
     ] = None,
@@ -49,7 +51,7 @@ def place(
     """Place checkpoints for a law of overlap depths, and show what each of them saves."""
     from reports.place.placement import answer
 
-    law = _law(depths, from_trace, block, format)
+    law = _law(depths, from_trace, reading)
     question = _question(law, length, budget, price, placer, profile)
     found = answer(question)
     if profile is not None:
@@ -82,21 +84,19 @@ def _beyond(profile: str, length: int) -> list[str]:
     ]
 
 
-def _law(
-    depths: Path | None, trace: Path | None, block: int | None, format: str | None
-) -> DepthLaw:
+def _law(depths: Path | None, trace: Path | None, reading: TraceFlags) -> DepthLaw:
     from reports.place.law_file import law_of_requests, read_law
 
     if (depths is None) == (trace is None):
         raise UsageError("give one of --depths FILE and --from-trace FILE")
     if depths is not None:
-        if block is not None or format is not None:
-            raise UsageError("--block and --format belong to --from-trace")
+        if reading.given():
+            raise UsageError(f"{', '.join(reading.settings())} belong to --from-trace")
         return read_law(depths)
     from workloads.opening import open_trace
 
     assert trace is not None
-    opened = open_trace(trace, block=block, format=format)
+    opened = open_trace(trace, **reading.given())
     if not len(opened):
         raise DataError(str(trace), "expected requests, found none")
     return law_of_requests(opened)

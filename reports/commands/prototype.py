@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reports.commands.options import Block, Format, Json, Quiet
+from reports.commands.groups import spread
+from reports.commands.options import AS_IT_SAYS, Json, Quiet, TraceFlags
 from reports.console import Progress, print_json, print_line, say
 from reports.prototype.setup import GENERATOR, Setup
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
 
 
+@spread()
 def prototype(
     model: Annotated[str, typer.Option(help="A name, or a Hugging Face folder.")] = "toy-qwen3.5",
     group: Annotated[bool, typer.Option("--group", help="One layer group of it.")] = False,
@@ -28,8 +30,7 @@ def prototype(
     trace: Annotated[
         Path | None, typer.Option(help="A trace file; without it: --generator.")
     ] = None,
-    block: Block = None,
-    format: Format = None,
+    reading: TraceFlags = AS_IT_SAYS,
     generator: Annotated[str, typer.Option(help="Of the trace.")] = GENERATOR,
     requests: Annotated[int, typer.Option(help="To serve; of a file, the first ones.")] = 48,
     load: Annotated[
@@ -64,8 +65,7 @@ def prototype(
             device=device,
             dtype=dtype,
             trace=trace,
-            block=block,
-            format=format,
+            reading=reading.given(),
             generator=generator,
             requests=requests,
             load=load,

@@ -8,29 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.groups import spread
 from reports.commands.options import (
-    Arrivals,
-    Block,
+    AS_IT_SAYS,
     DryRun,
-    Format,
-    Generator,
-    Jitter,
     Json,
-    OnBadLine,
     Percentiles,
     Quiet,
-    RowsAre,
     Seed,
-    SessionRate,
     Sets,
-    TimeUnit,
-    Tokenizer,
+    TraceFlags,
+    Warmup,
     settings_from,
 )
+from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, GridFlags, TrafficFlags
 from reports.console import Progress, print_json, print_line, say
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
+    from reports.running.tick import Tick
     from reports.study.cells import Cell
     from reports.study.settings import Settings
     from simulator.result import Result
@@ -39,36 +35,15 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study of one cell.")]
 
 
+@spread()
 def run(
     study: File = None,
-    trace: Annotated[str | None, typer.Option(help="A trace file; without it: built-in.")] = None,
-    generator: Generator = None,
-    arrivals: Arrivals = None,
-    block: Block = None,
-    format: Format = None,
-    placer: Annotated[
-        str | None, typer.Option(help="As in block:size=64; default: adaptive.")
-    ] = None,
-    eviction: Annotated[str | None, typer.Option(help="As in fifo; default: lru.")] = None,
-    admission: Annotated[str | None, typer.Option(help="Default: always.")] = None,
-    capacity: Annotated[str | None, typer.Option(help="As in '8 GiB'; default: unbounded.")] = None,
-    evicts: Annotated[
-        str | None, typer.Option(metavar="tail|block|run", help="KV that goes; default: tail.")
-    ] = None,
-    server: Annotated[
-        str | None, typer.Option(metavar="queue|instant", help="Default: queue.")
-    ] = None,
-    profile: Annotated[str | None, typer.Option(help="Cost profile, or its JSON file.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests/s, where none are told.")] = None,
+    traffic: TrafficFlags = NO_TRAFFIC,
+    reading: TraceFlags = AS_IT_SAYS,
+    grid: GridFlags = NO_GRID,
     seed: Seed = None,
-    warmup: Annotated[float | None, typer.Option(help="Uncounted first share, to 0.9.")] = None,
+    warmup: Warmup = None,
     percentiles: Percentiles = None,
-    on_bad_line: OnBadLine = None,
-    time_unit: TimeUnit = None,
-    rows: RowsAre = None,
-    tokenizer: Tokenizer = None,
-    jitter: Jitter = None,
-    session_rate: SessionRate = None,
     sets: Sets = None,
     out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
     json: Json = False,
@@ -82,31 +57,16 @@ def run(
     policies` and `milepost profiles` list what the flags take.
     """
     flags: dict[str, tuple[str, Any]] = {
-        "--trace": ("workload.trace", trace),
-        "--generator": ("workload.generator", generator),
-        "--arrivals": ("arrivals.process", arrivals),
-        "--block": ("workload.block", block),
-        "--format": ("workload.format", format),
-        "--on-bad-line": ("workload.on_bad_line", on_bad_line),
-        "--time-unit": ("workload.time_unit", time_unit),
-        "--rows": ("workload.rows", rows),
-        "--tokenizer": ("workload.tokenizer", tokenizer),
-        "--jitter": ("workload.jitter", jitter),
-        "--session-rate": ("workload.session_rate", session_rate),
-        "--placer": ("policy.placer", placer),
-        "--eviction": ("policy.eviction", eviction),
-        "--admission": ("policy.admission", admission),
-        "--capacity": ("cache.capacity", capacity),
-        "--evicts": ("cache.evicts", evicts),
-        "--server": ("server.kind", server),
-        "--profile": ("model.profile", profile),
-        "--rate": ("arrivals.rate", rate),
+        **traffic.settings(),
+        **reading.settings(),
+        **grid.settings(),
         "--seed": ("study.seed", seed),
         "--warmup": ("study.warmup", warmup),
         "--percentiles": ("study.percentiles", percentiles),
     }
-    cell = single_cell(settings_from(study, flags, sets))
-    replay = Replay.of(cell, out)
+    settings = settings_from(study, flags, sets)
+    with settings.naming():
+        replay = Replay.of(single_cell(settings), out)
     for note in replay.notes:
         say(f"note: {note}")
     if dry_run:
@@ -115,6 +75,8 @@ def run(
     result = replay.simulate(check=check, quiet=quiet or json)
     replay = replay.settled(result)
     summary = replay.summary(result)
+    if replay.tick is not None:
+        warn_of_tick(replay.tick, summary)
     if out is not None:
         replay.write(result, summary, out)
     _warn_of_overload(summary)
@@ -159,12 +121,15 @@ class Replay:
     cell: Cell
     trace: Trace
     notes: list[str]
+    tick: Tick | None
 
     @classmethod
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
+        from reports.running.tick import Tick
         from reports.stored.records_folder import refuse_foreign
         from reports.study.capacities import small_note
+        from reports.study.clock import waits_by_the_clock
         from reports.study.traces import load_trace, rate_note, with_times
 
         if out is not None:
@@ -176,7 +141,8 @@ class Replay:
             *([] if small is None else [small]),
             *rate_note(cell.study, has_arrivals=trace.arrival_seconds is not None),
         ]
-        return cls(cell, with_times(trace, cell.study, cell.seed), notes)
+        tick = Tick.of(trace, cell) if waits_by_the_clock(cell.study) else None
+        return cls(cell, with_times(trace, cell.study, cell.seed), notes, tick)
 
     def simulate(self, *, check: bool, quiet: bool) -> Result:
         """Replay it."""
@@ -238,6 +204,14 @@ class Replay:
         from reports.stored.records_folder import write_records
 
         write_records(out, self.cell.study, self.trace, result, summary)
+
+
+def warn_of_tick(tick: Tick, summary: dict[str, Any]) -> None:
+    """Say what a coarse clock does to times to first token, on stderr and in the summary."""
+    effect = tick.effect(summary["ttft_seconds"]["mean"])
+    summary["clock"] = effect
+    summary["trace"]["notes"].append(effect["warning"])
+    say(f"warning: {effect['warning']}")
 
 
 def _print_plan(replay: Replay, as_json: bool) -> None:

@@ -10,17 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.groups import spread
 from reports.commands.options import (
+    AS_IT_SAYS,
     DryRun,
     Json,
     Percentiles,
     Quiet,
+    Replications,
+    Requests,
     Seed,
     Sets,
     StudyFile,
+    TraceFlags,
+    Warmup,
     settings_from,
 )
+from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags, words
 from reports.console import Progress, print_json, print_line, say
+from simulator.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.running.sweep import SweepReport
@@ -41,8 +49,18 @@ Cluster = Annotated[
 Jobs = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; default: one a core.")]
 
 
+@spread()
 def sweep(
-    study: StudyFile,
+    study: StudyFile = None,
+    traffic: TrafficFlags = NO_TRAFFIC,
+    reading: TraceFlags = AS_IT_SAYS,
+    requests: Requests = None,
+    grid: GridFlags = NO_GRID,
+    baseline: Annotated[
+        str | None, typer.Option(help="The placer that others are compared with.")
+    ] = None,
+    warmup: Warmup = None,
+    replications: Replications = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     jobs: Jobs = None,
     seed: Seed = None,
@@ -57,29 +75,41 @@ def sweep(
 ) -> None:
     """Run the grid and the replications of a study; write tables and a page.
 
-    A sweep that was stopped goes on where it was: give the same study and the same --out.
+    Flags replace what the study says; without one they are the study: repeat --placer, --eviction,
+    --admission, --profile, and list capacities, as in --capacity 8GiB,16GiB. A sweep that was
+    stopped goes on where it was: give the same study and the same --out.
     """
     refuse_jobs_beside(cluster, jobs)
-    flags = {
+    flags: Given = {
+        **traffic.settings(),
+        **reading.settings(),
+        "--requests": ("workload.requests", requests),
+        **grid.settings(),
+        "--baseline": ("study.baseline", baseline),
+        "--warmup": ("study.warmup", warmup),
+        "--replications": ("study.replications", replications),
         "--seed": ("study.seed", seed),
         "--until-ci": ("study.until_ci", until_ci),
         "--max-replications": ("study.max_replications", max_replications),
         "--percentiles": ("study.percentiles", percentiles),
     }
+    refuse_nothing_given("sweep", study, flags, sets)
     settings = settings_from(study, flags, sets)
     jobs = jobs or cores()
     if dry_run:
         from reports.running.estimate import estimate
 
-        _print_estimate(estimate(settings, jobs), json)
+        with settings.naming():
+            plan = estimate(settings, jobs)
+        _print_estimate(plan, json)
         return
     if out is None:
         raise typer.BadParameter("--out DIR is needed", param_hint="--out")
     from reports.running.sweep import sweep as run_sweep
 
-    command = command_line(study, flags, sets)
+    command = command_line("sweep", study, flags, sets)
     try:
-        with Progress(quiet=quiet or json, resumable=True) as progress:
+        with settings.naming(), Progress(quiet=quiet or json, resumable=True) as progress:
             report = run_sweep(settings, out, jobs, command, progress, cluster)
     except KeyboardInterrupt:
         say(f"the cells done so far are kept in {out}: the same command goes on from there")
@@ -103,14 +133,25 @@ def cores() -> int:
     return len(usable(0)) if usable is not None else os.cpu_count() or 1
 
 
-def command_line(study: Path, flags: dict[str, tuple[str, Any]], sets: Sequence[str] | None) -> str:
-    """Return the command that repeats the sweep, without what does not change its results."""
-    words = ["milepost", "sweep", str(study), "--out", "DIR"]
-    for flag, (_, value) in flags.items():
-        words += [] if value is None else [flag, str(value)]
+def refuse_nothing_given(
+    command: str, study: Path | None, flags: Given, sets: Sequence[str] | None
+) -> None:
+    """Refuse a study without a file and without a flag that says what it is."""
+    if study is None and not sets and all(value is None for _, value in flags.values()):
+        raise UsageError(
+            f"{command}: expected STUDY.toml, or flags in its place, as in --trace FILE --placer "
+            f"branch --placer adaptive --capacity 8GiB,16GiB (`milepost new` writes a study)"
+        )
+
+
+def command_line(
+    command: str, study: Path | None, flags: Given, sets: Sequence[str] | None, *more: str
+) -> str:
+    """Return the command that repeats a study, without what does not change its results."""
+    told = ["milepost", command, *([] if study is None else [str(study)]), *more, *words(flags)]
     for text in sets or ():
-        words += ["--set", text]
-    return shlex.join(words)
+        told += ["--set", text]
+    return shlex.join([*told, "--out", "DIR"])
 
 
 def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
@@ -124,6 +165,8 @@ def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
         say(f"warning: {warning}")
     for cell, outcome in report.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")
+    for warning in report.warnings:
+        say(f"warning: {warning}")
     if report.reached is False:
         say("the intervals are still wider than --until-ci asks, with the most replications")
     if as_json:

@@ -147,7 +147,7 @@ def _savings(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerCha
     return curves(series, colours, OVER, y)
 
 
-def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
     placer = followed(found, findings)
     courses = [each.courses[placer] for each in found.replications]
     names = ("regret_tokens", "variation_bound_tokens", "kolmogorov_bound_tokens")
@@ -155,6 +155,8 @@ def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChar
         told: (_counted(found), np.mean([getattr(c, name) for c in courses], axis=0).tolist())
         for told, name in zip(REGRETS, names, strict=True)
     }
+    if not any(height > 0 for _, heights in series.values() for height in heights):
+        return None  # a plan that is right from the start has none, on a logarithmic axis
     mean = float(np.mean([each.mean_overlap_tokens for each in found.replications]))
     y = Axis("Tokens a request", TOKENS, log=True)
     overlap = level(mean, "mean overlap")

@@ -24,7 +24,7 @@ from reports.study.cells import expand
 from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.version import version
-from simulator.errors import UsageError, printable
+from simulator.errors import SettingError, UsageError, printable
 from simulator.protocols import Law
 
 CLAIRVOYANT = "clairvoyant"
@@ -157,6 +157,10 @@ def read_study(settings: Settings) -> tuple[Study, list[str], list[int]]:
             f"{study.study.replications}"
         )
     placers = list(dict.fromkeys(cell.study.policy.placer for cell in cells))
+    try:
+        _ = [parameters(placer) for placer in placers]
+    except UsageError as error:
+        raise SettingError("policy.placer", str(error)) from error
     return study, placers, list(dict.fromkeys(cell.seed for cell in cells))
 
 

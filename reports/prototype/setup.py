@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reports.study.capacities import refuse_bare
+from simulator.bounds import MAX_SEED
 from simulator.errors import UsageError, printable
 from simulator.units import parse_capacity
 
@@ -34,7 +35,7 @@ class Setup:
     ----------
     model, group, device, dtype
         As in `calibration.prototype.site.open_site`.
-    trace, block, format
+    trace, reading
         A trace file and how it is read; None generates one.
     generator, requests
         Of the generated trace; of a file, only so many of the first requests are served.
@@ -54,8 +55,7 @@ class Setup:
     device: str = "cpu"
     dtype: str | None = None
     trace: Path | None = None
-    block: int | None = None
-    format: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
     generator: str = GENERATOR
     requests: int = 48
     load: float | None = None
@@ -93,7 +93,7 @@ def check(setup: Setup) -> None:
     refuse_bare(parse_capacity(setup.capacity, "--capacity"), setup.capacity, "--capacity")
     if setup.load is not None and not 1e-6 <= setup.load <= 100:
         raise UsageError(f"--load: expected 1e-6 to 100, found {setup.load:g}")
-    if not 0 <= setup.seed < 2**63:
+    if not 0 <= setup.seed <= MAX_SEED:
         raise UsageError(f"--seed: expected 0 to 2**63 - 1, found {setup.seed}")
 
 
@@ -124,7 +124,7 @@ def _opened(setup: Setup) -> Trace:
             f"--trace needs {error.name}, which is not installed; generated traces do not"
         ) from None
     assert setup.trace is not None
-    return open_trace(setup.trace, block=setup.block, format=setup.format)
+    return open_trace(setup.trace, **setup.reading)
 
 
 def _first(trace: Trace, requests: int) -> Trace:

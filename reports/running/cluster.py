@@ -19,6 +19,7 @@ from reports.running.tasks import Task, guarded
 from reports.stored.journal import Outcome
 from reports.version import version, versions
 from simulator.errors import UsageError, printable
+from simulator.installing import install_hint
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -71,7 +72,7 @@ def _connected(address: str) -> Iterator[Client]:
         from distributed import Client
     except ImportError:
         raise UsageError(
-            "--cluster: dask.distributed is not installed: pip install 'milepost[cluster]'"
+            f"--cluster: dask.distributed is not installed: {install_hint('cluster')}"
         ) from None
     name = printable(address)
     try:

@@ -15,6 +15,7 @@ from reports.stored.artefacts import cells_table, write_artefacts
 from reports.stored.journal import Journal, Outcome
 from reports.stored.manifest import make_manifest
 from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit, scenario_of
+from reports.study.clock import clock_warnings
 from reports.study.rounds import first_round, most_replications, next_round
 from reports.study.sections import Study
 from reports.study.settings import Settings
@@ -59,6 +60,7 @@ class SweepReport:
     outcomes: list[tuple[Cell, Outcome]]
     reached: bool | None = None  # whether intervals are as narrow as `until_ci` asks
     sentences: Sequence[str] = ()  # what the results conclude
+    warnings: Sequence[str] = ()  # why they may not be true
 
     @property
     def failed(self) -> list[tuple[Cell, Outcome]]:
@@ -109,7 +111,14 @@ def sweep(
             outcomes, facts = run.settled(expand(settings, replications)[1])
             reached = _reached(study, outcomes, facts, baseline)
         told = write_artefacts(folder, study, outcomes, facts, baseline, command, reached)
-    return SweepReport(folder, outcomes, reached, told)
+    return SweepReport(folder, outcomes, reached, told, _warnings(cells, facts))
+
+
+def _warnings(cells: Sequence[Cell], facts: Facts) -> list[str]:
+    told = [
+        clock_warnings(c.study, facts[c.trace].name, facts[c.trace].tick_seconds) for c in cells
+    ]
+    return list(dict.fromkeys(warning for warnings in told for warning in warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +266,7 @@ def describe(report: SweepReport) -> dict[str, Any]:
             {"cell": cell.identity, "placer": cell.study.policy.placer, "error": outcome.error}
             for cell, outcome in report.failed
         ],
+        "warnings": list(report.warnings),
         "sentences": list(report.sentences),
         "server": _server_json(loads_of(report)),
         "files": ["cells.parquet", "manifest.json", "differences.json", "report.html"],

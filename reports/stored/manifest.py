@@ -11,7 +11,7 @@ from reports.study.capacities import small_note
 from reports.study.cells import Cell
 from reports.study.scenario import profile_named
 from reports.study.sections import AUTO, Study
-from reports.study.traces import TraceFacts, rate_note
+from reports.study.traces import TraceFacts, notes_of
 from reports.study.workload_grid import WORKLOADS, source_name
 from reports.version import version, versions
 
@@ -118,9 +118,7 @@ def _knobs(cell: Cell) -> set[str]:
 
 
 def _trace(study: Study, facts: TraceFacts) -> dict[str, Any]:
-    notes = list(facts.notes)
     builtin = study.workload.trace is None
-    notes += rate_note(study, has_arrivals=facts.has_arrivals)
     drawn = builtin or (not facts.has_arrivals and study.server.kind != "instant")
     return {
         "name": facts.name,
@@ -128,7 +126,7 @@ def _trace(study: Study, facts: TraceFacts) -> dict[str, Any]:
         "prompt_tokens": facts.prompt_tokens,
         "granularity": facts.granularity,
         "sha256": facts.sha256,
-        "notes": notes,
+        "notes": notes_of(study, facts),
         "deterministic": not drawn,
     }
 

@@ -28,7 +28,7 @@ from reports.study.workload_grid import (
     without_replaced,
 )
 from reports.version import version
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, SettingError, UsageError, printable
 
 if TYPE_CHECKING:
     from simulator.simulation import Scenario
@@ -141,12 +141,13 @@ def baseline_placer(study: Study, cells: list[Cell]) -> str:
     placers = list(dict.fromkeys(cell.study.policy.placer for cell in cells))
     if study.study.baseline is None:
         return "last" if "last" in placers else placers[0]
-    baseline = canonical("placer", study.study.baseline)
+    try:
+        baseline = canonical("placer", study.study.baseline)
+    except UsageError as error:
+        raise SettingError("study.baseline", str(error)) from error
     if baseline not in placers:
-        raise UsageError(
-            f"study.baseline = '{printable(baseline)}' is not among the placers: "
-            f"{', '.join(placers)}"
-        )
+        problem = f"'{printable(baseline)}' is not among the placers: {', '.join(placers)}"
+        raise SettingError("study.baseline", problem)
     return baseline
 
 
@@ -178,7 +179,10 @@ def _canonical(settings: Settings) -> Study:
     try:
         return canonical_policies(study)
     except PolicyError as error:
-        raise UsageError(f"{settings.origin(f'policy.{error.kind}')}: {error}") from error
+        key = f"policy.{error.kind}"
+        origin = settings.origin(key)
+        place = origin if origin == f"--{error.kind}" else f"{origin}: '{key}'"
+        raise UsageError(f"{place}: {error}") from error
 
 
 def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
@@ -241,14 +245,15 @@ def _refuse_twins(cells: list[Cell]) -> None:
 def _refuse_one_draw(study: Study) -> None:
     """Refuse draws that make no interval, or one that replications do not make narrow."""
     if study.model.draws and study.study.until_ci is not None:
-        raise UsageError(
-            "study.until_ci: with model.draws the intervals tell what is not known of the costs, "
-            "which more replications do not make narrow"
+        raise SettingError(
+            "study.until_ci",
+            "with model.draws the intervals tell what is not known of the costs, "
+            "which more replications do not make narrow",
         )
     if study.model.draws and study.study.replications < 2:
-        raise UsageError(
-            "model.draws: each replication has a draw of its own, so study.replications: "
-            "expected 2 or more"
+        raise SettingError(
+            "model.draws",
+            "each replication has a draw of its own: study.replications: expected 2 or more",
         )
 
 
@@ -280,13 +285,15 @@ def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
 
 def _repetition(study: Study, why: str) -> UsageError:
     if study.study.until_ci is not None:
-        return UsageError(
-            f"study.until_ci: {why}; more replications tell nothing: leave it out (intervals then "
-            "come from resampling blocks of requests)"
+        return SettingError(
+            "study.until_ci",
+            f"{why}; more replications tell nothing: leave it out (intervals then come from "
+            "resampling blocks of requests)",
         )
-    return UsageError(
-        f"study.replications: {why}; one seed repeated is no evidence: set it to 1 "
-        "(intervals then come from resampling blocks of requests)"
+    return SettingError(
+        "study.replications",
+        f"{why}; one seed repeated is no evidence: set it to 1 (intervals then come from "
+        "resampling blocks of requests)",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reports.study.sections import Study
-from simulator.errors import UsageError
+from simulator.errors import SettingError, UsageError
 from simulator.file_memory import remembered
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def profile_named(name: str, draw: int | None = None) -> Profile:
 
     Raises
     ------
-    UsageError, DataError
+    SettingError, DataError
         When there is none of this name, it does not validate, or it has no such draw.
     """
     from calibration.catalogue import profile_file
@@ -86,7 +86,12 @@ def _opened(file: str, name: str, draw: int | None) -> Profile:
     from simulator.profile import drawn
 
     del file  # that whose changes matter
-    return open_profile(name) if draw is None else drawn(profile_named(name), draw)
+    try:
+        return open_profile(name) if draw is None else drawn(profile_named(name), draw)
+    except SettingError:
+        raise
+    except UsageError as error:
+        raise SettingError("model.profile", str(error)) from error
 
 
 def canonical_policies(study: Study) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,15 +14,33 @@ from reports.study.generated import (
 )
 from reports.study.settings import replace_path, replace_profile_path
 from reports.study.workload_grid import absolute_traces
-from simulator.errors import MilepostError, UsageError
+from simulator.bounds import (
+    MAX_BLOCK_TOKENS,
+    MAX_RATE_PER_SECOND,
+    MAX_SEED,
+    MIN_RATE_PER_SECOND,
+)
+from simulator.errors import MilepostError, SettingError, UsageError
 from simulator.percentiles import USUAL, percentile_name, with_usual
-from simulator.units import parse_capacity, parse_seconds, parse_share
+from simulator.units import (
+    LARGEST_SECONDS,
+    parse_capacity,
+    parse_seconds,
+    parse_share,
+)
+from workloads.options import (
+    OnBadLine,
+    ReadOptions,
+    RowsAre,
+    TimeUnit,
+)
 
+MOST_REPLICATIONS = 1000
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
 AUTO = "auto"  # warm-up by MSER-5
 MOST_PERCENTILES = 20
-READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
+READ_OPTIONS = tuple(field.name for field in fields(ReadOptions) if field.name != "on_bad_line")
 NOT_IN_GRID = (
     "workload.builtin",
     "workload.block",
@@ -48,6 +67,12 @@ def parse_percentiles(value: Any) -> list[float]:
     return [float(name.removeprefix("p")) for name in with_usual(names) if name in names]
 
 
+def _told(kind: str, unit: str, *, bounds: str = "") -> Any:
+    """Return what documentation says of a type where its schema does not."""
+    told = {"kind": kind, "unit": unit, "bounds": bounds}
+    return Field(json_schema_extra={key: text for key, text in told.items() if text})
+
+
 def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
     """Return a validator that parses, and whose errors pydantic gives a place."""
 
@@ -62,36 +87,79 @@ def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeVali
     return BeforeValidator(read)
 
 
-Seconds = Annotated[float, _reading(parse_seconds, (str,)), Field(gt=0, le=1e9)]
-Capacity = Annotated[int | None, _reading(parse_capacity, (object,))]
-Share = Annotated[float, _reading(parse_share, (str,)), Field(gt=0, lt=1)]
-Warmup = Annotated[
-    Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"], _reading(parse_warmup, (str,))
+Seconds = Annotated[
+    float, _reading(parse_seconds, (str,)), Field(gt=0, le=LARGEST_SECONDS), _told("time", "s")
 ]
-Percentiles = Annotated[list[float], _reading(parse_percentiles, (object,))]
+Percentiles = Annotated[
+    list[float],
+    _reading(parse_percentiles, (object,)),
+    _told("numbers, as in `[95, 99.9]`", "", bounds="0 to 100, at most 20"),
+]
+Capacity = Annotated[
+    int | None,
+    _reading(parse_capacity, (object,)),
+    _told("size, as in `8 GiB`", "bytes", bounds="0 to 2**60, or `unbounded`"),
+]
+Share = Annotated[
+    float, _reading(parse_share, (str,)), Field(gt=0, lt=1), _told("share, as in `1 %`", "")
+]
+Warmup = Annotated[
+    Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"],
+    _reading(parse_warmup, (str,)),
+    _told("share, or `auto`", "of the requests", bounds="0 to 0.9"),
+]
+Rate = Annotated[
+    float, Field(ge=MIN_RATE_PER_SECOND, le=MAX_RATE_PER_SECOND), _told("number", "1/s")
+]
+Tokens = Annotated[int, Field(ge=1, le=MAX_BLOCK_TOKENS), _told("whole number", "tokens")]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    # Texts below fields are their descriptions, from which docs/study.md is written.
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
 
 
 class Workload(_Section):
     """Where the requests come from: a trace file, a generator, or the built-in workload."""
 
     trace: Annotated[str, Field(min_length=1)] | None = None
+    """A trace file or folder, relative to the study file."""
     builtin: bool | None = None
-    block: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+    """Whether requests are those of the built-in workload, as they are without a trace and a
+    generator."""
+    block: Tokens | None = None
+    """Tokens a block, where rows name blocks by ids; by default what the format says."""
     format: str | None = None
-    on_bad_line: Literal["fail", "skip"] = "fail"
-    time_unit: Literal["s", "ms", "us", "ns"] | None = None
-    rows: Literal["cumulative", "incremental"] | None = None
+    """The format of the trace; by default the one that it looks like."""
+    on_bad_line: OnBadLine = "fail"
+    """Whether a line that cannot be read is an error, or is left out and counted."""
+    time_unit: TimeUnit | None = None
+    """The unit of the times in the trace; by default the one of the format."""
+    rows: RowsAre | None = None
+    """Whether a row holds the whole context, or what is new in its session; by default what the
+    format says."""
     tokenizer: Spec | None = None
-    jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
-    session_rate: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
+    """How text becomes tokens: a name or a file."""
+    jitter: Seed | None = None
+    """The seed by which arrivals are spread within the ticks of a coarse clock; by default they
+    stay where they are."""
+    session_rate: Rate | None = None
+    """Sessions that begin in a second, where the trace does not tell when they do."""
+    seed: Seed | None = None
+    """The seed of what a format draws, such as the starts of sessions; 0 by default."""
     generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+    """A generator, as in `chats:turns_mean=3`, or a mixture, as in `0.6 documents + 0.4 chats`;
+    a table `[workload.generator]` of shares by name says the same."""
     knobs: dict[str, Any] = {}
+    """Those of the built-in workload, each a key of its own."""
 
     def read_options(self) -> dict[str, Any]:
         """Return what `workloads.opening.open_trace` is to be told of the file."""
@@ -102,8 +170,10 @@ class Workload(_Section):
 class Arrivals(_Section):
     """When requests come, of generated workloads and of traces without times."""
 
-    rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    rate: Rate | None = None
+    """Requests in a second: 5 by default, or 1 for a trace without times."""
     process: Spec | None = None
+    """The arrival process, as in `gamma:cv=3`: Poisson by default."""
 
 
 class Model(_Section):
@@ -113,48 +183,69 @@ class Model(_Section):
     """
 
     profile: Spec = "qwen3.5-9b-h200"
-    alignment: Annotated[int, Field(ge=1, le=1 << 20)] | None = None
+    """The cost profile: a name, or a JSON file relative to the study file; options follow a colon,
+    as in `qwen3.5-9b-h200:kv=fp8`."""
+    alignment: Tokens | None = None
+    """Checkpoints lie at multiples of this; by default what the profile says."""
     draws: bool = False
+    """Whether each replication draws the coefficients of the profile anew from their
+    uncertainty."""
 
 
 class Cache(_Section):
-    """The byte budget of KV and checkpoints, None being unbounded; what evicted KV gives up."""
+    """The byte budget of KV and checkpoints, and what evicted KV gives up."""
 
     capacity: Capacity = None
+    """The bytes that KV and checkpoints may take together."""
     evicts: Literal["tail", "block", "run"] = "tail"
+    """What a run of KV gives up when it is evicted: as much of its end as is short, in whole pages;
+    the same, but a prompt too large for the cache ends a page earlier; or all of it."""
 
 
 class Server(_Section):
     """How requests are served."""
 
     kind: Literal["queue", "instant"] = "queue"
-    queue_limit: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    """Whether requests wait for one another, or are served in no time, so that only their order
+    counts."""
+    queue_limit: Annotated[int, Field(ge=0, le=10**9), _told("whole number", "requests")] | None = (
+        None
+    )
+    """Requests that may wait; those beyond are rejected. By default any number."""
     horizon: Seconds | None = None
+    """When the simulation ends, whatever is unfinished; by default when all requests are."""
 
 
 class Policy(_Section):
     """One policy string of each kind."""
 
     placer: Spec = "adaptive"
+    """Where checkpoints are stored, as in `block:size=1024`."""
     eviction: Spec = "lru"
+    """What leaves when room is needed."""
     admission: Spec = "always"
+    """What is worth storing."""
 
 
 class Evidence(_Section):
-    """The `[study]` section: seed, replications, baseline, warm-up share.
+    """The evidence: seed, replications, baseline and warm-up."""
 
-    The warm-up is "auto" where MSER-5 is to find it. With `until_ci` replications are added, up
-    to `max_replications`, until the intervals are within this share of what they are about.
-    `percentiles` of the time to first token are told besides P50, P90 and P99.
-    """
-
-    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
-    replications: Annotated[int, Field(ge=1, le=1000)] = 1
+    seed: Seed = 0
+    """The seed of the first replication, from which the others are drawn."""
+    replications: Annotated[int, Field(ge=1, le=MOST_REPLICATIONS)] = 1
+    """How often everything is drawn anew; a trace with times of its own is replayed once."""
     until_ci: Share | None = None
-    max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None
+    """Replications are added until 95 % intervals are within this share of what they are about."""
+    max_replications: Annotated[int, Field(ge=2, le=MOST_REPLICATIONS)] | None = None
+    """The most of them, with `until_ci`; by default 100, or `replications` if that is more."""
     baseline: Spec | None = None
+    """The placer that others are compared with; by default `last` where it is among them, or the
+    first."""
     warmup: Warmup = 0.0
+    """The first share of the requests, which is served but not counted; `auto` finds it by
+    MSER-5."""
     percentiles: Percentiles | None = None
+    """Percentiles of the time to first token that are told besides P50, P90 and P99."""
 
     @property
     def percentile_names(self) -> list[str]:
@@ -169,8 +260,8 @@ class Evidence(_Section):
         Raises UsageError where it is "auto", which only sweeps and runs can find out.
         """
         if self.warmup == "auto":
-            raise UsageError(
-                "study.warmup = 'auto' is for `milepost sweep` and `run`; state a share here"
+            raise SettingError(
+                "study.warmup", "'auto' is for `milepost sweep` and `run`; state a share here"
             )
         return self.warmup
 
@@ -179,6 +270,7 @@ class Study(_Section):
     """A whole study file, resolved."""
 
     title: Annotated[str, Field(max_length=200)] = ""
+    """What the page is called; by default it is made of the workload."""
     workload: Workload = Workload()
     arrivals: Arrivals = Arrivals()
     model: Model = Model()

@@ -6,11 +6,13 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import UsageError, printable
+from reports.study.own_trace import with_own_trace
+from simulator.errors import SettingError, UsageError, printable
 
 FILE_LIMIT_BYTES = 1 << 20
 _PATHS = (
@@ -36,10 +38,13 @@ class Settings:
         Dotted key -> value, as written.
     origins
         Dotted key -> the file or flag that set it.
+    notes
+        What of the study is not used, and why, for whoever asked.
     """
 
     values: dict[str, Any]
     origins: dict[str, str]
+    notes: tuple[str, ...] = ()
 
     def origin(self, key: str) -> str:
         """Return the file or flag that set `key` (or a key below it)."""
@@ -48,15 +53,35 @@ class Settings:
         below = (name for name in self.origins if name.startswith(f"{key}."))
         return self.origins.get(next(below, ""), "study")
 
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Put the file or flag that set it before what is wrong with a setting."""
+        try:
+            yield
+        except SettingError as error:
+            place = self._place(error.name)
+            if place is None:
+                raise
+            raise UsageError(f"{place}: {error.problem}") from error
+
+    def _place(self, key: str) -> str | None:
+        """Return who set a key or varies it, and the key; None where nobody did."""
+        for varied in (key, f"grid.{key}", f"grid.{key.partition('.')[0]}"):
+            if varied in self.values:
+                return f"{self.origin(varied)}: '{varied}'"
+        return None
+
     def with_value(self, key: str, value: Any, origin: str) -> Settings:
         """Return the settings with one of them replaced."""
-        return Settings({**self.values, key: value}, {**self.origins, key: origin})
+        values, origins = {**self.values, key: value}, {**self.origins, key: origin}
+        return Settings(values, origins, self.notes)
 
 
 def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] = ()) -> Settings:
     """Read a study file and lay the overrides (key, value, origin) over it.
 
-    Paths in the file are relative to it, those in overrides to the working directory.
+    Paths in the file are relative to it, those in overrides to the working directory. A trace
+    among the overrides comes in the place of the study's own workload.
 
     Raises
     ------
@@ -68,9 +93,11 @@ def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] =
         name = printable(str(path))
         for key, value in flatten(_read_toml(path)):
             settings = settings.with_value(key, _beside(path.parent, key, value), name)
-    for key, value, origin in overrides:
+    own = settings
+    over = list(overrides)
+    for key, value, origin in over:
         settings = settings.with_value(key, value, origin)
-    return settings
+    return with_own_trace(own, settings, {key for key, _, _ in over})
 
 
 def parse_override(text: str) -> tuple[str, Any, str]:

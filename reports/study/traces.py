@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from reports.files import make_folder, write_json
+from reports.study.clock import clock_warnings, coarse_tick_seconds
 from reports.study.sections import DEFAULT_RATE, Study, Workload
 from reports.study.traffic import keeps_times, process_of, traffic_of
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, SettingError, printable
 from simulator.file_memory import remembered
 from simulator.trace import Trace
 
@@ -32,6 +33,8 @@ class TraceFacts:
         Of the source file; None for the built-in workload.
     tree_tokens
         Distinct prompt tokens: the KV that an unbounded cache ends with.
+    tick_seconds
+        Of a clock so coarse that it makes bursts; None where it is fine.
     """
 
     name: str
@@ -42,6 +45,7 @@ class TraceFacts:
     has_arrivals: bool
     sha256: str | None
     tree_tokens: int
+    tick_seconds: float | None
 
 
 def load_trace(study: Study, seed: int) -> Trace:
@@ -57,7 +61,11 @@ def load_trace(study: Study, seed: int) -> Trace:
         return traffic_of(study).trace(seed)
     from workloads.opening import open_trace
 
-    return open_trace(Path(workload.trace), format=workload.format, **workload.read_options())
+    options = workload.read_options()
+    try:
+        return open_trace(Path(workload.trace), format=workload.format, **options)
+    except SettingError as error:
+        raise SettingError(f"workload.{error.name}", error.problem) from error
 
 
 def with_times(trace: Trace, study: Study, seed: int) -> Trace:
@@ -89,11 +97,21 @@ def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
     if process is not None and keeps_times(process_of(study, DEFAULT_RATE)):
         return
     if rate is not None or process is not None:
-        stated = f"process = {printable(process)}" if process else f"rate = {rate:g}"
-        raise UsageError(
-            f"arrivals.{stated} contradicts the trace '{printable(name)}', which has arrival times "
-            "of its own (process = 'trace' with a rate stretches them)"
+        key, stated = ("process", printable(process)) if process else ("rate", f"{rate:g}")
+        raise SettingError(
+            f"arrivals.{key}",
+            f"{stated} contradicts the trace '{printable(name)}', which has arrival times of its "
+            "own (arrivals.process = 'trace' with a rate stretches them)",
         )
+
+
+def notes_of(study: Study, facts: TraceFacts) -> list[str]:
+    """Return what readers should know of a workload, its times included."""
+    return [
+        *facts.notes,
+        *rate_note(study, has_arrivals=facts.has_arrivals),
+        *clock_warnings(study, facts.name, facts.tick_seconds),
+    ]
 
 
 def rate_note(study: Study, *, has_arrivals: bool) -> list[str]:
@@ -173,6 +191,7 @@ def facts_of(trace: Trace, study: Study) -> TraceFacts:
         has_arrivals=trace.arrival_seconds is not None,
         sha256=None if source is None else file_sha256(source),
         tree_tokens=int((trace.tree.stop - trace.tree.start).sum()),
+        tick_seconds=coarse_tick_seconds(trace),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from reports.study.generated import generator_fields
 from reports.study.sections import Study
-from simulator.errors import UsageError
+from simulator.errors import SettingError
 
 if TYPE_CHECKING:
     from simulator.trace import Trace
@@ -96,7 +96,7 @@ def process_of(study: Study, default_rate: float) -> ArrivalProcess:
     if rate is None:
         return process
     if process.rate is not None:
-        raise UsageError(f"arrivals.rate = {rate:g} contradicts the rate in '{text}'")
+        raise SettingError("arrivals.rate", f"{rate:g} contradicts the rate in '{text}'")
     return process.at_rate(rate)
 
 

@@ -9,13 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.bounds import MAX_RATE_PER_SECOND, MIN_RATE_PER_SECOND
 from simulator.errors import UsageError
 from workloads.spec import Spec, knob
 
 Float64 = NDArray[np.float64]
 
-MIN_RATE_PER_SECOND = 1e-6
-MAX_RATE_PER_SECOND = 1e6
 DEFAULT_RATE_PER_SECOND = 1.0
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulator.errors import DataError, UsageError, printable
 from simulator.files import unwritable
+from simulator.installing import install_hint
 from workloads.fetching.public_traces import MIRROR, PublicTrace
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ def _download(trace: PublicTrace, part: Path, report: Report | None) -> None:
     try:
         import requests
     except ImportError:
-        raise UsageError(
-            "fetching needs the library requests: pip install 'milepost[fetch]'"
-        ) from None
+        raise UsageError(f"fetching needs the library requests: {install_hint('fetch')}") from None
     breaks = 0
     while (done := _size(part)) < trace.size_bytes:
         try:

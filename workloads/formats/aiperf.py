@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
@@ -145,7 +145,7 @@ class _Reader:
             lay_out(self.rows, self.options)
         elif self.options.session_rate is not None:
             name = printable(str(self.path))
-            raise UsageError(f"session rate: {name} has no sessions, or tells when they start")
+            raise SettingError("session_rate", f"{name} has no sessions, or tells when they start")
 
 
 def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None]:

@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from simulator.bounds import MAX_BLOCK_TOKENS
 from simulator.errors import DataError
 from workloads.anomaly import Anomaly
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Instants
-from workloads.options import MAX_BLOCK_TOKENS, ReadOptions
+from workloads.options import ReadOptions
 from workloads.prefixes.id_ranges import MAX_PIECES, IdRanges
 from workloads.reading.fields import Problem, short
 from workloads.reading.head import read_head

@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError, printable
+from simulator.errors import SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import TokenLists
@@ -106,7 +106,7 @@ class _Reader:
         """Keep to what the first request has."""
         if with_ids and self.incremental:
             name = printable(str(self.path))
-            raise UsageError(f"rows: {name} names whole prompts by their ids: cumulative rows")
+            raise SettingError("rows", f"{name} names whole prompts by their ids: cumulative rows")
         self.with_ids = with_ids
         if with_ids:
             self.rows.prompts = self.tokens

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.errors import UsageError, printable
+from simulator.errors import SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
@@ -75,7 +75,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     if not started:
         lay_out(rows, options)
     elif options.session_rate is not None:
-        raise UsageError(f"session rate: {printable(str(path))} says when its sessions start")
+        raise SettingError("session_rate", f"{printable(str(path))} says when its sessions start")
     return rows
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from simulator.bounds import MAX_REQUESTS
 from simulator.errors import UsageError
 from simulator.trace import Trace
 from workloads.arrivals import ArrivalProcess
@@ -16,8 +17,6 @@ from workloads.spec import Spec
 from workloads.synthetic.catalogue import Catalogue, PrefixLaw, draw_catalogue
 from workloads.synthetic.draws import Float64
 from workloads.synthetic.traffic import Traffic, assemble, in_time
-
-MOST_REQUESTS = 10**8
 
 
 class Generator(Protocol):
@@ -32,8 +31,8 @@ class Generator(Protocol):
 
 def check_requests(requests: int) -> None:
     """Raise `UsageError` where a number of requests is out of range."""
-    if not 1 <= requests <= MOST_REQUESTS:
-        limits = f"1 to {MOST_REQUESTS:,}"
+    if not 1 <= requests <= MAX_REQUESTS:
+        limits = f"1 to {MAX_REQUESTS:,}"
         raise UsageError(f"requests: expected {limits}, found {requests:,}")
 
 

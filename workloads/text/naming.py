@@ -9,7 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, SettingError, printable
+from simulator.installing import install_hint
 from workloads.reading.files import open_file
 from workloads.reading.reader import read_start
 from workloads.text.stand_ins import byte_tokenizer, word_tokenizer
@@ -49,9 +50,10 @@ def tokenizer_for(name: str | None) -> Tokenizer:
         return _qwen("qwen3.5", "Qwen3.5 and Qwen3.6")
     if _QWEN.fullmatch(name):
         return _qwen("qwen", "Qwen 1 to 3")
-    raise UsageError(
-        f"tokenizer: '{printable(name, 80)}' is no file, and no known name "
-        f"({', '.join(STAND_INS)}, qwen3.5, qwen2.5 or another Qwen model)"
+    raise SettingError(
+        "tokenizer",
+        f"'{printable(name, 80)}' is no file, and no known name "
+        f"({', '.join(STAND_INS)}, qwen3.5, qwen2.5 or another Qwen model)",
     )
 
 
@@ -98,7 +100,7 @@ def _require(package: str) -> None:
         importlib.import_module(package)
     except ImportError:
         wanted = package.replace("_", "-")
-        raise UsageError(
-            f"tokenizer: needs the package '{wanted}', which is not installed "
-            f"(pip install {wanted}; the extra 'text' has it)"
+        raise SettingError(
+            "tokenizer",
+            f"needs the package '{wanted}', which is not installed: {install_hint('text')}",
         ) from None

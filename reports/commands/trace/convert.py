@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from reports.commands.options import (
-    Block,
-    DrawSeed,
-    Format,
-    Jitter,
-    Json,
-    OnBadLine,
-    RowsAre,
-    SessionRate,
-    TimeUnit,
-    Tokenizer,
-    read_options,
-)
+from reports.commands.groups import spread
+from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File, Out, refuse_suffix, write
 
 
+@spread()
 def convert(
     file: File,
     out: Out,
-    block: Block = None,
-    format: Format = None,
-    on_bad_line: OnBadLine = None,
-    time_unit: TimeUnit = None,
-    rows: RowsAre = None,
-    tokenizer: Tokenizer = None,
-    jitter: Jitter = None,
-    session_rate: SessionRate = None,
-    seed: DrawSeed = None,
+    reading: FileFlags = FILE_AS_IT_SAYS,
     json: Json = False,
 ) -> None:
     """Write a trace in another form: .parquet opens at once, .jsonl(.gz) is read everywhere."""
     from workloads.opening import open_trace
 
     refuse_suffix(out)
-    options = read_options(
-        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
-    )
-    trace = open_trace(file, format=format, **options)
+    trace = open_trace(file, **reading.given())
     write(trace, out, trace.granularity, as_json=json)

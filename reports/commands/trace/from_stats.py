@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import (
-    Block,
-    Format,
-    Json,
-    OnBadLine,
-    RowsAre,
-    SessionRate,
-    TimeUnit,
-    Tokenizer,
-    read_options,
-)
+from reports.commands.groups import spread
+from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.commands.trace.files import Out, refuse_suffix, save_trace
 from reports.console import print_json, print_line, say
+from simulator.bounds import MAX_SEED
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,23 +19,20 @@ if TYPE_CHECKING:
     from workloads.twin import TwinStats
 
 
+@spread(without=("jitter",))
 def from_stats(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or statistics of one.")],
     out: Out,
     stats: Annotated[
         Path | None, typer.Option(metavar="STATS.json", help="Write the statistics here.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the twin, and of --session-rate.")] = 0,
+    reading: TraceFlags = AS_IT_SAYS,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MAX_SEED, help="Of the twin, and of --session-rate.")
+    ] = 0,
     requests: Annotated[
         int | None, typer.Option(help="Requests; default: as many as the trace has.")
     ] = None,
-    block: Block = None,
-    format: Format = None,
-    on_bad_line: OnBadLine = None,
-    time_unit: TimeUnit = None,
-    rows: RowsAre = None,
-    tokenizer: Tokenizer = None,
-    session_rate: SessionRate = None,
     json: Json = False,
 ) -> None:
     """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
@@ -55,20 +44,14 @@ def from_stats(
     from workloads.twin.stats import is_stats
 
     refuse_suffix(out)
-    options = read_options(
-        block,
-        on_bad_line,
-        time_unit,
-        rows,
-        tokenizer,
-        session_rate=session_rate,
-        seed=None if session_rate is None else seed,
-    )
-    if is_stats(file) and (options or format is not None or stats is not None):
+    options = reading.given()
+    if reading.session_rate is not None:
+        options["seed"] = seed
+    if is_stats(file) and (options or stats is not None):
         raise UsageError(
             "statistics are read as they are: expected no flag of a trace, nor --stats"
         )
-    original, fitted = _read(file, format, options)
+    original, fitted = _read(file, options)
     twin = generate(fitted, seed, requests)
     if stats is not None:
         write_stats(fitted, stats)
@@ -76,9 +59,7 @@ def from_stats(
     _tell(out, twin, original, as_json=json)
 
 
-def _read(
-    file: Path, format: str | None, options: dict[str, object]
-) -> tuple[Trace | None, TwinStats]:
+def _read(file: Path, options: dict[str, Any]) -> tuple[Trace | None, TwinStats]:
     """Return the trace, if it is one, and its statistics."""
     from workloads.opening import open_trace
     from workloads.twin import fit, read_stats
@@ -86,7 +67,7 @@ def _read(
 
     if is_stats(file):
         return None, read_stats(file)
-    trace = open_trace(file, format=format, **options)
+    trace = open_trace(file, **options)
     return trace, fit(trace)
 
 

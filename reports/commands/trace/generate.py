@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.commands.options import Arrivals, Generator, Json, settings_from
+from reports.commands.options import Json, Requests, settings_from
+from reports.commands.study_flags import Arrivals, Generator
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
 from reports.study.settings import parse_override
+from simulator.bounds import MAX_BLOCK_TOKENS, MAX_SEED
 from simulator.errors import UsageError
 
 
@@ -21,14 +23,16 @@ def generate(
         Path | None, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")
     ] = None,
     generator: Generator = None,
-    requests: Annotated[int | None, typer.Option(help="Requests; default: 4000.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    requests: Requests = None,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed.")] = 0,
     drift: Annotated[
         str | None, typer.Option(help="As in shift:distance=0.3; built-in workload: 0 to 1.")
     ] = None,
     arrivals: Arrivals = None,
     rate: Annotated[float | None, typer.Option(help="Requests/s; default: 5.")] = None,
-    block: Annotated[int, typer.Option(min=1, help="Tokens a block, in JSONL.")] = 64,
+    block: Annotated[
+        int, typer.Option(min=1, max=MAX_BLOCK_TOKENS, help="Tokens a block, in JSONL.")
+    ] = 64,
     show: Annotated[
         bool, typer.Option("--list", help="List generators, drifts, arrivals.")
     ] = False,
@@ -51,8 +55,10 @@ def generate(
         "--arrivals": ("arrivals.process", arrivals),
         "--rate": ("arrivals.rate", rate),
     }
-    study = parse_study(settings_from(None, flags, None))
-    write(load_trace(study, seed), out, block, as_json=json)
+    settings = settings_from(None, flags, None)
+    with settings.naming():
+        trace = load_trace(parse_study(settings), seed)
+    write(trace, out, block, as_json=json)
 
 
 def print_names(*, as_json: bool) -> None:

@@ -7,46 +7,25 @@ from typing import Annotated
 
 import typer
 
-from reports.commands.options import (
-    Block,
-    DrawSeed,
-    Format,
-    Jitter,
-    Json,
-    OnBadLine,
-    RowsAre,
-    SessionRate,
-    TimeUnit,
-    Tokenizer,
-    read_options,
-)
+from reports.commands.groups import spread
+from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File
 from reports.console import print_json, say
 from simulator.errors import DataError
 
 
+@spread()
 def inspect(
     file: File,
     page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
-    block: Block = None,
-    format: Format = None,
-    on_bad_line: OnBadLine = None,
-    time_unit: TimeUnit = None,
-    rows: RowsAre = None,
-    tokenizer: Tokenizer = None,
-    jitter: Jitter = None,
-    session_rate: SessionRate = None,
-    seed: DrawSeed = None,
+    reading: FileFlags = FILE_AS_IT_SAYS,
     json: Json = False,
 ) -> None:
     """Say what a trace holds, and what an ideal cache would save."""
     from workloads.inspection import inspect as inspect_trace
     from workloads.opening import open_trace
 
-    options = read_options(
-        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
-    )
-    trace = open_trace(file, format=format, **options)
+    trace = open_trace(file, **reading.given())
     if not len(trace):
         raise DataError(str(file), "expected requests, found none")
     found = inspect_trace(trace)

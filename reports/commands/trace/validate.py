@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from reports.commands.options import (
-    Block,
-    Format,
-    Json,
-    RowsAre,
-    TimeUnit,
-    Tokenizer,
-    read_options,
-)
+from reports.commands.groups import spread
+from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.commands.trace.files import File
 from reports.console import print_json, print_table
 from simulator.errors import DataError
@@ -24,20 +17,16 @@ if TYPE_CHECKING:
     from workloads.anomaly import Anomaly
 
 
+@spread(without=("on_bad_line", "jitter", "session_rate"))
 def validate(
     file: File,
-    block: Block = None,
-    format: Format = None,
-    time_unit: TimeUnit = None,
-    rows: RowsAre = None,
-    tokenizer: Tokenizer = None,
+    reading: TraceFlags = AS_IT_SAYS,
     json: Json = False,
 ) -> None:
     """Look for what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
     from workloads.validation import validate as validate_trace
 
-    options = read_options(block, None, time_unit, rows, tokenizer)
-    anomalies = validate_trace(file, format=format, **options)
+    anomalies = validate_trace(file, **reading.given())
     errors = [anomaly for anomaly in anomalies if anomaly.error]
     if json:
         print_json({"valid": not errors, "anomalies": [asdict(anomaly) for anomaly in anomalies]})

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.installing import install_hint
 from tests.reports.cli.conftest import Milepost
 
 
@@ -26,8 +27,7 @@ def test_without_torch_it_says_what_to_install(
     assert told.code == 2
     assert told.out == ""
     assert told.err == (
-        "error: calibration needs torch, which is not installed: "
-        "pip install 'milepost[calibration]'\n"
+        f"error: calibration needs torch, which is not installed: {install_hint('calibration')}\n"
     )
 
 

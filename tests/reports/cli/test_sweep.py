@@ -245,7 +245,7 @@ def test_a_replay_is_not_repeated_as_evidence(
         assert "one seed repeated is no evidence" in ended.err
     rate = ("--set", "study.replications=1", "--set", "arrivals.rate=2")
     ended = milepost("sweep", study, "--out", tmp_path / "out", "--jobs", 1, *rate)
-    assert (ended.code, "arrivals.rate = 2 contradicts the trace" in ended.err) == (2, True)
+    assert (ended.code, "'arrivals.rate': 2 contradicts the trace" in ended.err) == (2, True)
     flags = ("--set", "study.replications=1", "--json")
     ended = milepost("sweep", study, "--out", tmp_path / "out", "--jobs", 1, *flags)
     assert (ended.code, ended.json["cells"]) == (0, 1)

@@ -74,7 +74,10 @@ def test_an_override_without_toml_syntax_is_a_string() -> None:
         ("[study]\nreplications = true\n", "'study.replications': expected a valid integer"),
         ("[study]\nwarmup = nan\n", "'study.warmup': expected a finite number, found nan"),
         ("[study]\nwarmup = inf\n", "'study.warmup': expected a finite number, found inf"),
-        ("[arrivals]\nrate = -1\n", "'arrivals.rate': expected greater than 0, found -1"),
+        (
+            "[arrivals]\nrate = -1\n",
+            "'arrivals.rate': expected greater than or equal to 0.000001, found -1",
+        ),
         ("[server]\nkind = 'fast'\n", "'server.kind': expected 'queue' or 'instant'"),
         ("[server]\nhorizon = 'soon'\n", "'server.horizon': "),
         ("[cache]\ncapacity = 'lots'\n", "'cache.capacity': "),

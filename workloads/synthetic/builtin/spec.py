@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+from simulator.bounds import MAX_REQUESTS
 from simulator.errors import UsageError
 from simulator.trace import Trace
 from workloads.arrivals import ArrivalProcess, check_rate
@@ -13,7 +14,7 @@ from workloads.randomness import stream
 from workloads.synthetic.generator import check_requests
 
 _INTEGER_LIMITS = {
-    "requests": (1, 10**8),
+    "requests": (1, MAX_REQUESTS),
     "documents": (1, 10**6),
     "system_prompts": (1, 10**6),
     "document_tokens_median": (64, 10**6),
@@ -27,6 +28,7 @@ _NUMBER_LIMITS = {
     "turns_mean": (1.0, 64.0),
     "think_seconds_median": (0.001, 1e5),
 }
+LIMITS: dict[str, tuple[float, float]] = {**_NUMBER_LIMITS, **_INTEGER_LIMITS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,53 @@
+"""`milepost new`: a study to begin with."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reports.console import print_line
+from simulator.errors import UsageError, did_you_mean, printable
+
+KINDS = ("comparison", "capacity", "drift")
+
+
+def new(
+    kind: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What the study is about.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Default: KIND.toml; -: print it.")
+    ] = None,
+) -> None:
+    """Write a commented study to begin with; a file that is there is left alone."""
+    if kind not in KINDS:
+        shown = printable(kind, 40)
+        raise UsageError(f"unknown kind of study '{shown}'{did_you_mean(shown, [*KINDS])}")
+    path = Path(f"{kind}.toml") if file is None else file
+    if str(path) == "-":
+        print(starter(kind, f"{kind}.toml"), end="")
+        return
+    _write(path, starter(kind, str(path)))
+    print_line(f"{path}: a study to change; its first lines say how to run it")
+
+
+def starter(kind: str, name: str) -> str:
+    """Return the text of a study to begin with, for a file of that name."""
+    text = (files("reports") / "templates" / "new" / f"{kind}.toml").read_text(encoding="utf-8")
+    return text.replace("FILE", _as_word(name))
+
+
+def _as_word(name: str) -> str:
+    """Return a file name as a shell takes it, on one line."""
+    import shlex
+
+    return shlex.quote(printable(name))
+
+
+def _write(path: Path, text: str) -> None:
+    from simulator.files import write_text
+
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{printable(str(path))}: is there already, and is left as it is")
+    write_text(path, text)

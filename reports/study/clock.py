@@ -1,0 +1,51 @@
+"""Coarse clocks: a trace whose times are rounded makes a queue longer than it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.study.sections import Study
+from simulator.errors import printable
+
+if TYPE_CHECKING:
+    from simulator.trace import Trace
+
+
+def coarse_tick_seconds(trace: Trace) -> float | None:
+    """Return the tick of a clock that makes bursts; None where times are fine, or there are none.
+
+    It is the rule of `milepost trace validate`.
+    """
+    import numpy as np
+
+    from workloads.inspection.burstiness import coarse_tick
+
+    if trace.arrival_seconds is None:
+        return None
+    return coarse_tick(np.unique(trace.arrival_seconds), len(trace))
+
+
+def clock_warnings(study: Study, name: str, tick_seconds: float | None) -> list[str]:
+    """Return the warning about a coarse clock, where times of the trace decide how long one waits.
+
+    With an instant server nothing waits, and drawn arrivals have no clock.
+    """
+    if tick_seconds is None or not waits_by_the_clock(study):
+        return []
+    return [
+        f"{ticks_of(name, tick_seconds)} --jitter SEED spreads arrivals within ticks (`milepost "
+        "run` says what that changes)"
+    ]
+
+
+def waits_by_the_clock(study: Study) -> bool:
+    """Say whether requests of a trace file wait in a queue."""
+    return study.workload.trace is not None and study.server.kind == "queue"
+
+
+def ticks_of(name: str, tick_seconds: float) -> str:
+    """Return the sentence that tells of a coarse clock."""
+    return (
+        f"the times of {printable(name)} are told in ticks of {tick_seconds:g} s: bursts are of "
+        "the clock, and lengthen times to first token."
+    )

@@ -1,0 +1,83 @@
+"""One's own trace in the place of a study's workload, whatever that was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simulator.errors import printable
+
+if TYPE_CHECKING:
+    from reports.study.settings import Settings
+
+TRACE = "workload.trace"
+FLAG = "--trace"
+_REPEATED = ("study.replications", "study.until_ci", "study.max_replications")
+
+
+def with_own_trace(own: Settings, asked: Settings, over: Collection[str]) -> Settings:
+    """Return what is asked for, with a trace of one's own in the place of a study's traffic.
+
+    What the study says of its workload and its arrivals, and that it is repeated, does not hold
+    for another trace. It is left out, with notes that say so.
+
+    Parameters
+    ----------
+    own
+        The study alone.
+    asked
+        The study with flags and `--set` laid over it.
+    over
+        The keys that were laid over it: they stay.
+    """
+    if TRACE not in over or not _replaces(own, asked):
+        return asked
+    lost = [key for key in own.values if _is_traffic(key) and key not in over]
+    notes = [*_about(asked, lost)]
+    if not asked.values.get("model.draws"):  # draws are what replications differ by
+        repeated = [k for k in _REPEATED if own.values.get(k, 1) != 1 and k not in over]
+        lost += repeated
+        notes += _repeated(asked, repeated)
+    values = {key: value for key, value in asked.values.items() if key not in lost}
+    return replace(asked, values=values, notes=(*asked.notes, *notes))
+
+
+def _replaces(own: Settings, asked: Settings) -> bool:
+    """Say whether a trace comes in the place of other traffic; `--set` may only move a file."""
+    several = any(key.startswith("grid.workload") for key in own.values)
+    return asked.origin(TRACE) == FLAG or TRACE not in own.values or several
+
+
+def _is_traffic(key: str) -> bool:
+    return key == "title" or key.removeprefix("grid.").partition(".")[0] in {"workload", "arrivals"}
+
+
+def _about(settings: Settings, keys: list[str]) -> Iterator[str]:
+    """Say which settings are about the study's own workload."""
+    if not keys:
+        return
+    place, trace = settings.origin(keys[0]), printable(Path(str(settings.values[TRACE])).name)
+    told = ", ".join(dict.fromkeys(_section(key) for key in keys))
+    yield f"{place}: {trace} is replayed instead of the study's workload: {told} not used"
+
+
+def _section(key: str) -> str:
+    if key.startswith("grid."):
+        return f"{key.removeprefix('grid.')} of the grid"
+    section, dot, _ = key.partition(".")
+    return f"[{section}]" if dot else section
+
+
+def _repeated(settings: Settings, keys: list[str]) -> Iterator[str]:
+    """Say that a trace is replayed once."""
+    for key in keys:
+        yield (
+            f"{settings.origin(key)}: {key} = {_shown(settings.values[key])} is not used: a trace "
+            "is replayed once, and intervals come from resampling its blocks of time"
+        )
+
+
+def _shown(value: Any) -> str:
+    return printable(str(value), limit=40)

@@ -1,0 +1,12 @@
+"""How optional parts are installed: Milepost is on no index, so that it is done from its clone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs an optional part, and where it is to be typed."""
+    clone = Path(__file__).resolve().parents[1]
+    where = f"the clone, {clone}" if (clone / "pyproject.toml").is_file() else "a clone of Milepost"
+    return f"pip install -e '.[{extra}]' in {where}"
