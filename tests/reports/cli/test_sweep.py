@@ -197,9 +197,10 @@ def test_a_failing_cell_is_told_and_the_rest_finishes(
     assert ended.code == 4
     (failed,) = ended.json["failed"]
     assert failed["placer"] == "moody_placer:Moody"
-    assert failed["error"] == "RuntimeError: bad\\nmood"
+    assert "your policy 'moody_placer:Moody' failed: RuntimeError: bad\\nmood (" in failed["error"]
+    assert "moody_placer.py:" in failed["error"]
     cells = pl.read_parquet(tmp_path / "out" / "cells.parquet")
-    assert cells["error"].to_list() == [None, "RuntimeError: bad\\nmood"]
+    assert cells["error"].to_list() == [None, failed["error"]]
     assert cells["saved_tokens"].null_count() == 1
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert [item["error"] for item in manifest["failed"]] == ["RuntimeError: bad\\nmood"]
