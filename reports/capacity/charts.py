@@ -14,7 +14,7 @@ from reports.capacity.target import METRICS, Metric
 from reports.charts.curves import Axis, Curve, curves, level
 from reports.charts.theme import CONFIG, WIDTH, byte_unit, second_unit
 from reports.page.document import typeset
-from reports.palette import BLUE, COLOURS, GREY, VERMILLION, looks
+from reports.palette import BLUE, COLOURS, GREY, VERMILLION, Look, assigned
 from simulator.units import format_bytes
 
 MOST_DRAWN = len(COLOURS)
@@ -33,15 +33,15 @@ def drawn(found: Found) -> list[Answer]:
     return [answers[n] for n in sorted(alive[:MOST_DRAWN])]
 
 
-def colours_of(answers: Sequence[Answer]) -> dict[str, str]:
-    """Return the colour of each answer by its label: that of its policy, where these differ."""
-    for kind in ("placer", "eviction", "admission"):
-        chosen = [look.colour for look in looks([answer[kind] for answer in answers])]
-        if len(set(chosen)) == len(chosen):
-            break
-    else:
-        chosen = list(COLOURS[: len(answers)])
-    return dict(zip(map(labelled, answers), chosen, strict=True))
+def looks_of(answers: Sequence[Answer]) -> dict[str, Look]:
+    """Return how each answer is drawn, by its label; `answers` are all that the study has.
+
+    It is that of the first kind of policy in which they differ, as in a sweep.
+    """
+    kinds = ("placer", "eviction", "admission")
+    kind = next((k for k in kinds if len({answer[k] for answer in answers}) > 1), kinds[0])
+    styles = assigned({answer["name"]: answer[kind] for answer in answers})
+    return {labelled(answer): styles[answer["name"]] for answer in answers}
 
 
 def capacity_charts(found: Found) -> dict[str, Drawing]:
@@ -70,7 +70,7 @@ def metric_curve(found: Found) -> alt.LayerChart | None:
     title, unit, format_ = _vertical(metric, [*heights, limit])
     return _against_capacity(
         {labelled(answer): _points(answer, "value") for answer in answers},
-        colours_of(answers),
+        looks_of(found["answers"]),
         Axis(title, format_, log=_wide([*heights, limit])),
         unit,
         [*level(limit / unit, f"target: {metric.shown(limit)}"), *_interval(found, limit / unit)],
@@ -86,7 +86,7 @@ def cost_curve(found: Found) -> alt.LayerChart | None:
     series = {labelled(answer): _points(answer, name) for answer in answers}
     heights = [value for points in series.values() for _, value in points]
     axis = Axis("Dollars per million prompt tokens", "$,.3~g", log=_wide(heights))
-    return _against_capacity(series, colours_of(answers), axis, 1.0, _knees(answers))
+    return _against_capacity(series, looks_of(found["answers"]), axis, 1.0, _knees(answers))
 
 
 def variation_bars(found: Found) -> alt.LayerChart | None:
@@ -149,7 +149,7 @@ def _points(answer: Answer, name: str) -> list[tuple[int, float]]:
 
 def _against_capacity(
     series: Mapping[str, Sequence[tuple[int, float]]],
-    colours: Mapping[str, str],
+    styles: Mapping[str, Look],
     y: Axis,
     unit: float,
     below: Sequence[alt.Chart],
@@ -158,7 +158,10 @@ def _against_capacity(
         name: ([size / 2**30 for size, _ in points], [value / unit for _, value in points])
         for name, points in series.items()
     }
-    return curves(lines, colours, Axis("Capacity (GiB)", ",~g", log=True), y, below=below)
+    colours = {name: look.colour for name, look in styles.items()}
+    dashes = {name: look.dash for name, look in styles.items()}
+    x = Axis("Capacity (GiB)", ",~g", log=True)
+    return curves(lines, colours, x, y, below=below, dashes=dashes)
 
 
 def _interval(found: Found, height: float) -> list[alt.Chart]:

@@ -15,8 +15,8 @@ import altair as alt
 import polars as pl
 
 from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
-from reports.palette import FATES, GREY, looks
-from reports.results.points import subjects
+from reports.palette import FATES, GREY
+from reports.statistics import CLAIMS
 from simulator.records import LOSSES
 from simulator.units import format_count
 
@@ -59,9 +59,9 @@ FATES_IN_ORDER = tuple(
 def differences(
     world: World, metric: Literal["token_hit_rate", "ttft_seconds"]
 ) -> alt.LayerChart | None:
-    """Draw paired differences from the baseline at the focus, with intervals; grey where tied.
+    """Draw paired differences from the baseline at the focus, with intervals.
 
-    Of many, those that lead.
+    Grey is what is neither better nor worse. Of many, those that lead.
     """
     found = leading(differences_at_focus(world, metric))
     if not found:
@@ -71,11 +71,10 @@ def differences(
         _difference_row(index, point, estimate, unit, size)
         for index, (point, estimate) in enumerate(found)
     ]
-    colours = dict(zip((s.name for s in world.series), looks(subjects(world.series)), strict=True))
-    rows = [row | {"colour": colours[row["series"]].colour} for row in rows]
+    rows = [row | {"colour": world.looks[row["series"]].colour} for row in rows]
     base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=bands())
     x = _across(rows, title)
-    paint = alt.condition("datum.tied", alt.value(GREY), alt.Color("colour:N", scale=None))
+    paint = alt.condition("!datum.told", alt.value(GREY), alt.Color("colour:N", scale=None))
     opacity = alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
     tooltip = [alt.Tooltip("label:N", title="policy"), alt.Tooltip("text:N", title="difference")]
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(x="zero:Q")
@@ -145,15 +144,8 @@ def explained(estimate: Estimate, size: float, unit: str) -> str:
 
 
 def verdict_word(estimate: Estimate) -> str:
-    """Return " tied" where the interval covers zero, " unsure" where Holm's correction says so.
-
-    " equal" where nothing differs, and nothing for what is sure or has no interval.
-    """
-    if estimate.verdict == "equal":
-        return " equal"
-    if estimate.unsure:
-        return " unsure"
-    return " tied" if estimate.tied else ""
+    """Return " better", " tied" and so on; nothing where there is no interval."""
+    return "" if estimate.verdict == "unknown" else f" {estimate.verdict}"
 
 
 def leading(found: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estimate]]:
@@ -195,7 +187,7 @@ def _difference_row(
         "value": estimate.value / size,
         "low": low / size,
         "high": high / size,
-        "tied": estimate.tied,
+        "told": estimate.verdict in (*CLAIMS, "unknown"),
         "text": explained(estimate, size, unit) + verdict_word(estimate),
     }
 

@@ -37,7 +37,7 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
         for time, saved, prompts in zip(clock.times(row), *(row[c] for c in _RATE), strict=True)
         if prompts
     ]
-    look = series_encodings(world.series)
+    look = series_encodings(world, {row["series"] for row in rows})
     axis = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
     base = alt.Chart(pl.DataFrame(rows)).encode(
         x=clock.axis(), y=alt.Y("rate:Q", title="Token hit rate", axis=axis)

@@ -204,6 +204,8 @@ def study_hash(study: Study, cells: Sequence[Cell]) -> str:
     for key in ("until_ci", "max_replications"):  # absent from older folders
         if evidence[key] is None:
             del evidence[key]
+    for key in ("margin_points", "margin_times"):  # what is said of the results, not they
+        del evidence[key]
     parts = [study.title, evidence, [cell.identity for cell in cells]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -18,6 +18,7 @@ from simulator.units import parse_capacity, parse_seconds, parse_share
 
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
+MARGIN_POINTS, MARGIN_TIMES = 0.5, 0.02
 AUTO = "auto"  # warm-up by MSER-5
 READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
 NOT_IN_GRID = (
@@ -130,7 +131,8 @@ class Evidence(_Section):
     """The `[study]` section: seed, replications, baseline, warm-up share.
 
     The warm-up is "auto" where MSER-5 is to find it. With `until_ci` replications are added, up
-    to `max_replications`, until the intervals are within this share of what they are about.
+    to `max_replications`, until the intervals are within this share of what they are about. The
+    margins are what differences of rates and of times are called tied within.
     """
 
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
@@ -139,6 +141,8 @@ class Evidence(_Section):
     max_replications: Annotated[int, Field(ge=2, le=1000)] | None = None
     baseline: Spec | None = None
     warmup: Warmup = 0.0
+    margin_points: Annotated[float, Field(ge=0, le=100)] = MARGIN_POINTS
+    margin_times: Annotated[float, _reading(parse_share, (str,)), Field(ge=0, lt=1)] = MARGIN_TIMES
 
     @property
     def warmup_share(self) -> float:
