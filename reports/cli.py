@@ -32,6 +32,7 @@ from reports.commands import (
     sweep,
     trace,
 )
+from reports.commands.again import TYPED
 from reports.console import say
 from reports.version import version
 from simulator.errors import MilepostError
@@ -119,6 +120,7 @@ def _prepare_streams() -> None:
 
 
 def _invoke(arguments: list[str]) -> None:
+    TYPED.set(tuple(arguments))
     command = typer.main.get_command(app)
     with command.make_context("milepost", arguments) as context:
         command.invoke(context)

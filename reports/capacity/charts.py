@@ -12,14 +12,14 @@ from reports.capacity.answers import Answer
 from reports.capacity.sentences import labelled
 from reports.capacity.target import METRICS, Metric
 from reports.charts.curves import Axis, Curve, curves, level
-from reports.charts.theme import CONFIG, WIDTH, byte_unit, second_unit
+from reports.charts.intervals import IntervalRow, intervals
+from reports.charts.theme import CONFIG, byte_unit, second_unit
 from reports.page.document import typeset
-from reports.palette import BLUE, COLOURS, GREY, VERMILLION, Look, assigned
+from reports.palette import COLOURS, GREY, Look, assigned
 from simulator.units import format_bytes
 
 MOST_DRAWN = len(COLOURS)
 WIDE = 20  # from this ratio on an axis is logarithmic
-STEP = 34
 
 Found = Mapping[str, Any]
 Drawing = alt.Chart | alt.LayerChart
@@ -96,29 +96,13 @@ def variation_bars(found: Found) -> alt.LayerChart | None:
     base = {"name": "as asked", "answer": found["answers"][found["best"]]}
     items = [item for item in [base, *found["sensitivity"]] if _capacity(item) is not None]
     name, size = byte_unit([item["answer"]["capacity_bytes"] for item in items])
-    rows = [_bar(index, item, size) for index, item in enumerate(items)]
-    x: Any = {
-        "title": f"Least capacity ({name})",
-        "scale": alt.Scale(type="log", nice=False, padding=16),
-        "axis": alt.Axis(tickCount=6, labelOverlap="greedy", format=",~f"),
-    }
-    hidden = alt.Axis(labels=False, ticks=False, domain=False, title=None)
-    base_chart = alt.Chart(pl.DataFrame(rows)).encode(y=alt.Y("row:O", axis=hidden))
-    paint = alt.condition("datum.row == 0", alt.value(VERMILLION), alt.value(BLUE))
-    tooltip = [
-        alt.Tooltip("name:N", title=" "),
-        alt.Tooltip("told:N", title="least capacity"),
-    ]
-    layers = [
-        base_chart.mark_rule(strokeWidth=3, yOffset=9).encode(
-            x=alt.X("low:Q", **x), x2="high:Q", color=paint
-        ),
-        base_chart.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
-            x=alt.X("value:Q", **x), color=paint, tooltip=tooltip
-        ),
-        base_chart.mark_text(align="left", yOffset=-7).encode(x=alt.value(4), text="text:N"),
-    ]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=STEP * len(rows))
+    rows = [_bar(index, item, size, own_colour(found)) for index, item in enumerate(items)]
+    return intervals(rows, f"Least capacity ({name})", log=True)
+
+
+def own_colour(found: Found) -> str:
+    """Return the colour of the policy of the answer."""
+    return looks_of(found["answers"])[labelled(found["answers"][found["best"]])].colour
 
 
 def _capacity(item: Mapping[str, Any]) -> int | None:
@@ -126,19 +110,19 @@ def _capacity(item: Mapping[str, Any]) -> int | None:
     return None if answer is None else answer["capacity_bytes"]
 
 
-def _bar(index: int, item: Mapping[str, Any], size: float) -> dict[str, Any]:
+def _bar(index: int, item: Mapping[str, Any], size: float, own: str) -> IntervalRow:
     answer = item["answer"]
     capacity = answer["capacity_bytes"]
     low, high = answer["low_bytes"] or capacity, answer["high_bytes"] or capacity
-    return {
-        "row": index,
-        "name": item["name"],
-        "told": format_bytes(capacity),
-        "text": f"{typeset(item['name'])}: {format_bytes(capacity)}",
-        "value": capacity / size,
-        "low": low / size,
-        "high": high / size,
-    }
+    return IntervalRow(
+        item["name"],
+        typeset(item["name"]),
+        capacity / size,
+        low / size,
+        high / size,
+        format_bytes(capacity),
+        GREY if index else own,
+    )
 
 
 def _points(answer: Answer, name: str) -> list[tuple[int, float]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.capacity.charts import capacity_charts, drawn, looks_of
+from reports.capacity.charts import capacity_charts, drawn, looks_of, own_colour
 from reports.capacity.finding import SCHEMA_VERSION
 from reports.capacity.sentences import (
     cautions,
@@ -23,7 +23,7 @@ from reports.files import read_versioned, write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
 from reports.page.panel import Panel
-from reports.palette import BLUE, VERMILLION, Look
+from reports.palette import GREY, Look
 from reports.profile.page import KINDS, LOSSY_MEANS
 from reports.results.points import LOOKS_AHEAD, UPPER_BOUND
 from simulator.files import write_text
@@ -155,9 +155,13 @@ def _panels(found: Mapping[str, Any]) -> list[Panel]:
             "variations",
             "How the answer moves",
             f"The least capacity when one thing is different, with its interval.{_undrawn(found)}",
-            (("as asked", VERMILLION), ("one thing different", BLUE)),
+            () if found["best"] is None else _of_variations(found),
         ),
     ]
+
+
+def _of_variations(found: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (("as asked", own_colour(found)), ("one thing different", GREY))
 
 
 def _swatch(name: str, styles: Mapping[str, Look]) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.options import Block, Format, Json, Quiet
 from reports.console import Progress, print_json, print_line, say
 from reports.prototype.setup import GENERATOR, Setup
@@ -85,7 +86,7 @@ def prototype(
         from reports.prototype.page import write_prototype_page
 
         make_folder(out)
-        write_prototype_page(out / PAGE_FILE, run)
+        write_prototype_page(out / PAGE_FILE, run, typed_again("milepost prototype"))
         say(f"page: {out / PAGE_FILE}")
 
 

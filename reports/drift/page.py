@@ -51,6 +51,7 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
         brand="Milepost drift",
         title=found.study.get("title") or f"How the law of {_name(found)} moves",
         version=found.milepost_version,
+        command=found.command,
         answers=answers,
         numbers=_numbers(found, findings),
         range=Range(0, found.windows.count * found.windows.width, "requests"),

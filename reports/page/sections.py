@@ -8,8 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from reports.charts import world_charts
-from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading
-from reports.charts.occupancy import KINDS
+from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading, occurring
+from reports.charts.occupancy import KINDS, kinds_held
 from reports.charts.over_time import Clock, blocks_of
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
@@ -92,9 +92,9 @@ def section(number: int, world: World, worlds: int) -> Section:
         four_numbers(world),
         keys_of(world),
         len(world.series) - len(world.shown.series),
-        [(fate.name, FATES.get(fate.key, GREY)) for fate in FATES_IN_ORDER],
+        [(fate.name, FATES.get(fate.key, GREY)) for fate in occurring(world.at(world.focus))],
         [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
-        list(KINDS.items()),
+        [(kind, KINDS[kind]) for kind in kinds_held(world.at(world.focus))],
         _panels(number, world, MOST_FOLLOWED // worlds),
         HEADINGS,
         rows,
@@ -126,6 +126,7 @@ def keys_of(world: World) -> list[Key]:
             tuple(name for name in world.alike.get(s.name, ()) if name not in shown),
         )
         for s in shown.values()
+        if any(p.rows for p in world.points.values() if p.series == s)
         if (look := world.looks[s.name])
     ]
 

@@ -38,8 +38,12 @@ PANELS = (
     ),
 )
 
+COMMAND = "milepost place --page PAGE.html"
 
-def write_place_page(path: Path, law: DepthLaw, found: dict[str, Any]) -> None:
+
+def write_place_page(
+    path: Path, law: DepthLaw, found: dict[str, Any], command: str = COMMAND
+) -> None:
     """Write the page of an answer; whole, or not at all.
 
     Raises
@@ -47,10 +51,10 @@ def write_place_page(path: Path, law: DepthLaw, found: dict[str, Any]) -> None:
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_place_page(law, found))
+    write_text(path, render_place_page(law, found, command))
 
 
-def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
+def render_place_page(law: DepthLaw, found: dict[str, Any], command: str = COMMAND) -> str:
     """Return the page of an answer as HTML; the same input gives the same bytes.
 
     Parameters
@@ -59,6 +63,8 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
         The law that was asked about, cut at the prompt's length.
     found
         What `placement.answer` says of it.
+    command
+        How a reader may make the page again.
     """
     charts = {
         "staircase": staircase(law, found["positions"], found["law"]["length_tokens"]),
@@ -70,6 +76,7 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
         brand="Milepost placement",
         title=f"Where to checkpoint: {law.name}",
         version=version(),
+        command=command,
         found=found,
         numbers=_numbers(found),
         panels=PANELS,

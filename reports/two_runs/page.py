@@ -55,7 +55,7 @@ def render_comparison(found: TwoRuns, kept: Mapping[str, Any]) -> str:
         moved=_sentence(moved_words(found)),
         notes=_notes(found),
         command=kept["command"],
-        kept_json=json.dumps(dict(kept), indent=2, ensure_ascii=False),
+        found_json=json.dumps(dict(kept), indent=2, ensure_ascii=False),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from reports.commands.again import html_page, typed_again
 from reports.commands.options import (
     Block,
     DrawSeed,
@@ -43,6 +44,7 @@ def inspect(
     from workloads.inspection import inspect as inspect_trace
     from workloads.opening import open_trace
 
+    html_page(page)
     options = read_options(
         block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
     )
@@ -53,7 +55,7 @@ def inspect(
     if page is not None:
         from reports.trace.page import write_trace_page
 
-        write_trace_page(page, found)
+        write_trace_page(page, found, typed_again("milepost trace inspect FILE"))
     if json:
         print_json(found.as_json())
     else:
