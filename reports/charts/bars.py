@@ -108,6 +108,7 @@ def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
         format=",~r",
         labelOverlap="greedy",
         domain=False,
+        titleAnchor="end",
     )
     symlog = alt.Scale(type="symlog", constant=usual, range=beside_names())
     return alt.X("value:Q", title=f"{title} (symmetric log scale)", axis=axis, scale=symlog)
@@ -236,7 +237,8 @@ def bands() -> alt.Y:
 def few_ticks(**more: Any) -> alt.Axis:
     """Return the horizontal axis of rows, which has little room beside their names."""
     few = alt.ExprRef("width < 480 ? 3 : 5")
-    return alt.Axis(tickCount=few, domain=False, labelOverlap="greedy", **more)
+    shown: Any = {"domain": False, "labelOverlap": "greedy", "titleAnchor": "end"} | more
+    return alt.Axis(tickCount=few, **shown)
 
 
 def beside_names() -> list[alt.ExprRef]:

@@ -9,7 +9,7 @@ import typer
 
 from reports.commands.again import typed_again
 from reports.commands.options import Block, Format, Json, Quiet
-from reports.console import Progress, print_json, print_line, say
+from reports.console import Progress, print_json, say
 from reports.prototype.setup import GENERATOR, Setup
 
 if TYPE_CHECKING:
@@ -106,10 +106,9 @@ def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
 
 
 def _tell(run: PrototypeRun, as_json: bool) -> None:
-    from reports.prototype.summary import figures, summary_lines
+    from reports.prototype.summary import figures, print_prototype
 
     if as_json:
         print_json(figures(run))
         return
-    for line in summary_lines(run):
-        print_line(line)
+    print_prototype(run)

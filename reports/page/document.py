@@ -93,7 +93,9 @@ def render(
 
 
 def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
-    """Return the specification without what a page itself gives: title, legend, background.
+    """Return the specification without what a page itself gives: title, background, width.
+
+    Legends stay: a page leaves them out where it draws a chart, and a chart that is saved has one.
 
     `schema` is as in `checked`.
 
@@ -105,8 +107,7 @@ def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
     spec = checked(chart, schema=schema)
     spec.pop("title", None)
     spec["width"] = "container"
-    legend = {**CONFIG["legend"], "disable": True}  # a page has its own; a saved chart needs one
-    spec["config"] = {**CONFIG, "background": None, "legend": legend}
+    spec["config"] = {**CONFIG, "background": None}
     return spec
 
 

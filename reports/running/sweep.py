@@ -240,5 +240,11 @@ def describe(report: SweepReport) -> dict[str, Any]:
             for cell, outcome in report.failed
         ],
         "sentences": list(report.sentences),
-        "files": ["cells.parquet", "manifest.json", "differences.json", "report.html"],
+        "files": [
+            "cells.parquet",
+            "cells.csv",
+            "manifest.json",
+            "differences.json",
+            "report.html",
+        ],
     }

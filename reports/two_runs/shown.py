@@ -14,7 +14,6 @@ from reports.two_runs.outcome import Compared, TwoRuns
 from simulator.units import format_bytes
 
 MOST_ROWS = 60
-_LONGEST_VALUE = 60
 HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
 _METHODS = {"blocks": "blocks of time"}
 
@@ -45,7 +44,7 @@ def print_comparison(found: TwoRuns) -> None:
     print_line(f"B: {found.b}")
     print()
     if found.changes:
-        rows = [(c.key, _short(c.a), _short(c.b)) for c in found.changes]
+        rows = [(c.key, _given(c.a), _given(c.b)) for c in found.changes]
         print_table(("what differs", "A", "B"), rows)
     else:
         print_line("settings, trace and versions are the same")
@@ -189,6 +188,5 @@ def _relative(compared: Compared) -> str:
     return "n/a" if compared.relative is None else f"{100 * compared.relative:+.1f} %"
 
 
-def _short(value: Any) -> str:
-    text = "-" if value is None else str(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
+def _given(value: Any) -> str:
+    return "-" if value is None else str(value)

@@ -31,9 +31,16 @@ const specified = (id) => {
   specification.datasets = Object.fromEntries(datasets.map(([name, table]) => [name, unpacked(table)]));
   return specification;
 };
+// The page has legends of its own; a chart that is saved keeps that of its colours.
+const withoutLegends = (specification) => {
+  for (const { encoding } of specification.layer ?? [specification]) {
+    if (encoding?.color?.legend) { encoding.color.legend = null; }
+  }
+  return specification;
+};
 const draw = (id) => {
   const place = document.getElementById(id);
-  const specification = specified(id);
+  const specification = withoutLegends(specified(id));
   specification.description ??= place.closest("figure")?.querySelector("figcaption")?.textContent;
   return window.vegaEmbed(place, specification, options).then(
     ({ view }) => {

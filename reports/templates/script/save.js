@@ -15,10 +15,9 @@ const save = (blob, name) => {
 // The chart as it is lit up now, with a title and a legend, on white paper.
 const alone = async (place) => {
   const specification = specified(place.id);
-  const { disable, ...legend } = specification.config.legend ?? {};
   specification.title = document.getElementById(`${place.id}-title`).textContent;
   specification.width = WIDTH;
-  specification.config = { ...specification.config, background: "#ffffff", legend };
+  specification.config = { ...specification.config, background: "#ffffff" };
   const { view } = await window.vegaEmbed(document.createElement("div"), specification, options);
   const shown = views.get(place);
   for (const name of ["lit", "span"]) {
