@@ -20,7 +20,7 @@ PLAIN_EVERY_SECONDS = 5.0
 PIPE_COLUMNS = 100
 LINES = 25  # rich asks the terminal for both or for neither
 FEWEST_COLUMNS, MOST_COLUMNS = 20, 10_000
-LONGEST_WORD = 14  # longer ones may be broken where a table has little room
+LONGEST_NAME, LONGEST_WORD = 24, 14  # longer ones may be broken where a table has little room
 MOST_CHARACTERS = 10_000  # of a cell; no name or setting is longer
 
 
@@ -45,32 +45,57 @@ def print_table(
     """Print a table to stdout; the cells are text, never markup."""
     console = stdout()
     told = [[printable(cell, limit=MOST_CHARACTERS) for cell in row] for row in rows]
-    if least_columns(head, told) <= console.width or len(head) < 3:
-        console.print(_table(head, told, title))
+    if sum(width + 2 for width in least_widths(head, told)) <= console.width or len(head) < 3:
+        console.print(_table(head, told, title, console.width))
         return
     if title:
         console.print(title)
     for first, *others in told:  # each row a list of its own: the columns stand below each other
         console.print(f" {first}", overflow="fold")
         pairs = [pair for pair in zip(head[1:], others, strict=True) if pair[1]]
-        console.print(_table(("", ""), [(f"  {name}", cell) for name, cell in pairs], None))
+        console.print(
+            _table(("", ""), [(f"  {name}", cell) for name, cell in pairs], None, console.width)
+        )
 
 
-def least_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return how many columns of a terminal a table needs so that few words are broken."""
+def least_widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return how wide each column of a table must be so that few words are broken."""
     words = ([max(map(len, text.split()), default=0) for text in row] for row in (head, *rows))
-    return sum(min(max(column), LONGEST_WORD) + 2 for column in zip(*words, strict=True))
+    longest = [max(column) for column in zip(*words, strict=True)]
+    return [min(longest[0], LONGEST_NAME), *(min(word, LONGEST_WORD) for word in longest[1:])]
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], title: str | None) -> Table:
+def widths(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> list[int]:
+    """Return how wide each column of a table is that has `most` characters for all of them.
+
+    No column is wider than it needs; where room is short, the widest give way, as long as few words
+    are broken by it.
+    """
+    needed = [max(map(len, column)) or 1 for column in zip(head, *rows, strict=True)]
+    least = least_widths(head, rows)
+    if sum(least) > most:
+        needed, least = least, [1] * len(least)
+    level = max(needed)
+    while level > 1 and sum(_levelled(needed, least, level)) > most:
+        level -= 1
+    return _levelled(needed, least, level)
+
+
+def _levelled(needed: Sequence[int], least: Sequence[int], level: int) -> list[int]:
+    return [min(n, max(m, level)) for n, m in zip(needed, least, strict=True)]
+
+
+def _table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], title: str | None, width: int
+) -> Table:
     """Return a table whose cells are folded where they do not fit, and never cut."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=Text(title) if title else None, title_justify="left", box=None)
     table.show_header = any(head)
-    for name in head:
-        table.add_column(Text(name), overflow="fold")
+    for name, each in zip(head, widths(head, rows, width - 2 * len(head)), strict=True):
+        table.add_column(Text(name), overflow="fold", width=each)
     for row in rows:
         table.add_row(*map(Text, row))
     return table
