@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ PANELS = (
         (("optimum", GREY), ("this placer", VERMILLION)),
     ),
 )
+ALIKE = (("this placer, which is optimal", VERMILLION),)
 
 COMMAND = "milepost place --page PAGE.html"
 
@@ -79,7 +81,7 @@ def render_place_page(law: DepthLaw, found: dict[str, Any], command: str = COMMA
         command=command,
         found=found,
         numbers=_numbers(found),
-        panels=PANELS,
+        panels=_panels(found),
         rows=_rows(law, found),
         more_rows=max(0, len(found["positions"]) - MOST_ROWS),
         theory=theory(found),
@@ -88,6 +90,13 @@ def render_place_page(law: DepthLaw, found: dict[str, Any], command: str = COMMA
         overlap=tokens(found["law"]["mean_overlap_tokens"]),
         listed=listed(found["positions"]),
     )
+
+
+def _panels(found: dict[str, Any]) -> tuple[Panel, ...]:
+    """Return the panels, whose legends list the optimum where it is a line of its own."""
+    if found["savings_by_budget"] != found["optimum"]["savings_by_budget"]:
+        return PANELS
+    return tuple(replace(p, swatches=ALIKE) if p.id == "savings" else p for p in PANELS)
 
 
 def _numbers(found: dict[str, Any]) -> list[Number]:

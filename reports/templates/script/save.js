@@ -1,5 +1,5 @@
 // Saves a chart as SVG or PNG and a table as CSV: made here, of what the page holds, without a network.
-const WIDTH = 640; // pixels of a saved chart
+const SAVED_WIDTH = 640; // pixels of a saved chart
 const fileName = (name, ending) => {
   const words = `${document.title} ${name}`.normalize("NFKD").toLowerCase();
   return `${words.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 100)}.${ending}`;
@@ -12,12 +12,19 @@ const save = (blob, name) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   announce(`Saved as ${name}.`);
 };
+// Colour, dash and shape say the same and share one legend.
+const legendOfAll = ({ color, shape, strokeDash }) => {
+  for (const channel of [shape, strokeDash]) {
+    if (channel && color?.legend) { channel.legend = color.legend; }
+  }
+};
 // The chart as it is lit up now, with a title and a legend, on white paper.
 const alone = async (place) => {
   const specification = specified(place.id);
   specification.title = document.getElementById(`${place.id}-title`).textContent;
-  specification.width = WIDTH;
+  specification.width = SAVED_WIDTH;
   specification.config = { ...specification.config, background: "#ffffff" };
+  for (const { encoding } of specification.layer ?? [specification]) { legendOfAll(encoding ?? {}); }
   const { view } = await window.vegaEmbed(document.createElement("div"), specification, options);
   const shown = views.get(place);
   for (const name of ["lit", "span"]) {
@@ -27,8 +34,8 @@ const alone = async (place) => {
 };
 const asSvg = async (view) => new Blob([await view.toSVG()], { type: "image/svg+xml" });
 const asPng = async (view) => {
-  const canvas = await view.toCanvas(2);
-  return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+  const [, bytes] = (await view.toImageURL("png", 2)).split(",");
+  return new Blob([Uint8Array.from(atob(bytes), (each) => each.charCodeAt(0))], { type: "image/png" });
 };
 const saveChart = async (place, ending, made) => {
   const view = await alone(place);
