@@ -42,16 +42,21 @@ def html_page(path: Path | None) -> None:
 
 
 def _repeated(words: Sequence[str]) -> Iterator[str]:
-    placed: str | None = None  # what stands instead of the next word
+    placed: str | None = None  # the flag that the next word belongs to
     for word in words:
         flag = word.partition("=")[0]
         if placed is not None:
-            yield placed
+            yield _place(placed, word)
             placed = None
         elif word in OUTPUTS:
             yield word
-            placed = OUTPUTS[word]
+            placed = word
         elif flag in OUTPUTS:
-            yield f"{flag}={OUTPUTS[flag]}"
+            yield f"{flag}={_place(flag, word.partition('=')[2])}"
         elif word not in SILENT:
             yield word
+
+
+def _place(flag: str, given: str) -> str:
+    """Return a place of the reader's own for what a command writes: a page or a folder."""
+    return "PAGE.html" if given.lower().endswith(SUFFIXES) else OUTPUTS[flag]
