@@ -33,6 +33,7 @@ from reports.commands import (
     sweep,
     trace,
 )
+from reports.commands.again import TYPED
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
@@ -146,6 +147,7 @@ def _prepare_streams() -> None:
 
 
 def _invoke(arguments: list[str]) -> None:
+    TYPED.set(tuple(arguments))
     with interruptible():
         command = typer.main.get_command(app)
         with command.make_context("milepost", arguments) as context:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +14,14 @@ from simulator.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 PLAIN_EVERY_SECONDS = 5.0
 PIPE_COLUMNS = 100
+LINES = 25  # rich asks the terminal for both or for neither
+FEWEST_COLUMNS, MOST_COLUMNS = 20, 10_000
+LONGEST_NAME, LONGEST_WORD = 24, 14  # longer ones may be broken where a table has little room
+MOST_CHARACTERS = 10_000  # of a cell; no name or setting is longer
 
 
 def say(text: str) -> None:
@@ -36,24 +43,82 @@ def print_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None
 ) -> None:
     """Print a table to stdout; the cells are text, never markup."""
+    console = stdout()
+    told = [[printable(cell, limit=MOST_CHARACTERS) for cell in row] for row in rows]
+    if sum(width + 2 for width in least_widths(head, told)) <= console.width or len(head) < 3:
+        console.print(_table(head, told, title, console.width))
+        return
+    if title:
+        console.print(title)
+    for first, *others in told:  # each row a list of its own: the columns stand below each other
+        console.print(f" {first}", overflow="fold")
+        pairs = [pair for pair in zip(head[1:], others, strict=True) if pair[1]]
+        console.print(
+            _table(("", ""), [(f"  {name}", cell) for name, cell in pairs], None, console.width)
+        )
+
+
+def least_widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return how wide each column of a table must be so that few words are broken."""
+    words = ([max(map(len, text.split()), default=0) for text in row] for row in (head, *rows))
+    longest = [max(column) for column in zip(*words, strict=True)]
+    return [min(longest[0], LONGEST_NAME), *(min(word, LONGEST_WORD) for word in longest[1:])]
+
+
+def widths(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> list[int]:
+    """Return how wide each column of a table is that has `most` characters for all of them.
+
+    No column is wider than it needs; where room is short, the widest give way, as long as few words
+    are broken by it.
+    """
+    needed = [max(map(len, column)) or 1 for column in zip(head, *rows, strict=True)]
+    least = least_widths(head, rows)
+    if sum(least) > most:
+        needed, least = least, [1] * len(least)
+    level = max(needed)
+    while level > 1 and sum(_levelled(needed, least, level)) > most:
+        level -= 1
+    return _levelled(needed, least, level)
+
+
+def _levelled(needed: Sequence[int], least: Sequence[int], level: int) -> list[int]:
+    return [min(n, max(m, level)) for n, m in zip(needed, least, strict=True)]
+
+
+def _table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], title: str | None, width: int
+) -> Table:
+    """Return a table whose cells are folded where they do not fit, and never cut."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=Text(title) if title else None, title_justify="left", box=None)
     table.show_header = any(head)
-    for name in head:
-        table.add_column(name, overflow="fold")
+    for name, each in zip(head, widths(head, rows, width - 2 * len(head)), strict=True):
+        table.add_column(Text(name), overflow="fold", width=each)
     for row in rows:
-        table.add_row(*(Text(printable(cell, limit=2000)) for cell in row))
-    stdout().print(table)
+        table.add_row(*map(Text, row))
+    return table
 
 
 def stdout() -> Console:
-    """Return a console on stdout that leaves text as it is."""
+    """Return a console on stdout that leaves text as it is.
+
+    It is as wide as the terminal, or as COLUMNS says; without either, as PIPE_COLUMNS.
+    """
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else PIPE_COLUMNS
-    return Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
+    told = os.environ.get("COLUMNS", "")
+    if told.isascii() and told.isdecimal() and int(told):
+        width = int(told)
+    elif sys.stdout.isatty():
+        width = shutil.get_terminal_size((PIPE_COLUMNS, LINES)).columns
+    else:
+        width = PIPE_COLUMNS
+    width = min(max(width, FEWEST_COLUMNS), MOST_COLUMNS)
+    return Console(
+        file=sys.stdout, markup=False, highlight=False, emoji=False, width=width, height=LINES
+    )
 
 
 class Progress:

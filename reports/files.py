@@ -49,6 +49,14 @@ def write_parquet(path: Path, frame: pl.DataFrame) -> None:
         temporary.write_bytes(encoded.getbuffer())
 
 
+def write_csv(path: Path, frame: pl.DataFrame) -> None:
+    """Write the flat columns of a table as a whole CSV file, or none; lists are left out."""
+    import polars as pl
+
+    lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
+    write_text(path, frame.drop(lists).write_csv())
+
+
 def make_folder(path: Path) -> None:
     """Create a folder and those above it; one UsageError line where that is impossible."""
     try:

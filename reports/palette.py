@@ -7,7 +7,7 @@ placers that share a colour differ in dash and shape, so print needs no colour.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -19,6 +19,7 @@ BLUE = "#0072b2"
 VERMILLION = "#d55e00"
 PURPLE = "#cc79a7"
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
+BETTER, WORSE = "#6b8e00", "#d81b60"  # of differences; no policy has them
 
 SOLID: tuple[int, ...] = (1, 0)
 DASHES: tuple[tuple[int, ...], ...] = (SOLID, (6, 3), (2, 2), (8, 3, 2, 3), (12, 4), (1, 3))
@@ -83,34 +84,65 @@ FATES = {
 
 
 def looks(policies: Sequence[str]) -> list[Look]:
-    """Return the look of each series, given its policy with parameters, such as `block:size=64`.
+    """Return the look of each of some policies with parameters, such as `block:size=64`."""
+    found = assigned({policy: policy for policy in policies})
+    return [found[policy] for policy in policies]
 
-    The colour follows from the policy's name alone. Where a name comes again with other
-    parameters, the dash and the shape move on.
+
+def assigned(subjects: Mapping[str, str]) -> dict[str, Look]:
+    """Return the look of each series of a study by its full name.
+
+    The colour follows from the name of a policy alone. A policy without parameters, named by
+    nothing else, looks the same in every study. For the others dash and shape follow from the full
+    name; where two of one study would look the same, the later one in the order of the alphabet
+    moves on. So a look depends neither on the order of the series nor on which of them are shown.
+
+    Parameters
+    ----------
+    subjects
+        Full name of *every* series of the study -> the policy, with parameters, that gives it its
+        look.
     """
-    seen: dict[str, int] = {}
-    result = []
-    for policy in policies:
-        name = policy.partition(":")[0] if policy.partition(":")[0] in _POLICIES else policy
-        result.append(_variant(_base(name), seen.get(name, 0)))
-        seen[name] = seen.get(name, 0) + 1
+    taken: set[tuple[str, tuple[int, ...]]] = set()
+    drawn: set[Look] = set()
+    result: dict[str, Look] = {}
+    plain = [name for name, policy in subjects.items() if name == policy in _POLICIES]
+    for name in [*sorted(plain), *sorted(set(subjects) - set(plain))]:
+        first = _POLICIES[name] if name in plain else _base(name, subjects[name])
+        options = list(_variants(first))
+        free = [look for look in options if (look.colour, look.dash) not in taken]
+        look = next(iter(free), next((look for look in options if look not in drawn), first))
+        taken.add((look.colour, look.dash))
+        drawn.add(look)
+        result[name] = look
     return result
 
 
-def _base(name: str) -> Look:
-    known = _POLICIES.get(name)
-    if known:
-        return known
-    number = crc32(name.encode("utf-8", "surrogatepass"))  # the same in every run, unlike hash()
-    return Look(
-        COLOURS[number % len(COLOURS)],
-        DASHES[number // 7 % len(DASHES)],
-        SHAPES[number // 49 % len(SHAPES)],
-    )
+def _base(name: str, policy: str) -> Look:
+    """Return the colour of a policy, with dash and shape by the full name of the series."""
+    short = policy.partition(":")[0]
+    known = _POLICIES.get(short)
+    number = _number(name)
+    if known is not None:
+        return known if name == policy == short else _moved(known, number)
+    plugged = ":".join(part for part in policy.split(":") if "=" not in part)
+    colour = COLOURS[_number(plugged) % len(COLOURS)]
+    return Look(colour, DASHES[number // 7 % len(DASHES)], SHAPES[number // 49 % len(SHAPES)])
 
 
-def _variant(look: Look, number: int) -> Look:
-    if not number:
-        return look
+def _number(text: str) -> int:
+    return crc32(text.encode("utf-8", "surrogatepass"))  # the same in every run, unlike hash()
+
+
+def _moved(look: Look, number: int) -> Look:
+    """Return a look so many dashes on, and as many shapes."""
     dash = DASHES[(DASHES.index(look.dash) + number) % len(DASHES)]
     return Look(look.colour, dash, SHAPES[(SHAPES.index(look.shape) + number) % len(SHAPES)])
+
+
+def _variants(look: Look) -> Iterator[Look]:
+    """Yield a look, then those of its colour: first with other dashes, then with other shapes."""
+    for turn in range(len(SHAPES)):
+        shape = SHAPES[(SHAPES.index(look.shape) + turn) % len(SHAPES)]
+        for number in range(len(DASHES)):
+            yield _moved(Look(look.colour, look.dash, shape), number)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reports.across.ranking import Ranking, ranking
@@ -26,14 +27,17 @@ class Overview:
         The shares of the room up to foresight.
     comparisons
         Differences with something to test, all corrected for each other.
-    claimed
-        How many of them are no tie.
+    standing
+        How many of them stand Holm's correction.
+    verdicts
+        How many of them are better, worse, tied and unsure.
     """
 
     rankings: tuple[Ranking, ...]
     taken: tuple[Taken, ...]
     comparisons: int
-    claimed: int
+    standing: int
+    verdicts: Mapping[str, int]
 
 
 def overview_of(worlds: Sequence[World]) -> Overview:
@@ -44,5 +48,6 @@ def overview_of(worlds: Sequence[World]) -> Overview:
         tuple(each for each in found if each is not None),
         tuple(taken(worlds)),
         len(tested),
-        sum(not each.tied for each in tested),
+        sum(each.stands for each in tested),
+        Counter(each.verdict for each in tested),
     )

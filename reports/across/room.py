@@ -70,7 +70,7 @@ def _at(world: World, capacity: str) -> list[Taken]:
 
 def _taken(world: World, point: Point, base: Point, top: Point, room: Estimate) -> Taken:
     share = None
-    if room.value > 0 and not room.tied:
+    if room.value > 0 and not room.covers_zero:
         share = share_of_room(point.rows, base.rows, top.rows, point.deterministic)
     names = point.series.name, base.series.name, top.series.name
     return Taken(world.name, point.capacity, *names, room, share)

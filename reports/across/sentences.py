@@ -9,7 +9,7 @@ from reports.across.ranking import Ranked, Ranking
 from reports.across.room import Taken
 from reports.charts.bars import explained
 from reports.results.points import World
-from reports.statistics import SIGNIFICANCE
+from reports.statistics import CLAIMS, SIGNIFICANCE
 
 MOST_TOLD = 4
 MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
@@ -22,7 +22,7 @@ def sentences(overview: Overview, worlds: Sequence[World]) -> list[str]:
         *(_first(ranking) for ranking in rankings),
         *(agreed(ranking) for ranking in rankings[:1] if ranking.workloads > 1),
         *rooms(overview.taken, worlds),
-        *_claims(overview),
+        *_claims(overview, worlds),
     ]
 
 
@@ -89,11 +89,15 @@ def _first(ranking: Ranking) -> str:
     )
 
 
-def _claims(overview: Overview) -> Iterator[str]:
+def _claims(overview: Overview, worlds: Sequence[World]) -> Iterator[str]:
+    """Say how many differences are claimed, tied and unsure."""
     if overview.comparisons:
+        claimed = sum(overview.verdicts.get(name, 0) for name in CLAIMS)
+        tied, unsure = (overview.verdicts.get(name, 0) for name in ("tied", "unsure"))
         yield (
-            f"{overview.claimed} of {overview.comparisons} differences stand Holm's correction "
-            "for having made all of them; the others may be chance."
+            f"{overview.standing} of {overview.comparisons} differences stand Holm's correction "
+            f"for having made all of them; {claimed} are better or worse, {tied} tied (within "
+            f"{worlds[0].margins.told}) and {unsure} unsure."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from reports.across.ranking import Ranking
 from reports.across.room import Taken
 from reports.across.sentences import sentences
 from reports.files import write_json
+from reports.results.margins import Margins
 from reports.results.points import Point, World
 from reports.statistics import Estimate
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # since verdicts are better, worse, tied within a margin, unsure
 FILE = "differences.json"
 
 
@@ -38,6 +40,7 @@ def as_json(worlds: Sequence[World], answers: Sequence[str] = ()) -> dict[str, A
         "schema_version": SCHEMA_VERSION,
         "sentences": [*answers, *sentences(overview, worlds)],
         "comparisons_corrected_for": overview.comparisons,
+        "margins": asdict(worlds[0].margins if worlds else Margins()),
         "differences": [row for world in worlds for row in _differences(world)],
         "rankings": [_ranking(each) for each in overview.rankings],
         "room": [_taken(each) for each in overview.taken],
@@ -70,6 +73,7 @@ def _row(
         "less": theirs.series.name,
         "metric": metric,
         **_estimate(found),
+        "margin": found and found.margin.width,
         "p_value": found and found.p_value,
         "p_holm": found and found.p_holm,
         "verdict": "unknown" if found is None else found.verdict,

@@ -12,14 +12,14 @@ from reports.capacity.answers import Answer
 from reports.capacity.sentences import labelled
 from reports.capacity.target import Metric, metric_named
 from reports.charts.curves import Axis, Curve, curves, level
-from reports.charts.theme import CONFIG, WIDTH, byte_unit, second_unit
+from reports.charts.intervals import IntervalRow, intervals
+from reports.charts.theme import CONFIG, byte_unit, second_unit
 from reports.page.document import typeset
-from reports.palette import BLUE, COLOURS, GREY, VERMILLION, looks
+from reports.palette import COLOURS, GREY, Look, assigned
 from simulator.units import format_bytes
 
 MOST_DRAWN = len(COLOURS)
 WIDE = 20  # from this ratio on an axis is logarithmic
-STEP = 34
 
 Found = Mapping[str, Any]
 Drawing = alt.Chart | alt.LayerChart
@@ -33,15 +33,15 @@ def drawn(found: Found) -> list[Answer]:
     return [answers[n] for n in sorted(alive[:MOST_DRAWN])]
 
 
-def colours_of(answers: Sequence[Answer]) -> dict[str, str]:
-    """Return the colour of each answer by its label: that of its policy, where these differ."""
-    for kind in ("placer", "eviction", "admission"):
-        chosen = [look.colour for look in looks([answer[kind] for answer in answers])]
-        if len(set(chosen)) == len(chosen):
-            break
-    else:
-        chosen = list(COLOURS[: len(answers)])
-    return dict(zip(map(labelled, answers), chosen, strict=True))
+def looks_of(answers: Sequence[Answer]) -> dict[str, Look]:
+    """Return how each answer is drawn, by its label; `answers` are all that the study has.
+
+    It is that of the first kind of policy in which they differ, as in a sweep.
+    """
+    kinds = ("placer", "eviction", "admission")
+    kind = next((k for k in kinds if len({answer[k] for answer in answers}) > 1), kinds[0])
+    styles = assigned({answer["name"]: answer[kind] for answer in answers})
+    return {labelled(answer): styles[answer["name"]] for answer in answers}
 
 
 def capacity_charts(found: Found) -> dict[str, Drawing]:
@@ -70,7 +70,7 @@ def metric_curve(found: Found) -> alt.LayerChart | None:
     title, unit, format_ = _vertical(metric, [*heights, limit])
     return _against_capacity(
         {labelled(answer): _points(answer, "value") for answer in answers},
-        colours_of(answers),
+        looks_of(found["answers"]),
         Axis(title, format_, log=_wide([*heights, limit])),
         unit,
         [*level(limit / unit, f"target: {metric.shown(limit)}"), *_interval(found, limit / unit)],
@@ -86,7 +86,7 @@ def cost_curve(found: Found) -> alt.LayerChart | None:
     series = {labelled(answer): _points(answer, name) for answer in answers}
     heights = [value for points in series.values() for _, value in points]
     axis = Axis("Dollars per million prompt tokens", "$,.3~g", log=_wide(heights))
-    return _against_capacity(series, colours_of(answers), axis, 1.0, _knees(answers))
+    return _against_capacity(series, looks_of(found["answers"]), axis, 1.0, _knees(answers))
 
 
 def variation_bars(found: Found) -> alt.LayerChart | None:
@@ -96,29 +96,13 @@ def variation_bars(found: Found) -> alt.LayerChart | None:
     base = {"name": "as asked", "answer": found["answers"][found["best"]]}
     items = [item for item in [base, *found["sensitivity"]] if _capacity(item) is not None]
     name, size = byte_unit([item["answer"]["capacity_bytes"] for item in items])
-    rows = [_bar(index, item, size) for index, item in enumerate(items)]
-    x: Any = {
-        "title": f"Least capacity ({name})",
-        "scale": alt.Scale(type="log", nice=False, padding=16),
-        "axis": alt.Axis(tickCount=6, labelOverlap="greedy", format=",~f"),
-    }
-    hidden = alt.Axis(labels=False, ticks=False, domain=False, title=None)
-    base_chart = alt.Chart(pl.DataFrame(rows)).encode(y=alt.Y("row:O", axis=hidden))
-    paint = alt.condition("datum.row == 0", alt.value(VERMILLION), alt.value(BLUE))
-    tooltip = [
-        alt.Tooltip("name:N", title=" "),
-        alt.Tooltip("told:N", title="least capacity"),
-    ]
-    layers = [
-        base_chart.mark_rule(strokeWidth=3, yOffset=9).encode(
-            x=alt.X("low:Q", **x), x2="high:Q", color=paint
-        ),
-        base_chart.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
-            x=alt.X("value:Q", **x), color=paint, tooltip=tooltip
-        ),
-        base_chart.mark_text(align="left", yOffset=-7).encode(x=alt.value(4), text="text:N"),
-    ]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=STEP * len(rows))
+    rows = [_bar(index, item, size, own_colour(found)) for index, item in enumerate(items)]
+    return intervals(rows, f"Least capacity ({name})", log=True)
+
+
+def own_colour(found: Found) -> str:
+    """Return the colour of the policy of the answer."""
+    return looks_of(found["answers"])[labelled(found["answers"][found["best"]])].colour
 
 
 def _capacity(item: Mapping[str, Any]) -> int | None:
@@ -126,19 +110,19 @@ def _capacity(item: Mapping[str, Any]) -> int | None:
     return None if answer is None else answer["capacity_bytes"]
 
 
-def _bar(index: int, item: Mapping[str, Any], size: float) -> dict[str, Any]:
+def _bar(index: int, item: Mapping[str, Any], size: float, own: str) -> IntervalRow:
     answer = item["answer"]
     capacity = answer["capacity_bytes"]
     low, high = answer["low_bytes"] or capacity, answer["high_bytes"] or capacity
-    return {
-        "row": index,
-        "name": item["name"],
-        "told": format_bytes(capacity),
-        "text": f"{typeset(item['name'])}: {format_bytes(capacity)}",
-        "value": capacity / size,
-        "low": low / size,
-        "high": high / size,
-    }
+    return IntervalRow(
+        item["name"],
+        typeset(item["name"]),
+        capacity / size,
+        low / size,
+        high / size,
+        format_bytes(capacity),
+        GREY if index else own,
+    )
 
 
 def _points(answer: Answer, name: str) -> list[tuple[int, float]]:
@@ -149,7 +133,7 @@ def _points(answer: Answer, name: str) -> list[tuple[int, float]]:
 
 def _against_capacity(
     series: Mapping[str, Sequence[tuple[int, float]]],
-    colours: Mapping[str, str],
+    styles: Mapping[str, Look],
     y: Axis,
     unit: float,
     below: Sequence[alt.Chart],
@@ -158,7 +142,10 @@ def _against_capacity(
         name: ([size / 2**30 for size, _ in points], [value / unit for _, value in points])
         for name, points in series.items()
     }
-    return curves(lines, colours, Axis("Capacity (GiB)", ",~g", log=True), y, below=below)
+    colours = {name: look.colour for name, look in styles.items()}
+    dashes = {name: look.dash for name, look in styles.items()}
+    x = Axis("Capacity (GiB)", ",~g", log=True)
+    return curves(lines, colours, x, y, below=below, dashes=dashes)
 
 
 def _interval(found: Found, height: float) -> list[alt.Chart]:

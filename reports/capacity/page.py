@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.capacity.charts import capacity_charts, colours_of, drawn
+from reports.capacity.charts import capacity_charts, drawn, looks_of, own_colour
 from reports.capacity.finding import SCHEMA_VERSION
 from reports.capacity.sentences import (
     evidence_notes,
@@ -30,7 +30,7 @@ from reports.files import read_versioned, write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
 from reports.page.panel import Panel
-from reports.palette import BLUE, VERMILLION
+from reports.palette import GREY, Look
 from reports.profile.page import KINDS, LOSSY_MEANS
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
 from simulator.files import write_text
@@ -159,7 +159,9 @@ def _used(trial: dict[str, Any]) -> Number:
 
 def _panels(found: Mapping[str, Any]) -> list[Panel]:
     answers = drawn(found)
-    swatches = tuple(colours_of(answers).items())
+    styles = looks_of(found["answers"])
+    keys = {labelled(answer): _swatch(labelled(answer), styles) for answer in answers}
+    priced = [keys[labelled(answer)] for answer in answers if answer["knee"] is not None]
     left_out = len(found["answers"]) - len(answers)
     more = f" {left_out} more are in the table." if left_out else ""
     return [
@@ -168,22 +170,31 @@ def _panels(found: Mapping[str, Any]) -> list[Panel]:
             "What capacity buys",
             "Every capacity that was tried. The grey bar is the interval of the answer. More "
             f"memory can make it worse: most policies promise nothing else.{more}",
-            swatches,
+            tuple(keys.values()),
         ),
         Panel(
             "cost",
             "Where memory stops paying",
             "Memory is paid for all the time, the GPU while it is busy. Rings: the cheapest "
             f"capacity tried.{more}",
-            swatches,
+            tuple(priced),
         ),
         Panel(
             "variations",
             "How the answer moves",
             f"The least capacity when one thing is different, with its interval.{_undrawn(found)}",
-            (("as asked", VERMILLION), ("one thing different", BLUE)),
+            () if found["best"] is None else _of_variations(found),
         ),
     ]
+
+
+def _of_variations(found: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (("as asked", own_colour(found)), ("one thing different", GREY))
+
+
+def _swatch(name: str, styles: Mapping[str, Look]) -> tuple[str, str, str]:
+    """Return name, colour and dash of an entry of a legend."""
+    return name, styles[name].colour, " ".join(map(str, styles[name].dash))
 
 
 def _undrawn(found: Mapping[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """Charts with a row for each series: differences from the baseline and loss attribution.
 
-A row carries its name above the mark rather than beside the axis, so that a long name costs no
-width on a narrow page.
+A row has its name at the left and the mark on the same line; below the name stand its figures.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import altair as alt
 import polars as pl
 
 from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
-from reports.palette import FATES, GREY, looks
-from reports.results.points import subjects
+from reports.palette import FATES, GREY
+from reports.statistics import CLAIMS
 from simulator.records import LOSSES
 from simulator.units import format_count
 
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from reports.statistics import Estimate
 
 STEP = 40
+ON_LINE = -8  # of the middle of a row: where its name and its mark stand
+_NAMES = "clamp(0.4 * width, 175, 260)"  # pixels for the names of rows
 MOST_DIFFERENCES = 12
 MOST_MARKED = 2
 DWARFED = 30  # times the usual difference: on a linear axis the others would look alike
@@ -37,6 +38,11 @@ class Fate:
     key: str
     name: str
     meaning: str
+
+    @property
+    def column(self) -> str:
+        """The column of a cell that counts the tokens."""
+        return "saved_tokens" if self.key == "saved" else f"lost_{self.key}_tokens"
 
 
 _MEANINGS = {
@@ -59,9 +65,9 @@ FATES_IN_ORDER = tuple(
 def differences(
     world: World, metric: Literal["token_hit_rate", "ttft_seconds"]
 ) -> alt.LayerChart | None:
-    """Draw paired differences from the baseline at the focus, with intervals; grey where tied.
+    """Draw paired differences from the baseline at the focus, with intervals.
 
-    Of many, those that lead.
+    Grey is what is neither better nor worse. Of many, those that lead.
     """
     found = leading(differences_at_focus(world, metric))
     if not found:
@@ -71,21 +77,20 @@ def differences(
         _difference_row(index, point, estimate, unit, size)
         for index, (point, estimate) in enumerate(found)
     ]
-    colours = dict(zip((s.name for s in world.series), looks(subjects(world.series)), strict=True))
-    rows = [row | {"colour": colours[row["series"]].colour} for row in rows]
+    rows = [row | {"colour": world.looks[row["series"]].colour} for row in rows]
     base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=bands())
     x = _across(rows, title)
-    paint = alt.condition("datum.tied", alt.value(GREY), alt.Color("colour:N", scale=None))
+    paint = alt.condition("!datum.told", alt.value(GREY), alt.Color("colour:N", scale=None))
     opacity = alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
     tooltip = [alt.Tooltip("label:N", title="policy"), alt.Tooltip("text:N", title="difference")]
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(x="zero:Q")
-    bars = base.mark_rule(strokeWidth=3, yOffset=9).encode(
+    bars = base.mark_rule(strokeWidth=3, yOffset=ON_LINE).encode(
         x=alt.X("low:Q", title=x["title"]), x2="high:Q", color=paint, opacity=opacity
     )
-    points = base.mark_point(filled=True, size=90, yOffset=9, opacity=1).encode(
+    points = base.mark_point(filled=True, size=90, yOffset=ON_LINE, opacity=1).encode(
         x=x, color=paint, opacity=opacity, tooltip=tooltip
     )
-    return layered(len(rows), zero, bars, points, *row_names(base, "text:N", 175))
+    return layered(len(rows), zero, bars, points, *row_names(base, "text:N"))
 
 
 def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
@@ -93,7 +98,8 @@ def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
     sizes = sorted(abs(row["value"]) for row in rows if row["value"])
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     if len(sizes) < 3 or sizes[-1] < DWARFED * usual:
-        return alt.X("value:Q", title=title, axis=alt.Axis(tickCount=5, domain=False))
+        linear = alt.Scale(range=beside_names())
+        return alt.X("value:Q", title=title, axis=few_ticks(), scale=linear)
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     powers = [10.0**k for k in range(ceil(log10(usual)), ceil(log10(sizes[-1])) + 1)]
     ticks = [0.0, *powers, *(-power for power in powers)]
@@ -102,8 +108,9 @@ def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
         format=",~r",
         labelOverlap="greedy",
         domain=False,
+        titleAnchor="end",
     )
-    symlog = alt.Scale(type="symlog", constant=usual)
+    symlog = alt.Scale(type="symlog", constant=usual, range=beside_names())
     return alt.X("value:Q", title=f"{title} (symmetric log scale)", axis=axis, scale=symlog)
 
 
@@ -113,14 +120,16 @@ def losses(world: World) -> alt.LayerChart | None:
     rows = [row for index, point in enumerate(points) for row in _fate_rows(index, point)]
     if not rows:
         return None
+    fates = occurring(points)
     colours = alt.Scale(
-        domain=[fate.name for fate in FATES_IN_ORDER],
-        range=[FATES.get(fate.key, GREY) for fate in FATES_IN_ORDER],
+        domain=[fate.name for fate in fates],
+        range=[FATES.get(fate.key, GREY) for fate in fates],
     )
-    axis = alt.Axis(format=".0%", tickCount=5, domain=False)
+    axis = few_ticks(format=".0%")
     base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
-    bars = base.mark_bar(height=14, yOffset=9).encode(
-        x=alt.X("share:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
+    ends = alt.Scale(domain=[0, 1], range=beside_names())
+    bars = base.mark_bar(height=14, yOffset=ON_LINE).encode(
+        x=alt.X("share:Q", title="Share of prompt tokens", axis=axis, scale=ends),
         color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
         order="rank:Q",
         opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
@@ -132,7 +141,12 @@ def losses(world: World) -> alt.LayerChart | None:
         ],
     )
     named = base.transform_filter("datum.rank == 0")
-    return layered(len(points), bars, *row_names(named, "told:N", 95))
+    return layered(len(points), bars, *row_names(named, "told:N"))
+
+
+def occurring(points: Sequence[Point]) -> list[Fate]:
+    """Return what became of the prompt tokens of some points: only what some tokens met."""
+    return [fate for fate in FATES_IN_ORDER if any(p.total(fate.column) for p in points)]
 
 
 def explained(estimate: Estimate, size: float, unit: str) -> str:
@@ -145,15 +159,8 @@ def explained(estimate: Estimate, size: float, unit: str) -> str:
 
 
 def verdict_word(estimate: Estimate) -> str:
-    """Return " tied" where the interval covers zero, " unsure" where Holm's correction says so.
-
-    " equal" where nothing differs, and nothing for what is sure or has no interval.
-    """
-    if estimate.verdict == "equal":
-        return " equal"
-    if estimate.unsure:
-        return " unsure"
-    return " tied" if estimate.tied else ""
+    """Return " better", " tied" and so on; nothing where there is no interval."""
+    return "" if estimate.verdict == "unknown" else f" {estimate.verdict}"
 
 
 def leading(found: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estimate]]:
@@ -195,7 +202,7 @@ def _difference_row(
         "value": estimate.value / size,
         "low": low / size,
         "high": high / size,
-        "tied": estimate.tied,
+        "told": estimate.verdict in (*CLAIMS, "unknown"),
         "text": explained(estimate, size, unit) + verdict_word(estimate),
     }
 
@@ -203,9 +210,8 @@ def _difference_row(
 def _fate_rows(index: int, point: Point) -> list[dict[str, Any]]:
     rows = []
     for rank, fate in enumerate(FATES_IN_ORDER):
-        metric = "saved_tokens" if fate.key == "saved" else f"lost_{fate.key}_tokens"
-        share = point.share(metric)
-        counts = f"{format_count(point.total(metric))} of "
+        share = point.share(fate.column)
+        counts = f"{format_count(point.total(fate.column))} of "
         rows.append(
             {
                 "row": index,
@@ -228,13 +234,25 @@ def bands() -> alt.Y:
     return alt.Y("row:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
 
 
-def row_names(base: alt.Chart, right: str, reserved: int) -> list[alt.Chart]:
-    """Return the name of each row at its left, and a text at its right that needs `reserved`."""
-    room = alt.ExprRef(f"max(60, width - {reserved})")
+def few_ticks(**more: Any) -> alt.Axis:
+    """Return the horizontal axis of rows, which has little room beside their names."""
+    few = alt.ExprRef("width < 480 ? 3 : 5")
+    shown: Any = {"domain": False, "labelOverlap": "greedy", "titleAnchor": "end"} | more
+    return alt.Axis(tickCount=few, **shown)
+
+
+def beside_names() -> list[alt.ExprRef]:
+    """Return the ends of a horizontal scale that leaves room for the names of rows."""
+    return [alt.ExprRef(f"{_NAMES} + 8"), alt.ExprRef("width")]
+
+
+def row_names(base: alt.Chart, told: str) -> list[alt.Chart]:
+    """Return the name of each row on the line of its mark, and below it what is told of it."""
+    text = {"align": "left", "limit": alt.ExprRef(_NAMES)}
     return [
-        base.mark_text(align="left", dy=-8, limit=room).encode(x=alt.value(0), text="label:N"),
-        base.mark_text(align="right", dy=-8, fontSize=11, fillOpacity=0.75).encode(
-            x=alt.value("width"), text=right
+        base.mark_text(dy=ON_LINE, **text).encode(x=alt.value(0), text="label:N"),
+        base.mark_text(dy=ON_LINE + 16, fontSize=11, fillOpacity=0.75, **text).encode(
+            x=alt.value(0), text=told
         ),
     ]
 

@@ -37,7 +37,7 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
         for time, saved, prompts in zip(clock.times(row), *(row[c] for c in _RATE), strict=True)
         if prompts
     ]
-    look = series_encodings(world.series)
+    look = series_encodings(world, {row["series"] for row in rows})
     axis = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
     base = alt.Chart(pl.DataFrame(rows)).encode(
         x=clock.axis(), y=alt.Y("rate:Q", title="Token hit rate", axis=axis)
@@ -74,8 +74,9 @@ def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.La
         for block, time in enumerate(clock.times(row))
         if row["block_prompt_tokens"][block]
     ]
-    names = [fate.name for fate in FATES_IN_ORDER]
-    colours = alt.Scale(domain=names, range=[FATES.get(f.key, GREY) for f in FATES_IN_ORDER])
+    names = [fate.name for fate in FATES_IN_ORDER if any(row.get(fate.name) for row in rows)]
+    fates = [fate for fate in FATES_IN_ORDER if fate.name in names]
+    colours = alt.Scale(domain=names, range=[FATES.get(f.key, GREY) for f in fates])
     axis = alt.Axis(format=".0%", tickCount=5, domain=False)
     chart = (
         follow(alt.Chart(pl.DataFrame(rows)))

@@ -47,10 +47,12 @@ def curves(
     *,
     steps: bool = False,
     below: Sequence[alt.Chart] = (),
+    dashes: Mapping[str, Sequence[int]] | None = None,
 ) -> alt.LayerChart:
     """Draw a line for each of `series` (name -> x and y), over the charts of `below`.
 
-    Texts among those stand above the lines, which would cross them out.
+    With `dashes` (name -> stroke and gap in pixels) lines of one colour are told apart. A legend
+    lists what is drawn only. Texts among those stand above the lines, which would cross them out.
     Points without a finite place on a logarithmic axis, at 0 or less, are left out.
     """
     rows = [
@@ -61,9 +63,11 @@ def curves(
     ]
     schema = {"series": pl.String, "x": pl.Float64, "y": pl.Float64}
     across, up = _channels(x, y, [height for _, _, height in rows])
+    occurring = {name for name, _, _ in rows}
+    names = [name for name in colours if name in occurring]
     paint = alt.Color(
         "series:N",
-        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        scale=alt.Scale(domain=names, range=[colours[name] for name in names]),
         legend=alt.Legend(title=None),
     )
     tooltip = [
@@ -76,6 +80,9 @@ def curves(
     )
     shape: Any = {"interpolate": "step-after" if steps else "linear", "clip": x.over_time}
     line = base.mark_line(strokeWidth=2, **shape)
+    if dashes is not None:
+        drawn = alt.Scale(domain=names, range=[list(dashes[name]) for name in names])
+        line = line.encode(strokeDash=alt.StrokeDash("series:N", scale=drawn, legend=None))
     targets = base.mark_point(size=80, opacity=0, filled=True, clip=x.over_time)
     texts = [chart for chart in below if chart.mark.type == "text"]
     under = [chart for chart in below if chart.mark.type != "text"]

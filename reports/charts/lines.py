@@ -138,7 +138,7 @@ def _vertical(height: Height, values: Sequence[float]) -> tuple[alt.Y, float]:
 
 
 def _lines(frame: Any, world: World, x: alt.X, y: alt.Y) -> alt.LayerChart:
-    look = series_encodings(world.series)
+    look = series_encodings(world, set(frame["series"]))
     tooltip = [
         alt.Tooltip("label:N", title="policy"),
         alt.Tooltip("capacity:N", title="capacity"),

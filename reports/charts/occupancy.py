@@ -43,7 +43,8 @@ def occupancy(
         for name, row in held.items()
         for block, time in enumerate(clock.times(row))
     ]
-    colours = alt.Scale(domain=[*KINDS], range=[*KINDS.values()])
+    kinds = [kind for kind in KINDS if any(row[kind] for row in rows)] or [*KINDS]
+    colours = alt.Scale(domain=kinds, range=[KINDS[kind] for kind in kinds])
     tooltip = [
         alt.Tooltip("series:N", title="policy"),
         alt.Tooltip("kind:N"),
@@ -51,7 +52,7 @@ def occupancy(
         alt.Tooltip("held:Q", title=f"{unit} held", format=".3~g"),
     ]
     top = alt.Scale(domain=[0, most_bytes / size or 1.0])
-    chart = follow(alt.Chart(pl.DataFrame(rows))).transform_fold([*KINDS], as_=["kind", "held"])
+    chart = follow(alt.Chart(pl.DataFrame(rows))).transform_fold(kinds, as_=["kind", "held"])
     areas = chart.mark_area(opacity=0.85, interpolate="step-after", clip=True).encode(
         x=clock.axis(),
         y=alt.Y("held:Q", title=f"Bytes held ({unit})", axis=alt.Axis(tickCount=5), scale=top),
@@ -59,6 +60,12 @@ def occupancy(
         tooltip=tooltip,
     )
     return over_time([areas, *clock.shade()], params([*held]))
+
+
+def kinds_held(points: Sequence[Point]) -> list[str]:
+    """Return which kinds of bytes any of the points held at the end of a block."""
+    rows = [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
+    return [kind for kind, column in COLUMNS.items() if any(any(row[column]) for row in rows)]
 
 
 def most_held(points: Sequence[Point]) -> float:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from reports.palette import Look, looks
-from reports.results.points import subjects
+from reports.palette import Look
 
 if TYPE_CHECKING:
-    from reports.results.points import Series
+    from reports.results.points import Series, World
 
 WIDTH = 640
 HEIGHT = 300
@@ -72,10 +71,14 @@ def scale(values: Sequence[float], wide: float) -> alt.Scale:
     return alt.Scale(zero=False, nice=True, padding=12)
 
 
-def series_encodings(series: Sequence[Series]) -> dict[str, Any]:
-    """Return colour, dash, shape and opacity channels for the field `series`."""
+def series_encodings(world: World, drawn: Container[str]) -> dict[str, Any]:
+    """Return colour, dash, shape and opacity channels for the field `series`.
+
+    `drawn` are the names of the series that occur: a legend lists no others.
+    """
+    series = [item for item in world.series if item.name in drawn]
     names = [item.name for item in series]
-    look = looks(subjects(series))
+    look = [world.looks[name] for name in names]
     colour = alt.Scale(domain=names, range=[item.colour for item in look])
     legend = alt.Legend(title=None, columns=3, symbolStrokeWidth=0, labelExpr=_labels(series))
     return {

@@ -5,12 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from reports.commands.options import Json
 from reports.console import print_json, print_line, say
+from simulator.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from reports.results.margins import Margins
 
 TARGET_MISSED = 99
 DirA = Annotated[Path, typer.Argument(metavar="DIR_A", help="Folder of `run --out` or `sweep`.")]
@@ -32,6 +36,13 @@ Resample = Annotated[
     typer.Option(help="Draw these again; default: whatever gives the widest interval."),
 ]
 
+MarginPoints = Annotated[
+    str | None, typer.Option(metavar="POINTS", help="Rates within this are tied; default: 0.5.")
+]
+MarginTimes = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="Times within this are tied; default: 2%.")
+]
+
 
 def compare(
     a: DirA,
@@ -40,6 +51,8 @@ def compare(
     measure: Measures = None,
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Traces may differ.")] = False,
     resample: Resample = None,
+    margin_points: MarginPoints = None,
+    margin_times: MarginTimes = None,
     out: Annotated[Path | None, typer.Option(help="Folder for a page and its data.")] = None,
     json: Json = False,
 ) -> None:
@@ -51,14 +64,23 @@ def compare(
     from reports.two_runs.stored import PAGE, refuse_other_folder, told, write_comparison
 
     conditions = [parse_condition(text) for text in fail_if or ()]
+    margins = _margins(margin_points, margin_times)
     if out is not None:
         refuse_other_folder(out)
     names = [*(measure or USUAL), *(condition.measure.name for condition in conditions)]
-    found = compare_folders(a, b, measures=names, paired=not unpaired, unit=resample)
+    found = compare_folders(
+        a, b, measures=names, paired=not unpaired, unit=resample, margins=margins
+    )
     failures = broken(found, conditions)
     lines = [failure_line(condition, compared) for condition, compared in failures]
     if out is not None:
-        flags = {"--fail-if": fail_if, "--measure": measure, "--resample": resample and [resample]}
+        flags = {
+            "--fail-if": fail_if,
+            "--measure": measure,
+            "--resample": resample and [resample],
+            "--margin-points": margin_points and [margin_points],
+            "--margin-times": margin_times and [margin_times],
+        }
         command = command_line(a, b, flags, paired=found.paired)
         write_comparison(out, told(found, lines, command))
     if json:
@@ -71,6 +93,28 @@ def compare(
         say(f"failed: {line}")
     if failures:
         raise typer.Exit(TARGET_MISSED)
+
+
+def _margins(points: str | None, times: str | None) -> Margins:
+    """Return the margins that two flags state; UsageError for one that is none."""
+    from reports.results.margins import Margins
+    from simulator.units import parse_share
+
+    usual = Margins()
+    try:
+        found = Margins(
+            usual.points if points is None else float(points),
+            usual.times if times is None else parse_share(times, "--margin-times"),
+        )
+    except ValueError as error:
+        raise UsageError(
+            f"--margin-points: expected a number of points, found '{printable(str(points), 40)}'"
+        ) from error
+    if not 0 <= found.points <= 100:
+        raise UsageError(f"--margin-points: expected 0 to 100, found {found.points:g}")
+    if not 0 <= found.times < 1:
+        raise UsageError(f"--margin-times: expected 0 to less than 100 %, found {times}")
+    return found
 
 
 def command_line(

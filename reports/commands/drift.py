@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.groups import spread
 from reports.commands.options import (
     AS_IT_SAYS,
@@ -87,7 +89,7 @@ def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) 
         refuse_other_folder(out)
         make_folder(out)
     with settings.naming(), Progress(quiet=quiet or as_json, what="placers") as progress:
-        found = run(settings, progress)
+        found = replace(run(settings, progress), command=typed_again("milepost drift"))
     findings = find_all(found)
     told = answers(found, findings)
     if out is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.console import print_json, say
@@ -51,6 +52,7 @@ def place(
     """Place checkpoints for a law of overlap depths, and show what each of them saves."""
     from reports.place.placement import answer
 
+    html_page(page)
     law = _law(depths, from_trace, reading)
     question = _question(law, length, budget, price, placer, profile)
     found = answer(question)
@@ -59,7 +61,7 @@ def place(
     if page is not None:
         from reports.place.page import write_place_page
 
-        write_place_page(page, question.law, found)
+        write_place_page(page, question.law, found, typed_again("milepost place"))
     if json:
         print_json(found)
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.options import Json
 from reports.console import print_json, print_line, print_table, say
 from simulator.errors import UsageError
@@ -76,7 +77,7 @@ def _show(name: str, out: Path | None, *, as_json: bool) -> None:
     if out is not None:
         from reports.profile.page import write_profile
 
-        write_profile(out, profile)
+        write_profile(out, profile, typed_again(f"milepost profiles show {name}"))
     if as_json:
         print_json({"profiles": [asdict(row) | found]})
     else:

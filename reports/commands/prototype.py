@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, Quiet, TraceFlags
-from reports.console import Progress, print_json, print_line, say
+from reports.console import Progress, print_json, say
 from reports.prototype.setup import GENERATOR, Setup
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def prototype(
         from reports.prototype.page import write_prototype_page
 
         make_folder(out)
-        write_prototype_page(out / PAGE_FILE, run)
+        write_prototype_page(out / PAGE_FILE, run, typed_again("milepost prototype"))
         say(f"page: {out / PAGE_FILE}")
 
 
@@ -105,10 +106,9 @@ def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
 
 
 def _tell(run: PrototypeRun, as_json: bool) -> None:
-    from reports.prototype.summary import figures, summary_lines
+    from reports.prototype.summary import figures, print_prototype
 
     if as_json:
         print_json(figures(run))
         return
-    for line in summary_lines(run):
-        print_line(line)
+    print_prototype(run)

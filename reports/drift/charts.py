@@ -25,7 +25,7 @@ KINDS = {
     "change": PURPLE,
 }
 STEPS = {"from the window before": BLUE, "from the first window": ORANGE}
-REGRETS = {"regret": BLUE, "bound, total variation": SKY, "bound, Kolmogorov": ORANGE}
+BOUNDS = {"bound, total variation": SKY, "bound, Kolmogorov": ORANGE}
 TOKENS = ",.3~s"
 OVER = Axis("Request", TOKENS, over_time=True)
 DEPTH_ROWS = 36
@@ -57,6 +57,11 @@ def shown(found: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, str]:
         if rival is None or findings[placer].saved_share.value > findings[rival].saved_share.value:
             best[kind(placer)] = placer
     return {best[each]: colour for each, colour in KINDS.items() if each in best}
+
+
+def regret_colours(placer: str) -> dict[str, str]:
+    """Return the colours of a placer's regret, which is drawn as the placer is, and its bounds."""
+    return {"regret": KINDS[kind(placer)], **BOUNDS}
 
 
 def followed(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
@@ -149,18 +154,19 @@ def _savings(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerCha
 
 def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
     placer = followed(found, findings)
+    colours = regret_colours(placer)
     courses = [each.courses[placer] for each in found.replications]
     names = ("regret_tokens", "variation_bound_tokens", "kolmogorov_bound_tokens")
     series: dict[str, Curve] = {
         told: (_counted(found), np.mean([getattr(c, name) for c in courses], axis=0).tolist())
-        for told, name in zip(REGRETS, names, strict=True)
+        for told, name in zip(colours, names, strict=True)
     }
     if not any(height > 0 for _, heights in series.values() for height in heights):
         return None  # a plan that is right from the start has none, on a logarithmic axis
     mean = float(np.mean([each.mean_overlap_tokens for each in found.replications]))
     y = Axis("Tokens a request", TOKENS, log=True)
     overlap = level(mean, "mean overlap")
-    return curves(series, REGRETS, OVER, y, below=overlap)
+    return curves(series, colours, OVER, y, below=overlap)
 
 
 def _windows(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:

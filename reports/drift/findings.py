@@ -14,10 +14,12 @@ from reports.drift.evaluation import Course
 from reports.drift.laws import Float64
 from reports.drift.planning import parameters
 from reports.drift.study import CLAIRVOYANT, DriftStudy
+from reports.results.margins import Margins
 from reports.statistics import (
     CONFIDENCE,
     Estimate,
     Ratio,
+    corrected,
     mean_interval,
     paired_difference,
     resampled_difference,
@@ -101,8 +103,28 @@ def share(found: DriftStudy, placer: str) -> Estimate:
 def difference(found: DriftStudy, ours: str, theirs: str) -> Estimate:
     """Return the same of one placer less that of another, paired."""
     if len(found.replications) > 1:
-        return paired_difference(_shares(found, ours), _shares(found, theirs))
-    return resampled_difference(_ratio(found, ours), _ratio(found, theirs))
+        told = paired_difference(_shares(found, ours), _shares(found, theirs))
+    else:
+        told = resampled_difference(_ratio(found, ours), _ratio(found, theirs))
+    return margins_of(found).rate(told) or told
+
+
+def margins_of(found: DriftStudy) -> Margins:
+    """Return within what shares of the overlap are called tied."""
+    return Margins.of(found.study)
+
+
+def best_of(found: DriftStudy, findings: Mapping[str, Finding]) -> Finding:
+    """Return the placer that saves most, of those that do not look ahead."""
+    return max((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
+
+
+def against_best(found: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, Estimate]:
+    """Return what each other placer saves less that of the best, corrected for all of them."""
+    best = best_of(found, findings).placer
+    rivals = [placer for placer in found.placers if placer != best]
+    told = corrected([difference(found, rival, best) for rival in rivals])
+    return {rival: each for rival, each in zip(rivals, told, strict=True) if each is not None}
 
 
 def over_time(found: DriftStudy, placer: str) -> Float64:
@@ -140,7 +162,7 @@ def as_json(
     found: DriftStudy, findings: Mapping[str, Finding], answers: list[str]
 ) -> dict[str, Any]:
     """Return all of it as plain values."""
-    windows = found.windows
+    windows, behind = found.windows, against_best(found, findings)
     return {
         "schema_version": SCHEMA_VERSION,
         "milepost_version": found.milepost_version,
@@ -154,11 +176,15 @@ def as_json(
             "first_counted": windows.first,
             "block": windows.block,
         },
+        "margins": {"points": margins_of(found).points},
         "answers": answers,
         "change": found.distances.change,
         "steps": [_step(found, step) for step in found.distances.steps],
         "since_first": [_step(found, step) for step in found.distances.since_first],
-        "placers": [_finding(findings[placer]) for placer in (CLAIRVOYANT, *found.placers)],
+        "placers": [
+            _finding(findings[placer]) | {"against_best": _judged(behind.get(placer))}
+            for placer in (CLAIRVOYANT, *found.placers)
+        ],
         "by_interval": [
             {"replan": every, **_finding(findings[placer])} for every, placer in found.paced.items()
         ],
@@ -172,7 +198,16 @@ def _finding(finding: Finding) -> dict[str, Any]:
     told = asdict(finding)
     for name in ("saved_share", "lost_share"):
         told[name].pop("freedom")
+        told[name].pop("margin")
     return told
+
+
+def _judged(behind: Estimate | None) -> dict[str, Any] | None:
+    """Return what a placer saves less the best, and what may be said of it."""
+    if behind is None:
+        return None
+    names = ("value", "low", "high", "p_holm", "verdict")
+    return {name: getattr(behind, name) for name in names}
 
 
 def _step(found: DriftStudy, step: Any) -> dict[str, Any]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.drift.charts import REGRETS, STEPS, drift_charts, followed, shown
-from reports.drift.findings import Finding, kind, label
+from reports.drift.charts import STEPS, drift_charts, followed, regret_colours, shown
+from reports.drift.findings import Finding, against_best, best_of, kind, label
 from reports.drift.notes import notes
-from reports.drift.sentences import best_of, percent, points
+from reports.drift.sentences import against_words, percent, points
 from reports.drift.study import CLAIRVOYANT, DriftStudy
 from reports.page.answer import Number
 from reports.page.document import render
 from reports.page.panel import Panel, Range, described
 from reports.palette import BLUE, GREY
+from reports.statistics import Estimate
 
 GROUPS = {
     "Does the law move?": ("law", "kolmogorov", "variation"),
@@ -23,6 +24,7 @@ GROUPS = {
 HEADINGS = (
     "Estimator",
     "Saved of the overlap",
+    "Against the best, points",
     "Less than clairvoyant, points",
     "Regret, tokens a request",
     "At most, by TV",
@@ -38,6 +40,7 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
     """Return the page as HTML; the same input gives the same bytes."""
     charts = drift_charts(found, findings)
     panels = {panel.id: panel for panel in _panels(found, findings)}
+    behind = against_best(found, findings)
     groups = [
         (title, [panels[name] for name in names if name in charts])
         for title, names in GROUPS.items()
@@ -48,12 +51,13 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
         brand="Milepost drift",
         title=found.study.get("title") or f"How the law of {_name(found)} moves",
         version=found.milepost_version,
+        command=found.command,
         answers=answers,
         numbers=_numbers(found, findings),
         range=Range(0, found.windows.count * found.windows.width, "requests"),
         groups=[(title, inside) for title, inside in groups if inside],
         headings=HEADINGS,
-        rows=[_row(findings[placer]) for placer in (CLAIRVOYANT, *found.placers)],
+        rows=[_row(findings[placer], behind) for placer in (CLAIRVOYANT, *found.placers)],
         notes=notes(found),
     )
 
@@ -134,7 +138,7 @@ def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
             f"What the plan of {label(placer)} at the beginning of a window loses under {laws} "
             "against the best plan for it, and the most that this could be. A bound above the mean "
             "overlap says nothing.",
-            tuple(REGRETS.items()),
+            tuple(regret_colours(placer).items()),
         ),
         Panel(
             "windows",
@@ -177,12 +181,13 @@ def _lists(found: DriftStudy) -> Sequence[Any]:
     return found.distances.steps, found.distances.since_first
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: Finding, behind: Mapping[str, Estimate]) -> tuple[str, ...]:
     recovers, sample = finding.recovery_requests, finding.sample_bound_tokens
     ahead = finding.placer == CLAIRVOYANT
     return (
         label(finding.placer),
         percent(finding.saved_share),
+        "" if ahead else against_words(behind.get(finding.placer)).replace(" points", ""),
         "" if ahead else points(finding.lost_share).replace(" points", ""),
         f"{finding.regret_tokens:,.1f}",
         "" if ahead else f"{finding.variation_bound_tokens:,.0f}",

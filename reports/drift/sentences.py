@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reports.drift.findings import DEFAULT_WINDOW, Finding, difference, kind, label
+from reports.drift.findings import (
+    DEFAULT_WINDOW,
+    Finding,
+    against_best,
+    best_of,
+    difference,
+    kind,
+    label,
+    margins_of,
+)
 from reports.drift.planning import parameters
 from reports.drift.study import CLAIRVOYANT, DriftStudy
 from reports.statistics import Estimate
@@ -52,11 +61,6 @@ def moved(found: DriftStudy) -> str:
     )
 
 
-def best_of(found: DriftStudy, findings: Mapping[str, Finding]) -> Finding:
-    """Return the placer that saves most, of those that do not look ahead."""
-    return max((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
-
-
 def which(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
     """Say which way of following the law saves most."""
     best = best_of(found, findings)
@@ -67,15 +71,19 @@ def which(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
 
 
 def tied(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
-    """Say which are tied with the best, and whether it is at the end of what was tried."""
-    best = best_of(found, findings)
-    ties = [
-        label(placer)
-        for placer in found.placers
-        if placer != best.placer and difference(found, best.placer, placer).tied
+    """Say which are tied with the best or unsure, and whether it is at an end of what was tried."""
+    best, within = best_of(found, findings), margins_of(found).of_rates
+    behind = against_best(found, findings)
+    ties = [label(p) for p, each in behind.items() if each.verdict in ("tied", "equal")]
+    unsure = [label(p) for p, each in behind.items() if each.verdict == "unsure"]
+    told = [
+        f"Tied with it, within {within}: {'; '.join(ties)}."
+        if ties
+        else f"No other is tied with it, within {within}."
     ]
-    told = f"Tied with it: {'; '.join(ties)}." if ties else "No other is tied with it."
-    return [told + _at_the_end(found, best)]
+    if unsure:
+        told.append(f"Unsure, as the difference may be chance: {'; '.join(unsure)}.")
+    return [" ".join(told) + _at_the_end(found, best)]
 
 
 def _at_the_end(found: DriftStudy, best: Finding) -> str:
@@ -156,7 +164,8 @@ def wrong(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
     worst = min((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
     kept = next((findings[p] for p in found.placers if kind(p) == "static"), best)
     others = [each for each in dict.fromkeys((kept.placer, worst.placer)) if each != best.placer]
-    costs = "; ".join(_costs(found, best, findings[each]) for each in others)
+    behind = against_best(found, findings)
+    costs = "; ".join(_costs(best, findings[each], behind[each]) for each in others)
     bound = min(worst.variation_bound_tokens, worst.kolmogorov_bound_tokens)
     return (
         f"What being wrong costs, against the best: {costs or 'nothing was tried'}. The theorem "
@@ -198,15 +207,20 @@ def _interval(estimate: Estimate) -> str:
     return f" [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
 
 
+def against_words(behind: Estimate | None) -> str:
+    """Return "-2.1 points [-3.2, -1.0], worse"; "the best" for the best itself."""
+    if behind is None:
+        return "the best"
+    return points(behind) + ("" if behind.verdict == "unknown" else f", {behind.verdict}")
+
+
 def quoted(placer: str) -> str:
     """Return the short name of a placer in quotation marks."""
     return f"\N{LEFT DOUBLE QUOTATION MARK}{label(placer)}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
-def _costs(found: DriftStudy, best: Finding, other: Finding) -> str:
-    lost = difference(found, best.placer, other.placer)
+def _costs(best: Finding, other: Finding, behind: Estimate) -> str:
     tokens = other.lost_tokens - best.lost_tokens
-    tie = ", a tie" if lost.tied else ""
-    return (
-        f"{quoted(other.placer)} {points(lost)} of the overlap, {tokens:,.0f} tokens a request{tie}"
-    )
+    told = f", {behind.verdict}" if behind.verdict in ("tied", "unsure") else ""
+    lost = points(behind.opposite)
+    return f"{quoted(other.placer)} {lost} of the overlap, {tokens:,.0f} tokens a request{told}"

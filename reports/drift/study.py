@@ -83,6 +83,8 @@ class DriftStudy:
         One a seed.
     paced
         By requests between two looks at the law: the best of the windowed and decayed placers.
+    command
+        How a reader may repeat this, for the page.
     """
 
     milepost_version: str
@@ -94,6 +96,7 @@ class DriftStudy:
     truth: bool
     replications: tuple[Replication, ...]
     paced: dict[int, str]
+    command: str = "milepost drift"
 
 
 def run(settings: Settings, progress: Progress = lambda done, total: None) -> DriftStudy:

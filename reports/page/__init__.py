@@ -47,8 +47,9 @@ def render_page(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
         across=across,
         left_out=len(worlds) - len(sections),
         care=read_with_care(worlds, manifest),
-        manifest=manifest,
-        manifest_json=json.dumps(dict(manifest), indent=2, ensure_ascii=False),
+        command=manifest["command"],
+        found_json=json.dumps(dict(manifest), indent=2, ensure_ascii=False),
+        found_title="Manifest",
     )
 
 

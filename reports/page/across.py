@@ -16,8 +16,7 @@ from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG
 from reports.page.panel import Panel, described
 from reports.page.sections import Key, keys_of
-from reports.palette import looks
-from reports.results.points import MOST_SERIES, World, subjects
+from reports.results.points import MOST_SERIES, World
 
 MOST_COLUMNS = 8
 MOST_ROWS = 500
@@ -183,11 +182,7 @@ def _room_row(taken: Taken, colours: dict[str, str], *, told: bool) -> IntervalR
 
 
 def _colours(worlds: Sequence[World]) -> dict[str, str]:
-    return {
-        series.name: look.colour
-        for world in worlds
-        for series, look in zip(world.series, looks(subjects(world.series)), strict=True)
-    }
+    return {name: look.colour for world in worlds for name, look in world.looks.items()}
 
 
 def _rank_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:

@@ -92,14 +92,18 @@ def _compared(world: World, best: Point) -> list[Part]:
         return _runner_up(world, best)
     if rate is None:
         return [Part("; the baseline has no result to compare with")]
-    parts = [Part(", "), *_difference(rate, theirs.series.name, world.comparisons)]
+    parts = [Part(", "), *_difference(rate, theirs.series.name, world)]
     if ttft is not None:
+        if ttft.verdict == "equal":
+            return [*parts, Part("; their mean TTFT is the same")]
         faster = "lower" if ttft.value < 0 else "higher"
-        tie = ", which is a tie" if ttft.tied else ""
-        unsure = ", which may be chance too" if rate.unsure else _chance(world.comparisons)
-        parts.append(
-            Part(f"; its mean TTFT is {_size(ttft)} {faster}{unsure if ttft.unsure else tie}")
-        )
+        told = {
+            "tied": f", tied within {world.margins.of_times}",
+            "unsure": ", which may be chance too"
+            if rate.verdict == "unsure"
+            else _chance(ttft, world.comparisons),
+        }
+        parts.append(Part(f"; its mean TTFT is {_size(ttft)} {faster}{told.get(ttft.verdict, '')}"))
     return parts
 
 
@@ -115,23 +119,29 @@ def _runner_up(world: World, best: Point) -> list[Part]:
         return []
     return [
         Part("; it is the baseline, "),
-        *_difference(gap, follower.series.name, world.comparisons),
+        *_difference(gap, follower.series.name, world),
     ]
 
 
-def _difference(rate: Estimate, other: str, comparisons: int) -> list[Part]:
+def _difference(rate: Estimate, other: str, world: World) -> list[Part]:
     """Return "12.3 points [11.0, 13.4] more than OTHER"."""
-    if rate.tied and not rate.unsure:
-        told = f" ({explained(rate, 0.01, 'points')})"
+    if rate.verdict == "equal":
+        return [Part("the same as "), Part(other, "policy")]
+    if rate.verdict == "tied":
+        told = f" within {world.margins.of_rates} ({explained(rate, 0.01, 'points')})"
         return [Part("tied with "), Part(other, "policy"), Part(told)]
     more = "more" if rate.value >= 0 else "fewer"
     told = explained(_positive(rate), 0.01, "points").lstrip("+")
     alone = "" if rate.low is not None else " (no interval)"
     parts = [Part(told, "figure"), Part(f"{alone} {more} than "), Part(other, "policy")]
-    return [*parts, Part(_chance(comparisons))] if rate.unsure else parts
+    unsure = rate.verdict == "unsure"
+    return [*parts, Part(_chance(rate, world.comparisons))] if unsure else parts
 
 
-def _chance(comparisons: int) -> str:
+def _chance(difference: Estimate, comparisons: int) -> str:
+    """Return why a difference is unsure: its interval, or the number of comparisons alone."""
+    if difference.covers_zero:
+        return ", which may be chance"
     return f", which may be chance among {comparisons:,} comparisons"
 
 
@@ -154,22 +164,22 @@ def _signed_seconds(value: float) -> str:
 
 
 def _like(world: World, best: Point) -> Iterator[str]:
-    """Say which have the result of the best, are tied with it, or differ by what may be chance.
+    """Say which have the result of the best, are tied with it, or may differ by chance alone.
 
     What no one can run, a bound or what looks ahead, is no rival where it differs.
     """
     rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
     found = [(rival, gap) for rival in rivals if (gap := world.gap(rival))]
     equal = [rival for rival, gap in found if gap.verdict == "equal"]
-    tied = [rival for rival, gap in found if gap.verdict == "tied" and not gap.unsure]
-    unsure = [rival for rival, gap in found if gap.unsure and not rival.series.marks]
+    tied = [rival for rival, gap in found if gap.verdict == "tied"]
+    unsure = [r for r, gap in found if gap.verdict == "unsure" and not r.series.marks]
     if equal:
         yield f"With the same result: {_listed(equal)}."
     if tied:
-        yield f"Tied with it, as far as these data tell: {_listed(tied)}."
+        yield f"Tied with it, within {world.margins.of_rates}: {_listed(tied)}."
     if unsure:
         yield (
-            f"Behind it by what may be chance among {world.comparisons:,} comparisons: "
+            f"Unsure, as the difference may be chance among {world.comparisons:,} comparisons: "
             f"{_listed(unsure)}."
         )
 

@@ -82,9 +82,10 @@ def _corrected(worlds: Sequence[World]) -> Iterator[str]:
     made = [each for each in differences(worlds) if each is not None and each.tested]
     if made:
         yield (
-            "“Tied” is said where an interval covers zero, “unsure” where it does not but the "
-            f"difference does not stand Holm's correction for all {len(made):,} comparisons of "
-            "this study: the chance that any difference which is claimed is none is at most 5 %."
+            "“Better” and “worse” are said of differences that stand Holm's correction for all "
+            f"{len(made):,} comparisons of this study: the chance that any of them is none is at "
+            "most 5 %. “Tied” is said where the whole interval is within "
+            f"{worlds[0].margins.told}, “unsure” where neither can be said."
         )
 
 

@@ -19,7 +19,7 @@ from reports.charts.lint import checked
 from reports.charts.theme import CONFIG
 from reports.page.tables import packed
 
-SCRIPTS = ("charts", "table", "light", "range")  # in the order of what they use
+SCRIPTS = ("charts", "table", "light", "range", "save")  # in the order of what they use
 
 # `<` and its kin cannot end the element; the last two end a line in old JavaScript.
 _ESCAPES = {
@@ -40,7 +40,15 @@ _TYPESET = (
 )
 
 
-def render(template: str, specifications: Mapping[str, Any], **values: Any) -> str:
+def render(
+    template: str,
+    specifications: Mapping[str, Any],
+    *,
+    command: str,
+    found_json: str = "",
+    found_title: str = "Everything that was found",
+    **values: Any,
+) -> str:
     """Return a page as HTML; the same input gives the same bytes.
 
     Parameters
@@ -50,6 +58,10 @@ def render(template: str, specifications: Mapping[str, Any], **values: Any) -> s
         `version` among the values.
     specifications
         Of the charts (Vega-Lite), by the id of the element in which each is drawn.
+    command
+        How a reader may make the page again.
+    found_json, found_title
+        What stands behind it, in JSON, and what that is called; nothing where it is empty.
     values
         What else the template shows.
 
@@ -73,12 +85,17 @@ def render(template: str, specifications: Mapping[str, Any], **values: Any) -> s
         scripts=scripts,
         style=style,
         specifications=data_block(packed(specifications)),
+        command=command,
+        found_json=found_json,
+        found_title=found_title,
         **values,
     )
 
 
 def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
-    """Return the specification without what a page itself gives: title, legend, background.
+    """Return the specification without what a page itself gives: title, background, width.
+
+    Legends stay: a page leaves them out where it draws a chart, and a chart that is saved has one.
 
     `schema` is as in `checked`.
 
@@ -91,9 +108,6 @@ def bare(chart: Any, *, schema: bool = True) -> dict[str, Any]:
     spec.pop("title", None)
     spec["width"] = "container"
     spec["config"] = {**CONFIG, "background": None}
-    for layer in spec.get("layer", [spec]):
-        if "legend" in layer.get("encoding", {}).get("color", {}):
-            layer["encoding"]["color"]["legend"] = None
     return spec
 
 

@@ -11,12 +11,15 @@ from reports.page.document import bare
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One chart: its id, title, caption, and (name, colour) of what it draws."""
+    """One chart: its id, title, caption, and the name and colour of what it draws.
+
+    What is drawn as a line may have a third part: its dash, as SVG has it.
+    """
 
     id: str
     title: str
     caption: str
-    swatches: tuple[tuple[str, str], ...] = ()
+    swatches: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

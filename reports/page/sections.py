@@ -8,16 +8,16 @@ from typing import Any
 from markupsafe import Markup
 
 from reports.charts import world_charts
-from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading
-from reports.charts.occupancy import KINDS
+from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading, occurring
+from reports.charts.occupancy import KINDS, kinds_held
 from reports.charts.over_time import Clock, blocks_of
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
 from reports.page.panel import Range
 from reports.page.table import Cell, headings, table
 from reports.page.tables import short
-from reports.palette import FATES, GREY, looks
-from reports.results.points import World, subjects
+from reports.palette import FATES, GREY
+from reports.results.points import World
 
 MOST_ROWS = 1000  # of the tables of a page
 MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
@@ -92,9 +92,9 @@ def section(number: int, world: World, worlds: int) -> Section:
         four_numbers(world),
         keys_of(world),
         len(world.series) - len(world.shown.series),
-        [(fate.name, FATES.get(fate.key, GREY)) for fate in FATES_IN_ORDER],
+        [(fate.name, FATES.get(fate.key, GREY)) for fate in occurring(world.at(world.focus))],
         [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
-        list(KINDS.items()),
+        [(kind, KINDS[kind]) for kind in kinds_held(world.at(world.focus))],
         _panels(number, world, MOST_FOLLOWED // worlds),
         headings(world),
         rows,
@@ -116,17 +116,18 @@ def _range(world: World) -> Range | None:
 def keys_of(world: World) -> list[Key]:
     """Return the legend; a policy that stands for others with the same results names them."""
     shown = {series.name: series for series in world.shown.series}
-    styles = looks(subjects(world.shown.series))
     return [
         Key(
             s.name,
-            k.colour,
-            " ".join(map(str, k.dash)),
-            _SVG_SHAPES[k.shape],
+            look.colour,
+            " ".join(map(str, look.dash)),
+            _SVG_SHAPES[look.shape],
             s.marks,
             tuple(name for name in world.alike.get(s.name, ()) if name not in shown),
         )
-        for s, k in zip(shown.values(), styles, strict=True)
+        for s in shown.values()
+        if any(p.rows for p in world.points.values() if p.series == s)
+        if (look := world.looks[s.name])
     ]
 
 
@@ -153,8 +154,8 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
     followed = Markup('<span data-follows="{0}">{0}</span>').format(best)
     paired = (
         f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals. "
-        "“Tied”: it covers zero. “Unsure”: it does not, but of so many comparisons some do by "
-        "chance (Holm)."
+        f"“Tied”: all of it within {world.margins.told}. “Unsure”: it covers zero, or leaves it "
+        "out by what chance does among so many comparisons (Holm)."
     )
     warmup = " Grey: the warm-up, served but not counted." if world.warmed else ""
     held = f"At the end of each block of consecutive requests, first replication.{warmup}"

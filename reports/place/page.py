@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,14 @@ PANELS = (
         (("optimum", GREY), ("this placer", VERMILLION)),
     ),
 )
+ALIKE = (("this placer, which is optimal", VERMILLION),)
+
+COMMAND = "milepost place --page PAGE.html"
 
 
-def write_place_page(path: Path, law: DepthLaw, found: dict[str, Any]) -> None:
+def write_place_page(
+    path: Path, law: DepthLaw, found: dict[str, Any], command: str = COMMAND
+) -> None:
     """Write the page of an answer; whole, or not at all.
 
     Raises
@@ -47,10 +53,10 @@ def write_place_page(path: Path, law: DepthLaw, found: dict[str, Any]) -> None:
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_place_page(law, found))
+    write_text(path, render_place_page(law, found, command))
 
 
-def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
+def render_place_page(law: DepthLaw, found: dict[str, Any], command: str = COMMAND) -> str:
     """Return the page of an answer as HTML; the same input gives the same bytes.
 
     Parameters
@@ -59,6 +65,8 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
         The law that was asked about, cut at the prompt's length.
     found
         What `placement.answer` says of it.
+    command
+        How a reader may make the page again.
     """
     charts = {
         "staircase": staircase(law, found["positions"], found["law"]["length_tokens"]),
@@ -70,9 +78,10 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
         brand="Milepost placement",
         title=f"Where to checkpoint: {law.name}",
         version=version(),
+        command=command,
         found=found,
         numbers=_numbers(found),
-        panels=PANELS,
+        panels=_panels(found),
         rows=_rows(law, found),
         more_rows=max(0, len(found["positions"]) - MOST_ROWS),
         theory=theory(found),
@@ -81,6 +90,13 @@ def render_place_page(law: DepthLaw, found: dict[str, Any]) -> str:
         overlap=tokens(found["law"]["mean_overlap_tokens"]),
         listed=listed(found["positions"]),
     )
+
+
+def _panels(found: dict[str, Any]) -> tuple[Panel, ...]:
+    """Return the panels, whose legends list the optimum where it is a line of its own."""
+    if found["savings_by_budget"] != found["optimum"]["savings_by_budget"]:
+        return PANELS
+    return tuple(replace(p, swatches=ALIKE) if p.id == "savings" else p for p in PANELS)
 
 
 def _numbers(found: dict[str, Any]) -> list[Number]:

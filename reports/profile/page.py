@@ -46,8 +46,10 @@ CAPTIONS = {
     "the profile says too much. The table has the errors on points that it has not seen.",
 }
 
+COMMAND = "milepost profiles show NAME --out PAGE.html"
 
-def write_profile(path: Path, profile: Profile) -> None:
+
+def write_profile(path: Path, profile: Profile, command: str = COMMAND) -> None:
     """Write the page (.html) or the charts in one image (.png, .svg, .pdf); whole, or not at all.
 
     Raises
@@ -57,7 +59,7 @@ def write_profile(path: Path, profile: Profile) -> None:
     """
     ending = path.suffix
     if ending in (".html", ".htm"):
-        write_text(path, render_profile_page(profile))
+        write_text(path, render_profile_page(profile, command))
     elif ending in IMAGES:
         charts = profile_charts(profile)
         image = alt.vconcat(*(chart.properties(title=TITLES[key]) for key, chart in charts.items()))
@@ -71,7 +73,7 @@ def write_profile(path: Path, profile: Profile) -> None:
         )
 
 
-def render_profile_page(profile: Profile) -> str:
+def render_profile_page(profile: Profile, command: str = COMMAND) -> str:
     """Return the page of a profile as HTML; the same input gives the same bytes."""
     charts, found = profile_charts(profile), summary(profile)
     swatches = {
@@ -88,6 +90,7 @@ def render_profile_page(profile: Profile) -> str:
         brand="Milepost profile",
         title=profile.profile_id,
         version=version(),
+        command=command,
         profile=profile,
         kind=KINDS[profile.kind],
         numbers=_numbers(profile, found),

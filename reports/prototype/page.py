@@ -28,8 +28,10 @@ HEADINGS = (
     "Worst",
 )
 
+COMMAND = "milepost prototype --out DIR"
 
-def write_prototype_page(path: Path, run: PrototypeRun) -> None:
+
+def write_prototype_page(path: Path, run: PrototypeRun, command: str = COMMAND) -> None:
     """Write the page of a run; whole, or not at all.
 
     Raises
@@ -37,10 +39,10 @@ def write_prototype_page(path: Path, run: PrototypeRun) -> None:
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_prototype_page(run))
+    write_text(path, render_prototype_page(run, command))
 
 
-def render_prototype_page(run: PrototypeRun) -> str:
+def render_prototype_page(run: PrototypeRun, command: str = COMMAND) -> str:
     """Return the page of a run as HTML; the same input gives the same bytes."""
     service, ttft = service_errors(run.requests), ttft_errors(run.requests)
     panels = _panels(service)
@@ -51,6 +53,7 @@ def render_prototype_page(run: PrototypeRun) -> str:
         brand="Milepost prototype",
         title=f"Simulated against measured: {run.setting.model}",
         version=version(),
+        command=command,
         setting=run.setting,
         median=_percent(service[0].median_absolute),
         bias=_signed(service[0].bias),

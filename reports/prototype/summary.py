@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
 from calibration.prototype.served import PrototypeRun
+from reports.console import print_line, print_table
 from simulator.units import format_bytes, format_seconds
+
+HEAD = ("", "requests", "simulated", "measured", "bias", "median", "|error|", "worst")
 
 SAME_BYTES = 0.05  # a state may differ by so much between tensors and books before it is told
 
@@ -35,22 +39,45 @@ def figures(run: PrototypeRun) -> dict[str, Any]:
     }
 
 
+def print_prototype(run: PrototypeRun) -> None:
+    """Print what a run has found: as `summary_lines`, with tables that fold."""
+    for line in _head_lines(run):
+        print_line(line)
+    for title, rows in _errors(run):
+        print()
+        print_table(HEAD, list(map(_row, rows)), title=title)
+    print()
+    for line in _tail_lines(run):
+        print_line(line)
+
+
 def summary_lines(run: PrototypeRun) -> list[str]:
-    """Return what a run has found, as lines of text."""
-    setting, same = run.setting, run.sameness
-    head = f"{'':<14}{'requests':>9}{'simulated':>11}{'measured':>10}{'bias':>9}{'median':>9}"
-    lines = [
+    """Return what a run has found, as lines of text; of use where rich is not installed."""
+    lines = _head_lines(run)
+    for title, rows in _errors(run):
+        lines += ["", title, *map(_line, [HEAD, *map(_row, rows)])]
+    return [*lines, "", *_tail_lines(run)]
+
+
+def _errors(run: PrototypeRun) -> tuple[tuple[str, list[RegimeError]], ...]:
+    return (
+        ("prefill, restore and capture", service_errors(run.requests)),
+        ("time to first token, waits included", ttft_errors(run.requests)),
+    )
+
+
+def _head_lines(run: PrototypeRun) -> list[str]:
+    setting = run.setting
+    return [
         f"{setting.model} ({setting.scale}, {setting.dtype}) on {setting.device}, {setting.clock}",
         f"placer {setting.placer}, eviction {setting.eviction}, capacity {setting.capacity}; "
         f"profile {setting.profile} ({setting.profile_kind})",
     ]
-    for title, rows in (
-        ("prefill, restore and capture", service_errors(run.requests)),
-        ("time to first token, waits included", ttft_errors(run.requests)),
-    ):
-        lines += ["", title, f"{head}{'|error|':>9}{'worst':>9}", *map(_line, rows)]
-    lines += [
-        "",
+
+
+def _tail_lines(run: PrototypeRun) -> list[str]:
+    same = run.sameness
+    lines = [
         f"passes {passes_apart(run)}",
         f"logits of {same.checked} of {same.resumed} resumed requests against whole prefills: "
         f"{same.max_abs:.1e} at most",
@@ -105,9 +132,20 @@ def passes_apart(run: PrototypeRun) -> str:
     return "lie an unknown way apart: there is one" if share is None else f"lie {share:.1%} apart"
 
 
-def _line(row: RegimeError) -> str:
-    times = format_seconds(row.simulated_seconds), format_seconds(row.measured_seconds)
+def _row(row: RegimeError) -> tuple[str, ...]:
+    """Return the row of a regime, in the order of HEAD."""
     return (
-        f"{row.regime:<14}{row.requests:>9}{times[0]:>11}{times[1]:>10}{row.bias:>+9.1%}"
-        f"{row.median:>+9.1%}{row.median_absolute:>9.1%}{row.worst:>+9.1%}"
+        row.regime,
+        str(row.requests),
+        format_seconds(row.simulated_seconds),
+        format_seconds(row.measured_seconds),
+        f"{row.bias:+.1%}",
+        f"{row.median:+.1%}",
+        f"{row.median_absolute:.1%}",
+        f"{row.worst:+.1%}",
     )
+
+
+def _line(cells: Sequence[str]) -> str:
+    name, *figures = cells
+    return f"{name:<14}" + "".join(f"{figure:>11}" for figure in figures)

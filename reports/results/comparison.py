@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reports.results.evidence import Row, estimate, finished
+from reports.results.margins import Margins
 from reports.results.marks import marks_in
-from reports.results.points import UNBOUNDED, Point, Series, World
+from reports.results.points import UNBOUNDED, Point, Series, World, looks_of
 from reports.statistics import Estimate, corrected
 from simulator.units import format_bytes
 
@@ -32,9 +33,9 @@ def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[World]:
     for row in rows:
         groups.setdefault(_named(row, shared), []).append(row)
     varied = [key for key in shared if key.startswith("workload")]
-    return _corrected(
-        [_world(name, group, policies, varied, manifest) for name, group in groups.items()]
-    )
+    worlds = [_world(name, group, policies, varied, manifest) for name, group in groups.items()]
+    styles = looks_of(list(dict.fromkeys(s for world in worlds for s in world.series)))
+    return _corrected([replace(world, styles=styles) for world in worlds])
 
 
 def differences(worlds: Sequence[World]) -> Iterator[Estimate | None]:
@@ -124,6 +125,7 @@ def _world(
         _baselines(order, manifest.get("baseline")),
         workload=_named(rows[0], varied),
         warmed=bool(manifest.get("warmup_share") or manifest.get("warmup_auto")),
+        margins=Margins.of(manifest.get("study") or {}),
     )
     world = replace(world, points=_compared(world))
     return replace(world, behind=_behind(world))
@@ -182,10 +184,12 @@ def _compared(world: World) -> dict[tuple[str, str], Point]:
     for key, point in world.points.items():
         theirs = world.baseline_of(point)
         if theirs:
+            reference = theirs.ttft_seconds.value if theirs.ttft_seconds else 0.0
+            rate, ttft = point.less(theirs, "token_hit_rate"), point.less(theirs, "ttft_seconds")
             points[key] = replace(
                 point,
-                token_hit_rate_difference=point.less(theirs, "token_hit_rate"),
-                ttft_difference=point.less(theirs, "ttft_seconds"),
+                token_hit_rate_difference=world.margins.rate(rate),
+                ttft_difference=world.margins.time(ttft, reference),
             )
     return points
 
@@ -202,5 +206,8 @@ def _behind(world: World) -> dict[str, Estimate]:
         and world.baseline_of(best) is not point
         and world.baseline_of(point) is not best
     ]
-    found = {rival.series.name: best.less(rival, "token_hit_rate") for rival in rivals}
+    found = {
+        rival.series.name: world.margins.rate(best.less(rival, "token_hit_rate"))
+        for rival in rivals
+    }
     return {name: gap for name, gap in found.items() if gap is not None}

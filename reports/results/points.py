@@ -12,7 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
+from reports.palette import Look, assigned
 from reports.results.evidence import Metric, Row, difference
+from reports.results.margins import Margins
 from reports.results.marks import UPPER_BOUND
 from reports.statistics import Estimate
 
@@ -53,6 +55,11 @@ def subjects(series: Sequence[Series]) -> list[str]:
     kinds = [[item.placer for item in series]]
     kinds += [list(values) for values in zip(*(item.others for item in series), strict=True)]
     return next((kind for kind in kinds if len(set(kind)) > 1), kinds[0])
+
+
+def looks_of(series: Sequence[Series]) -> dict[str, Look]:
+    """Return how each series of a study is drawn, by its name; `series` are all that it has."""
+    return assigned(dict(zip((s.name for s in series), subjects(series), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,10 @@ class World:
         Of the whole study, that its differences are corrected for.
     warmed
         Whether the first requests are not counted.
+    margins
+        Within what figures are called tied.
+    styles
+        How each series of the whole study is drawn, by its name.
     """
 
     name: str
@@ -148,6 +159,13 @@ class World:
     workload: str = ""
     comparisons: int = 0
     warmed: bool = False
+    margins: Margins = field(default_factory=Margins)
+    styles: dict[str, Look] = field(default_factory=dict)
+
+    @cached_property
+    def looks(self) -> dict[str, Look]:
+        """How each series is drawn, by its name: the same in every world of a study."""
+        return self.styles or looks_of(self.series)
 
     @cached_property
     def focus(self) -> str:

@@ -212,6 +212,8 @@ def study_hash(study: Study, cells: Sequence[Cell]) -> str:
     for key in ("until_ci", "max_replications", "percentiles"):  # absent from older folders
         if evidence[key] is None:
             del evidence[key]
+    for key in ("margin_points", "margin_times"):  # what is said of the results, not they
+        del evidence[key]
     parts = [study.title, evidence, [cell.identity for cell in cells]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -269,5 +271,11 @@ def describe(report: SweepReport) -> dict[str, Any]:
         "warnings": list(report.warnings),
         "sentences": list(report.sentences),
         "server": _server_json(loads_of(report)),
-        "files": ["cells.parquet", "manifest.json", "differences.json", "report.html"],
+        "files": [
+            "cells.parquet",
+            "cells.csv",
+            "manifest.json",
+            "differences.json",
+            "report.html",
+        ],
     }

@@ -4,7 +4,7 @@ Every interval is two-sided with nominal coverage 95 %; the tests measure the co
 whose truth is known.
 """
 
-from reports.statistics.estimate import CONFIDENCE, SIGNIFICANCE, Estimate, Method, Verdict
+from reports.statistics.estimate import CONFIDENCE, SIGNIFICANCE, Estimate, Method
 from reports.statistics.intervals import (
     corrected,
     drawn_interval,
@@ -24,14 +24,17 @@ from reports.statistics.resampling import (
 )
 from reports.statistics.room import Room
 from reports.statistics.series import MIN_P99_REQUESTS, MOST_WARMUP_SHARE, mser5, p99
+from reports.statistics.verdicts import CLAIMS, Margin, Verdict
 
 __all__ = [
+    "CLAIMS",
     "CONFIDENCE",
     "MIN_P99_REQUESTS",
     "MOST_WARMUP_SHARE",
     "SIGNIFICANCE",
     "Estimate",
     "Joint",
+    "Margin",
     "Method",
     "Quantile",
     "Ratio",

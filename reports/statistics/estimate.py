@@ -7,13 +7,12 @@ from typing import Literal
 
 from scipy.special import stdtr, stdtrit
 
+from reports.statistics.verdicts import Margin, Verdict, verdict
+
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.05
 
 Method = Literal["replications", "draws", "blocks", "sessions", "documents", "none"]
-
-
-Verdict = Literal["higher", "lower", "tied", "equal", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,8 @@ class Estimate:
     p_holm
         Of a difference, the p-value adjusted for all comparisons that it was made with; None
         where it was made alone, or there was nothing to test.
+    margin
+        Of a difference, what it is judged by.
     """
 
     value: float
@@ -44,24 +45,22 @@ class Estimate:
     count: int = 1
     freedom: float | None = field(default=None, compare=False)
     p_holm: float | None = field(default=None, compare=False)
+    margin: Margin = field(default_factory=Margin, compare=False)
 
     @property
-    def tied(self) -> bool:
-        """Whether it is a difference whose interval covers zero or does not stand the correction.
+    def covers_zero(self) -> bool:
+        """Whether the interval covers zero; False without one."""
+        return self.low is not None and self.high is not None and self.low <= 0 <= self.high
 
-        The correction is Holm's, for all comparisons that were made with it.
+    @property
+    def stands(self) -> bool:
+        """Whether the interval leaves zero out, and does so after Holm's correction too.
+
+        The correction is for all comparisons that were made with it.
         """
-        if self.low is None or self.high is None:
+        if self.low is None or self.covers_zero:
             return False
-        corrected = self.p_holm is not None and self.p_holm >= SIGNIFICANCE
-        return corrected or self.low <= 0 <= self.high
-
-    @property
-    def unsure(self) -> bool:
-        """Whether it is tied for the number of comparisons alone: the interval leaves zero out."""
-        if self.low is None or self.high is None:
-            return False
-        return self.tied and not self.low <= 0 <= self.high
+        return self.p_holm is None or self.p_holm < SIGNIFICANCE
 
     @property
     def opposite(self) -> Estimate:
@@ -93,16 +92,8 @@ class Estimate:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether a difference is surely above or below zero.
-
-        "tied" where the interval or Holm's p-value says so, "equal" where nothing differs at all,
-        "unknown" without an interval.
-        """
-        if not self.tested:
-            return "unknown" if self.value else "equal"
-        if self.tied:
-            return "tied"
-        return "higher" if self.value > 0 else "lower"
+        """What the evidence allows to say of a difference, as `verdicts.verdict` has it."""
+        return verdict(self)
 
 
 def t_interval(value: float, error: float, freedom: float, method: Method, count: int) -> Estimate:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.files import write_json, write_parquet
+from reports.files import write_csv, write_json, write_parquet
 from reports.results.columns import column
 from reports.results.marks import COLUMN, marks_of
 from reports.stored.journal import Outcome
@@ -76,6 +76,7 @@ def write_artefacts(
     if reached is not None:
         manifest["until_ci"] = {"share": study.study.until_ci, "reached": reached}
     write_parquet(folder / "cells.parquet", cells)
+    write_csv(folder / "cells.csv", cells)
     write_json(folder / "manifest.json", manifest)
     write_text(folder / "study.resolved.toml", to_toml(study.absolute()))
     return write_page(folder, cells, manifest)

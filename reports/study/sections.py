@@ -38,6 +38,7 @@ from workloads.options import (
 MOST_REPLICATIONS = 1000
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
+MARGIN_POINTS, MARGIN_TIMES = 0.5, 0.02
 AUTO = "auto"  # warm-up by MSER-5
 MOST_PERCENTILES = 20
 READ_OPTIONS = tuple(field.name for field in fields(ReadOptions) if field.name != "on_bad_line")
@@ -246,6 +247,10 @@ class Evidence(_Section):
     MSER-5."""
     percentiles: Percentiles | None = None
     """Percentiles of the time to first token that are told besides P50, P90 and P99."""
+    margin_points: Annotated[float, Field(ge=0, le=100)] = MARGIN_POINTS
+    """Points within which differences of rates are called tied."""
+    margin_times: Annotated[float, _reading(parse_share, (str,)), Field(ge=0, lt=1)] = MARGIN_TIMES
+    """The share of a time within which differences of times are called tied."""
 
     @property
     def percentile_names(self) -> list[str]:

@@ -33,8 +33,10 @@ GROUPS = {
     "Over time": ("timeline", "working_set", "rate"),
 }
 
+COMMAND = "milepost trace inspect FILE --page PAGE.html"
 
-def write_trace_page(path: Path, found: Inspection) -> None:
+
+def write_trace_page(path: Path, found: Inspection, command: str = COMMAND) -> None:
     """Write the page of a trace; whole, or not at all.
 
     Raises
@@ -42,10 +44,10 @@ def write_trace_page(path: Path, found: Inspection) -> None:
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_trace_page(found))
+    write_text(path, render_trace_page(found, command))
 
 
-def render_trace_page(found: Inspection) -> str:
+def render_trace_page(found: Inspection, command: str = COMMAND) -> str:
     """Return the page of a trace as HTML; the same input gives the same bytes."""
     charts = trace_charts(found)
     swatches = _swatches(found)
@@ -64,6 +66,7 @@ def render_trace_page(found: Inspection) -> str:
         brand="Milepost trace",
         title=f"What {found.name or 'the trace'} holds",
         version=version(),
+        command=command,
         found=found,
         best=percent(found.ideal_token_hit_rate),
         fraction=_of(found.ideal_saved_tokens, found.prompt_tokens),

@@ -10,7 +10,7 @@ from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG, second_unit
 from reports.page.document import typeset
 from reports.page.panel import Panel
-from reports.palette import BLUE, GREY, VERMILLION
+from reports.palette import BETTER, GREY, WORSE
 from reports.results.points import MOST_SERIES
 from reports.two_runs.outcome import Compared, TwoRuns
 from reports.two_runs.shown import place_words
@@ -23,8 +23,8 @@ WORDS = {
     "p99_ttft": "P99 TTFT",
     "finished_share": "finished share of the requests",
 }
-_COLOURS = {"higher": BLUE, "lower": VERMILLION}
-SWATCHES = (("higher", BLUE), ("lower", VERMILLION), ("tied, equal or not tested", GREY))
+_COLOURS: dict[str, str] = {"better": BETTER, "worse": WORSE}
+_NEITHER = "tied, unsure, equal or without an interval"
 
 
 def words_of(name: str) -> str:
@@ -52,9 +52,16 @@ def panels(found: TwoRuns) -> list[Panel]:
         how = "Paired, replication by replication or block by block"
     told = f"{how}. Bars: 95 % intervals."
     return [
-        Panel(panel, _title(group, found.kind), told + _left_out(found, group), SWATCHES)
+        Panel(panel, _title(group, found.kind), told + _left_out(found, group), _swatches(group))
         for panel, group in _groups(found)
     ]
+
+
+def _swatches(group: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
+    """Return the name and the colour of what occurs among the figures of a chart."""
+    names = {each.verdict if each.verdict in _COLOURS else _NEITHER for each in group}
+    known = {**_COLOURS, _NEITHER: GREY}
+    return tuple((name, colour) for name, colour in known.items() if name in names)
 
 
 def _groups(found: TwoRuns) -> list[tuple[str, list[Compared]]]:

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from reports.results.evidence import finished
+from reports.results.margins import Margins
 from reports.results.metrics import load_of_row
 from reports.results.overload import grown_words, load_words
 from reports.two_runs.cells import Sweep, compare_cells, open_sweep
 from reports.two_runs.changes import changes
 from reports.two_runs.figures import UNITS, Unit, parts_of
 from reports.two_runs.measures import USUAL, Measure, measures_named
-from reports.two_runs.outcome import TwoRuns, adjusted
+from reports.two_runs.outcome import USUAL_MARGINS, TwoRuns, judged
 from reports.two_runs.requests import common_requests, paired_figures, unpaired_figures
 from reports.two_runs.run_folder import Columns, Run, open_run
 from simulator.errors import UsageError, printable
@@ -28,6 +29,7 @@ def compare_folders(
     measures: Sequence[str] = USUAL,
     paired: bool = True,
     unit: Unit | None = None,
+    margins: Margins = USUAL_MARGINS,
 ) -> TwoRuns:
     """Compare two folders, both of `run --out` or both of `sweep`: what B is less A.
 
@@ -42,6 +44,8 @@ def compare_folders(
     unit
         What is drawn again, of two runs: "time", "sessions" or "documents". None takes, for each
         figure, the one that gives the widest interval.
+    margins
+        Within what figures are called tied.
 
     Raises
     ------
@@ -58,10 +62,11 @@ def compare_folders(
         shown = (f"{printable(str(f))} of a {k}" for f, k in zip(folders, kinds, strict=True))
         raise UsageError(f"expected two folders of one kind, found {' and '.join(shown)}")
     if kinds[0] == "run":
-        return _runs(open_run(folders[0]), open_run(folders[1]), chosen, paired, unit)
+        runs = open_run(folders[0]), open_run(folders[1])
+        return judged(_runs(*runs, chosen, paired, unit), margins)
     if unit is not None:
         raise UsageError("a unit to draw again is for two runs: a sweep keeps no requests")
-    return _sweeps(open_sweep(folders[0]), open_sweep(folders[1]), chosen, paired)
+    return judged(_sweeps(open_sweep(folders[0]), open_sweep(folders[1]), chosen, paired), margins)
 
 
 def _kind(folder: Path) -> str:
@@ -92,7 +97,7 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
         b=b.folder,
         paired=paired,
         changes=changes(a.told, b.told),
-        comparisons=adjusted(figures),
+        comparisons=tuple(figures),
         requests=_moved(ours, theirs) if paired else {},
         lost_tokens=lost,
         notes=(
@@ -126,7 +131,7 @@ def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> Tw
         b=b.folder,
         paired=paired,
         changes=changes(a.told, b.told),
-        comparisons=adjusted(found),
+        comparisons=tuple(found),
         requests={},
         lost_tokens={},
         notes=(*_marked({"A": a.marks, "B": b.marks}), *notes),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from reports.results.evidence import Metric
+from reports.results.margins import Margins
+from reports.statistics import Estimate
 from simulator.errors import UsageError, did_you_mean, printable
 from simulator.percentiles import level_of, percentile_name
 from simulator.units import format_seconds
@@ -33,6 +35,14 @@ class Measure:
     metric: Metric
     unit: Literal["share", "seconds"]
     level: float | None = None
+
+    def judged(
+        self, difference: Estimate | None, reference: float | None, margins: Margins
+    ) -> Estimate | None:
+        """Return the difference from a reference with what it is judged by."""
+        if self.unit == "share":
+            return margins.rate(difference)
+        return margins.time(difference, reference or 0.0)
 
     def shown(self, value: float | None) -> str:
         """Return a value with its unit."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from reports.results.margins import Margins
 from reports.statistics import Estimate, Verdict, corrected
 from reports.two_runs.measures import Measure
+
+USUAL_MARGINS = Margins()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,7 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether B is higher or lower; "tied" where the interval or Holm's p-value says so.
-
-        "equal" is what does not differ at all, "unknown" what has no interval.
-        """
+        """Whether B is better or worse, tied, unsure or equal; "unknown" without an interval."""
         return "unknown" if self.difference is None else self.difference.verdict
 
 
@@ -90,6 +90,8 @@ class TwoRuns:
         Of runs: loss -> tokens in A and in B, as in loss attribution.
     notes
         What a reader must know.
+    margins
+        Within what figures are called tied.
     """
 
     kind: Literal["run", "sweep"]
@@ -101,15 +103,17 @@ class TwoRuns:
     requests: Mapping[str, int]
     lost_tokens: Mapping[str, tuple[int, int]]
     notes: tuple[str, ...]
+    margins: Margins = USUAL_MARGINS
 
 
-def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
-    """Return the comparisons with p-values adjusted for having made all of them.
+def judged(found: TwoRuns, margins: Margins) -> TwoRuns:
+    """Return the two with each difference told by margins and by p-values for all of them.
 
     Figures that are equal in every part are no comparison: there is nothing to test.
     """
-    found = corrected([compared.difference for compared in comparisons])
-    return tuple(
-        replace(compared, difference=difference)
-        for compared, difference in zip(comparisons, found, strict=True)
+    differences = corrected([compared.difference for compared in found.comparisons])
+    comparisons = tuple(
+        replace(compared, difference=compared.measure.judged(difference, compared.a, margins))
+        for compared, difference in zip(found.comparisons, differences, strict=True)
     )
+    return replace(found, comparisons=comparisons, margins=margins)

@@ -55,7 +55,7 @@ def render_comparison(found: TwoRuns, kept: Mapping[str, Any]) -> str:
         moved=_sentence(moved_words(found)),
         notes=_notes(found),
         command=kept["command"],
-        kept_json=json.dumps(dict(kept), indent=2, ensure_ascii=False),
+        found_json=json.dumps(dict(kept), indent=2, ensure_ascii=False),
     )
 
 
@@ -68,7 +68,7 @@ def answer(found: TwoRuns) -> str:
 
 
 def _told(compared: Compared) -> str:
-    """Return "a lower token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
+    """Return "a worse token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
     measure, found, name = compared.measure, compared.difference, words_of(compared.measure.name)
     ends = (found.low, found.high) if found else (None, None)
     verdict = compared.verdict
@@ -76,7 +76,11 @@ def _told(compared: Compared) -> str:
         return f"the same {name}: {measure.shown(compared.b)}"
     interval = measure.shown_interval(*ends)
     change = f"{measure.shown_difference(compared.change)} ({interval})"
-    words = {"tied": f"a {name} that is tied", "unknown": f"a {name} of which nothing is sure"}
+    words = {
+        "tied": f"a {name} that is tied",
+        "unsure": f"a {name} that may be better or worse",
+        "unknown": f"a {name} without an interval",
+    }
     said = words.get(verdict, f"a {verdict} {name}")
     return f"{said}: {measure.shown(compared.b)}, {change}"
 
@@ -92,9 +96,10 @@ def _notes(found: TwoRuns) -> list[str]:
     """Return what a reader should weigh."""
     return [
         _sentence(evidence(found)),
-        "“Higher” and “lower” stand Holm's correction for "
+        "“Better” and “worse” stand Holm's correction for "
         f"{sum(each.tested for each in found.comparisons):,} comparisons: the chance that any such "
-        "claim is false is at most 5 %. “Tied” is every other difference that has an interval.",
+        "claim is false is at most 5 %. “Tied”: the whole interval is within "
+        f"{found.margins.told}. “Unsure” is every other difference that has an interval.",
         "An interval tells how far a difference would move with other requests from the same "
         "traffic, not whether your traffic is like it, nor how wrong the costs are.",
         *(() if found.paired else ("Unpaired: far wider than pairs of the same requests.",)),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Any, get_args
 
 from reports.console import print_line, print_table
 from reports.results.summary import LOSS_WORDS
+from reports.statistics import CLAIMS, Verdict
 from reports.two_runs.condition import Condition
 from reports.two_runs.outcome import Compared, TwoRuns
 from simulator.units import format_bytes
 
 MOST_ROWS = 60
-_LONGEST_VALUE = 60
-HEAD = ("A", "B", "B - A", "95 % interval", "of A", "Holm p", "B is")
+HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
 _METHODS = {"blocks": "blocks of time"}
 
 
@@ -29,6 +30,7 @@ def as_json(found: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[
         "requests": dict(found.requests),
         "lost_tokens": {k: {"a": a, "b": b} for k, (a, b) in found.lost_tokens.items()},
         "notes": list(found.notes),
+        "margins": asdict(found.margins),
         "failed": [
             {"condition": condition.text, "place": dict(compared.place)}
             for condition, compared in failures
@@ -42,7 +44,7 @@ def print_comparison(found: TwoRuns) -> None:
     print_line(f"B: {found.b}")
     print()
     if found.changes:
-        rows = [(c.key, _short(c.a), _short(c.b)) for c in found.changes]
+        rows = [(c.key, _given(c.a), _given(c.b)) for c in found.changes]
         print_table(("what differs", "A", "B"), rows)
     else:
         print_line("settings, trace and versions are the same")
@@ -65,7 +67,7 @@ def failure_line(condition: Condition, compared: Compared) -> str:
 def _print_figures(found: TwoRuns) -> None:
     shown = list(found.comparisons)
     if len(shown) > MOST_ROWS:
-        shown = [compared for compared in shown if compared.verdict not in {"tied", "equal"}]
+        shown = [compared for compared in shown if compared.verdict in CLAIMS]
     if found.kind == "run":
         print_table(("", *HEAD), [(c.measure.name, *row_of(c)) for c in shown])
     for name in dict.fromkeys(c.measure.name for c in shown) if found.kind == "sweep" else ():
@@ -74,7 +76,9 @@ def _print_figures(found: TwoRuns) -> None:
         print()
     print_line(counted(found))
     if hidden := len(found.comparisons) - len(shown):
-        print_line(f"{hidden} tied or equal ones are not shown here; --json has them all")
+        print_line(
+            f"{hidden} that are neither better nor worse are not shown here; --json has them all"
+        )
     print_line(evidence(found))
 
 
@@ -86,13 +90,13 @@ def row_of(compared: Compared) -> list[str]:
     if compared.p_holm is not None:
         p_value = "< .001" if compared.p_holm < 0.001 else f"{compared.p_holm:.3f}"
     return [
-        measure.shown(compared.a),
-        measure.shown(compared.b),
+        "n/a" if compared.verdict == "unknown" else compared.verdict,
         measure.shown_difference(compared.change),
         measure.shown_interval(*ends),
+        measure.shown(compared.a),
+        measure.shown(compared.b),
         _relative(compared),
         p_value,
-        "n/a" if compared.verdict == "unknown" else compared.verdict,
     ]
 
 
@@ -109,16 +113,19 @@ def evidence(found: TwoRuns) -> str:
 
 
 def counted(found: TwoRuns) -> str:
-    """Return how many figures are higher, lower and tied, of how many comparisons."""
+    """Return how many figures are better, worse, tied and so on, of how many comparisons."""
     verdicts = [compared.verdict for compared in found.comparisons]
     counts = ", ".join(
         f"{verdicts.count(verdict)} {verdict}"
-        for verdict in ("higher", "lower", "tied", "equal", "unknown")
+        for verdict in get_args(Verdict)
         if verdict in verdicts
     )
     tested = sum(compared.tested for compared in found.comparisons)
     how = "paired" if found.paired else "unpaired"
-    return f"{how} figures of B: {counts}; Holm's correction is for {tested} comparisons"
+    return (
+        f"{how} figures of B: {counts}; tied: within {found.margins.told}; Holm's correction is "
+        f"for {tested} comparisons"
+    )
 
 
 def lost_rows(found: TwoRuns) -> list[tuple[str, str, str, str]]:
@@ -161,6 +168,7 @@ def _plain(compared: Compared) -> dict[str, Any]:
         "freedom": difference and difference.freedom,
         "relative": compared.relative,
         "p_holm": compared.p_holm,
+        "margin": difference and difference.margin.width,
         "verdict": compared.verdict,
     }
 
@@ -180,6 +188,5 @@ def _relative(compared: Compared) -> str:
     return "n/a" if compared.relative is None else f"{100 * compared.relative:+.1f} %"
 
 
-def _short(value: Any) -> str:
-    text = "-" if value is None else str(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
+def _given(value: Any) -> str:
+    return "-" if value is None else str(value)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.files import make_folder, read_versioned, write_json
+from reports.results.margins import Margins
 from reports.statistics import Estimate
 from reports.stored.records_folder import refuse_foreign
 from reports.two_runs.measures import measures_named
@@ -70,20 +71,22 @@ def read_comparison(folder: Path) -> dict[str, Any]:
 
 def two_runs(kept: Mapping[str, Any]) -> TwoRuns:
     """Return the comparison that `told` told of."""
+    margins = Margins(**kept.get("margins", {}))
     return TwoRuns(
         kind=kept["kind"],
         a=kept["a"],
         b=kept["b"],
         paired=kept["paired"],
         changes=tuple(Change(**change) for change in kept["changes"]),
-        comparisons=tuple(map(_compared, kept["comparisons"])),
+        comparisons=tuple(_compared(row, margins) for row in kept["comparisons"]),
         requests=dict(kept["requests"]),
         lost_tokens={name: (both["a"], both["b"]) for name, both in kept["lost_tokens"].items()},
         notes=tuple(kept["notes"]),
+        margins=margins,
     )
 
 
-def _compared(row: Mapping[str, Any]) -> Compared:
+def _compared(row: Mapping[str, Any], margins: Margins) -> Compared:
     difference = None
     if row["difference"] is not None:
         difference = Estimate(
@@ -95,6 +98,6 @@ def _compared(row: Mapping[str, Any]) -> Compared:
             row["freedom"],
             row["p_holm"],
         )
-    return Compared(
-        row["place"], measures_named([row["measure"]], "measure")[0], row["a"], row["b"], difference
-    )
+    measure = measures_named([row["measure"]], "measure")[0]
+    difference = measure.judged(difference, row["a"], margins)
+    return Compared(row["place"], measure, row["a"], row["b"], difference)

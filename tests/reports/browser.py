@@ -44,7 +44,9 @@ const named = (element) => element.textContent.trim() || element.getAttribute("a
 const acts = [ACTIONS];
 const look = async (frame, act) => {
   const all = () => [...frame.contentDocument.querySelectorAll(".chart")];
-  while (!all().length || !all().every((chart) => chart.dataset.drawn)) { await wait(100); }
+  const still = frame.sandbox.length > 0;
+  const drawn = () => all().length && all().every((chart) => chart.dataset.drawn);
+  while (!(still ? frame.contentDocument.querySelector("footer") : drawn())) { await wait(100); }
   const page = frame.contentDocument, charts = all();
   const width = page.documentElement.clientWidth;
   const seen = {
@@ -71,7 +73,10 @@ const lookAtAll = async () => {
 };
 lookAtAll().catch((error) => { console.error(error.stack); });
 </script></body>"""
-FRAME = '<iframe src="{number}.html" style="width:{width}px;height:900px;color-scheme:{scheme}">'
+FRAME = (
+    '<iframe src="{number}.html" {sandbox} '
+    'style="width:{width}px;height:900px;color-scheme:{scheme}">'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +92,17 @@ class Visit:
         and returns an object of further values.
     width
         Of the frame, in CSS pixels.
+    dark
+        Whether the reader prefers dark pages.
+    scripting
+        Whether the page may run JavaScript.
     """
 
     page: str
     actions: str = ""
     width: int = 420
     dark: bool = False
+    scripting: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +142,9 @@ def look_at_all(visits: Sequence[Visit], folder: Path) -> list[Seen]:
     for number, visit in enumerate(visits):
         (folder / f"{number}.html").write_text(visit.page, encoding="utf-8")
         scheme = "dark" if visit.dark else "light"
-        frames.append(FRAME.format(number=number, width=visit.width, scheme=scheme) + "</iframe>")
+        sandbox = "" if visit.scripting else 'sandbox="allow-same-origin"'
+        frame = FRAME.format(number=number, width=visit.width, scheme=scheme, sandbox=sandbox)
+        frames.append(frame + "</iframe>")
     acts = ", ".join(f"async (page, view) => {{ {visit.actions} }}" for visit in visits)
     probe = PROBE.replace("FRAMES", "".join(frames)).replace("ACTIONS", acts)
     (folder / "probe.html").write_text(probe, encoding="utf-8")

@@ -11,7 +11,22 @@ from simulator.records import LOSSES
 def test_a_placer_looks_the_same_in_every_study() -> None:
     alone = looks(["branch"])[0]
     assert looks(["none", "last", "branch"])[2] == alone
-    assert looks(["optimal:budget=8,window=100"]) == looks(["optimal:budget=64,decay=0.9"])
+    two = looks(["optimal:budget=8,window=100", "optimal:budget=64,decay=0.9"])
+    assert {look.colour for look in two} == {looks(["optimal"])[0].colour}
+
+
+def test_a_look_follows_from_the_name_whatever_else_is_there_and_in_what_order() -> None:
+    names = [f"block:size={2**i}" for i in range(5)] + ["branch", "last", "mine:P:a=1", "block"]
+    found = dict(zip(names, looks(names), strict=True))
+    assert dict(zip(names[::-1], looks(names[::-1]), strict=True)) == found
+    assert len({(look.colour, look.dash) for look in found.values()}) == len(names)
+    for name in ("branch", "last", "block"):
+        assert looks([name]) == [found[name]]
+
+
+def test_series_of_many_policies_of_one_name_are_told_apart_by_shape_at_last() -> None:
+    styles = looks([f"block:size={2**i}" for i in range(20)])
+    assert len(set(styles)) == 20
 
 
 def test_no_two_registered_placers_look_the_same() -> None:
@@ -19,10 +34,10 @@ def test_no_two_registered_placers_look_the_same() -> None:
     assert all(a != b for a, b in combinations(styles, 2))
 
 
-def test_parameters_of_one_placer_share_a_colour_and_differ_in_dash_and_shape() -> None:
+def test_parameters_of_one_placer_share_a_colour_and_differ_in_dash() -> None:
     styles = looks([f"block:size={2**i}" for i in range(6)])
     assert len({style.colour for style in styles}) == 1
-    assert len({style.dash for style in styles}) == len({style.shape for style in styles}) == 6
+    assert len({style.dash for style in styles}) == 6
 
 
 def test_an_unknown_placer_has_a_look_that_follows_from_its_name() -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File
@@ -25,6 +26,7 @@ def inspect(
     from workloads.inspection import inspect as inspect_trace
     from workloads.opening import open_trace
 
+    html_page(page)
     trace = open_trace(file, **reading.given())
     if not len(trace):
         raise DataError(str(file), "expected requests, found none")
@@ -32,7 +34,7 @@ def inspect(
     if page is not None:
         from reports.trace.page import write_trace_page
 
-        write_trace_page(page, found)
+        write_trace_page(page, found, typed_again("milepost trace inspect FILE"))
     if json:
         print_json(found.as_json())
     else:

@@ -25,12 +25,23 @@ const whole = (node) => {
   if ("=" in node) { return whole(packed.parts[node["="]]); }
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, whole(value)]));
 };
-const draw = (id, chart) => {
-  const place = document.getElementById(id);
-  const specification = whole(chart);
-  specification.description ??= place.closest("figure")?.querySelector("figcaption")?.textContent;
+const specified = (id) => {
+  const specification = whole(packed.charts[id]);
   const datasets = Object.entries(specification.datasets ?? {});
   specification.datasets = Object.fromEntries(datasets.map(([name, table]) => [name, unpacked(table)]));
+  return specification;
+};
+// The page has legends of its own; a chart that is saved keeps that of its colours.
+const withoutLegends = (specification) => {
+  for (const { encoding } of specification.layer ?? [specification]) {
+    if (encoding?.color?.legend) { encoding.color.legend = null; }
+  }
+  return specification;
+};
+const draw = (id) => {
+  const place = document.getElementById(id);
+  const specification = withoutLegends(specified(id));
+  specification.description ??= place.closest("figure")?.querySelector("figcaption")?.textContent;
   return window.vegaEmbed(place, specification, options).then(
     ({ view }) => {
       views.set(place, view);
@@ -47,22 +58,17 @@ const draw = (id, chart) => {
 const status = document.getElementById("status");
 const announce = (text) => { status.textContent = text; };
 // What is in sight first, then the rest one by one, so that a page of many charts answers at once.
-const waiting = new Map(Object.entries(packed.charts));
-const drawNext = (id) => {
-  const chart = waiting.get(id);
-  if (chart === undefined) { return Promise.resolve(); }
-  waiting.delete(id);
-  return draw(id, chart);
-};
+const waiting = new Set(Object.keys(packed.charts));
+const drawNext = (id) => (waiting.delete(id) ? draw(id) : Promise.resolve());
 const inSight = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (isIntersecting) { inSight.unobserve(target); drawNext(target.id); }
   }
 }, { rootMargin: "50%" });
 const drawRest = () => {
-  const [id] = waiting.keys();
+  const [id] = waiting;
   if (id !== undefined) { drawNext(id).then(() => setTimeout(drawRest)); }
 };
-for (const id of waiting.keys()) { inSight.observe(document.getElementById(id)); }
-window.addEventListener("beforeprint", () => { for (const id of [...waiting.keys()]) { drawNext(id); } });
+for (const id of waiting) { inSight.observe(document.getElementById(id)); }
+window.addEventListener("beforeprint", () => { for (const id of [...waiting]) { drawNext(id); } });
 setTimeout(drawRest);

@@ -24,9 +24,17 @@ const light = (section, series) => {
     name.textContent = drawn ? series : name.dataset.follows;
   }
 };
+// The rows of what is chosen come to the top of their table, and go back when the light goes out.
+const raise = (section) => {
+  for (const body of section.querySelectorAll("tbody")) {
+    arrange(body);
+    if (chosen() !== "") { body.closest(".scroll").scrollTop = 0; }
+  }
+};
 // One section after another, so that the first answers at once on a page of many.
 const lightAll = ([section, ...rest]) => {
   light(section, chosen());
+  raise(section);
   if (rest.length) { setTimeout(() => lightAll(rest)); }
 };
 const choose = (series, first) => {

@@ -67,5 +67,5 @@ def test_the_file_holds_every_comparison(tmp_path: Path) -> None:
     assert point.token_hit_rate_difference is not None
     assert row["value"] == point.token_hit_rate_difference.value
     assert row["p_holm"] >= row["p_value"]
-    assert row["verdict"] == "higher"
+    assert row["verdict"] == "better"
     assert [each["policy"] for each in found["rankings"][0]["ranks"]] == ["branch", "sqrt", "last"]

@@ -19,7 +19,7 @@ from reports.charts.bars import (
 )
 from reports.charts.lint import checked
 from reports.results.comparison import compare
-from reports.statistics import Estimate
+from reports.statistics import Estimate, Margin
 from simulator.errors import UsageError
 from tests.reports.sample_study import BLOCKS, GIB, PLACERS, sample, with_failures
 
@@ -51,12 +51,14 @@ def test_the_pareto_chart_holds_one_row_a_point(charts: dict[str, Any]) -> None:
     assert row["value"] == pytest.approx(own["token_hit_rate"].mean())
 
 
-def test_differences_leave_out_the_baseline_and_grey_ties(charts: dict[str, Any]) -> None:
+def test_differences_leave_out_the_baseline_and_grey_what_is_not_claimed(
+    charts: dict[str, Any],
+) -> None:
     rows = rows_of(charts["difference_hit_rate"], "low", "high")
     assert {row["series"] for row in rows} == set(PLACERS) - {"block:size=1024"}
     assert [row["value"] for row in rows] == sorted((r["value"] for r in rows), reverse=True)
-    assert all(row["tied"] == (row["low"] <= 0 <= row["high"]) for row in rows)
-    assert all(row["text"].endswith("tied") == row["tied"] for row in rows)
+    assert all(row["told"] == row["text"].endswith(("better", "worse")) for row in rows)
+    assert all(row["low"] > 0 or row["high"] < 0 for row in rows if row["told"])
 
 
 def test_of_many_differences_the_first_are_drawn_few_of_which_no_one_can_run() -> None:
@@ -168,9 +170,10 @@ def test_a_misspelt_field_a_number_that_is_none_and_too_many_rows_raise() -> Non
 def test_a_difference_says_what_is_known_of_it() -> None:
     sure = Estimate(0.2, 0.1, 0.3, "blocks", 64, 15, 0.01)
     words = {
-        "": sure,
+        " better": sure,
+        " worse": replace(sure, margin=Margin(0.0, less_is_better=True)),
         " unsure": replace(sure, p_holm=0.2),
-        " tied": replace(sure, low=-0.1),
+        " tied": replace(sure, margin=Margin(0.3)),
         " equal": Estimate(0.0, 0.0, 0.0, "blocks", 64, 15),
     }
     assert [verdict_word(estimate) for estimate in words.values()] == list(words)

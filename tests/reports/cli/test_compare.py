@@ -40,6 +40,36 @@ def test_the_json_is_that_of_the_two_summaries(milepost: Milepost, runs: tuple[P
     assert sum(found["requests"].values()) == 400
 
 
+def test_margins_say_what_is_tied(milepost: Milepost, runs: tuple[Path, Path]) -> None:
+    rate = ("compare", *runs, "--measure", "token_hit_rate", "--measure", "mean_ttft")
+    wide = milepost(*rate, "--margin-points", "100", "--margin-times", "0.99", "--json").json
+    assert [each["verdict"] for each in wide["comparisons"]] == ["tied", "tied"]
+    assert wide["margins"] == {"points": 100, "times": 0.99}
+    time = wide["comparisons"][1]
+    assert time["margin"] == pytest.approx(0.99 * time["a"])
+    none = milepost(*rate, "--margin-points", "0", "--margin-times", "0")
+    assert "tied: within 0 points of a rate or 0 % of a time" in none.out
+    assert " tied " not in none.out.partition("paired figures")[0]
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--margin-points", "much"),
+        ("--margin-points", "nan"),
+        ("--margin-points", "101"),
+        ("--margin-times", "2 points"),
+        ("--margin-times", "100%"),
+    ],
+)
+def test_a_margin_that_is_none_is_refused(
+    milepost: Milepost, tmp_path: Path, flag: str, value: str
+) -> None:
+    ended = milepost("compare", tmp_path, tmp_path, flag, value)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert flag in ended.err
+
+
 def test_a_change_beyond_its_limit_is_exit_99(milepost: Milepost, runs: tuple[Path, Path]) -> None:
     ended = milepost("compare", *runs, "--fail-if", "token_hit_rate<+99%", "--json")
     assert ended.code == 99

@@ -13,7 +13,7 @@ import pytest
 from reports.cli import main
 from tests.reports.cli.conftest import STUDY, Milepost, start
 
-TABLES = ("cells.parquet", "manifest.json", "study.resolved.toml")
+TABLES = ("cells.parquet", "cells.csv", "manifest.json", "study.resolved.toml")
 RESULTS = (*TABLES, "report.html")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 
 from reports.charts.lint import checked
 from reports.drift.charts import drift_charts
-from reports.drift.findings import Finding, find
+from reports.drift.findings import Finding, as_json, find
 from reports.drift.page import GROUPS, render_page
-from reports.drift.sentences import answers
+from reports.drift.sentences import answers, tied
 from reports.drift.study import CLAIRVOYANT, DriftStudy, run
 from reports.page.document import typeset
 from reports.study.settings import read_settings
@@ -54,6 +55,25 @@ def test_every_chart_has_a_place_and_a_sentence(found: Found, page: str) -> None
     for chart in charts.values():
         assert max(len(table) for table in checked(chart)["datasets"].values()) <= 2_000
     assert page.count("<figcaption>") == page.count('"description":') == len(charts)
+
+
+def test_one_rule_says_who_is_tied_in_sentences_table_and_json(found: Found, page: str) -> None:
+    study, findings = found
+    wide = replace(study, study={**study.study, "study": {"margin_points": 100.0}})
+    rivals = len(study.placers) - 1
+    for each, expected in ((study, None), (wide, {"tied"})):
+        told = as_json(each, findings, [])
+        judged = [p["against_best"] for p in told["placers"] if p["against_best"]]
+        assert len(judged) == rivals
+        verdicts = {row["verdict"] for row in judged}
+        assert verdicts == (expected or verdicts)
+        assert verdicts <= {"worse", "tied", "unsure"}
+        (sentence,) = tied(each, findings)
+        assert ("Tied with it" in sentence) == ("tied" in verdicts)
+        assert ("Unsure" in sentence) == ("unsure" in verdicts)
+        assert f"within {told['margins']['points']:g} points" in sentence
+        shown = render_page(each, findings, answers(each, findings))
+        assert sum(shown.count(f"], {name}</td>") for name in verdicts) == rivals
 
 
 def test_the_page_is_closed_to_the_world_and_answers_in_sentences(found: Found, page: str) -> None:

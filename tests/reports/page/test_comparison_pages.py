@@ -124,7 +124,7 @@ def test_a_comparison_tells_first_what_was_asked_then_what_came_of_it(
     page = render_comparison(two_runs(kept), kept)
     text = plain(page)
     order = [
-        "Against A, B has a higher token hit rate",
+        "Against A, B has a better token hit rate",
         "What was asked differently",
         "policy.placer",
         "What came of it",

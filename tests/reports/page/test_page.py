@@ -75,11 +75,19 @@ def test_the_answer_says_how_much_of_what_and_how_sure(page: str) -> None:
     )
 
 
-def test_a_tie_is_called_a_tie() -> None:
+def test_what_is_equal_is_called_the_same() -> None:
     cells, manifest = sample(["last"], [8 * GIB], baseline="last")
     twin = cells.with_columns(pl.lit("branch").alias("placer"))
     told = answer_of(render_page(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
-    assert "tied with branch" in told
+    assert "the same as branch; their mean TTFT is the same" in told
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    cells, manifest = sample(["none", "last", "branch"], baseline="last")
+    wide = {"study": {"study": {"margin_points": 100.0, "margin_times": 0.99}}}
+    told = answer_of(render_page(cells, manifest | wide))
+    assert "tied with last within 100 points (" in told
+    assert told.endswith(" lower, tied within 99 %.")
 
 
 def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
@@ -90,7 +98,7 @@ def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
     told = "".join(part.text for part in sentence)
     assert "more than last, which may be chance among 1,648 comparisons" in told
     assert told.endswith(" lower, which may be chance too.")
-    assert like == ["Behind it by what may be chance among 1,648 comparisons: last."]
+    assert like == ["Unsure, as the difference may be chance among 1,648 comparisons: last."]
 
 
 def _doubted(item: tuple[tuple[str, str], Point]) -> tuple[tuple[str, str], Point]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from simulator.files import TEMPORARY_PREFIX
 
-TABLES = ("cells.parquet", "manifest.json", "study.resolved.toml")
+TABLES = ("cells.parquet", "cells.csv", "manifest.json", "study.resolved.toml")
 RESULTS = (*TABLES, "report.html")
 STUDY = """
 title = "tiny"

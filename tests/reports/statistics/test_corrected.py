@@ -20,7 +20,7 @@ def test_holm_by_hand_over_what_is_tested() -> None:
         None,
     ]
     verdicts = [each and each.verdict for each in found]
-    assert verdicts == ["higher", None, "tied", "unknown", "tied", "equal"]
+    assert verdicts == ["better", None, "unsure", "unknown", "unsure", "equal"]
 
 
 def at(p_value: float) -> Estimate:
@@ -34,14 +34,14 @@ def at(p_value: float) -> Estimate:
 
 def test_what_stands_alone_may_not_stand_among_others() -> None:
     alone = at(0.03)
-    assert (alone.tied, alone.unsure, alone.verdict) == (False, False, "higher")
+    assert (alone.stands, alone.covers_zero, alone.verdict) == (True, False, "better")
     first, *_ = corrected([alone, at(0.5), at(0.6)])
     assert first is not None
     assert first.p_holm == pytest.approx(0.09)
-    assert (first.tied, first.unsure, first.verdict) == (True, True, "tied")
-    (tied,) = corrected([at(0.5)])
-    assert tied is not None
-    assert (tied.tied, tied.unsure) == (True, False)
+    assert (first.stands, first.covers_zero, first.verdict) == (False, False, "unsure")
+    (wide,) = corrected([at(0.5)])
+    assert wide is not None
+    assert (wide.stands, wide.covers_zero, wide.verdict) == (False, True, "unsure")
 
 
 def test_the_opposite_has_its_ends_swapped() -> None:
@@ -57,5 +57,5 @@ def test_false_claims_come_in_at_most_one_study_of_twenty() -> None:
     for _ in range(400):
         shared = generator.normal(size=6)
         made = [mean_interval(0.7 * shared + generator.normal(size=6)) for _ in range(12)]
-        false += any(each is not None and not each.tied for each in corrected(made))
+        false += any(each is not None and each.stands for each in corrected(made))
     assert false / 400 <= 0.07

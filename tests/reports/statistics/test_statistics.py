@@ -70,7 +70,8 @@ def test_the_t_interval_is_the_textbook_one() -> None:
 
 def test_one_value_has_no_interval_and_none_is_refused() -> None:
     assert mean_interval([3.0]) == Estimate(3.0)
-    assert not mean_interval([0.0]).tied
+    assert mean_interval([0.0]).verdict == "equal"
+    assert mean_interval([1.0]).verdict == "unknown"
     with pytest.raises(ValueError, match="at least one"):
         mean_interval([])
 
@@ -79,12 +80,12 @@ def test_pairing_removes_what_both_share() -> None:
     shared = np.random.default_rng(1).normal(scale=100, size=5)
     estimate = paired_difference(shared + np.array([1.0, 1.1, 0.9, 1.0, 1.0]), shared)
     assert estimate.value == pytest.approx(1.0)
-    assert not estimate.tied
-    assert paired_difference([1.0, 2.0], [2.0, 1.0]).tied
+    assert estimate.stands
+    assert paired_difference([1.0, 2.0], [2.0, 1.0]).covers_zero
 
 
-def test_equal_runs_are_tied() -> None:
-    assert paired_difference([0.5, 0.6], [0.5, 0.6]).tied
+def test_equal_runs_are_equal() -> None:
+    assert paired_difference([0.5, 0.6], [0.5, 0.6]).verdict == "equal"
 
 
 @pytest.mark.parametrize("replications", [3, 10])
@@ -222,7 +223,7 @@ def test_the_interval_covers_zero_where_p_is_above_five_per_cent(values: list[fl
     estimate = mean_interval(values)
     assert estimate.p_value is not None
     if abs(estimate.p_value - 0.05) > 1e-9:
-        assert estimate.tied == (estimate.p_value > 0.05)
+        assert estimate.covers_zero == (estimate.p_value > 0.05)
 
 
 def test_holm_by_hand() -> None:

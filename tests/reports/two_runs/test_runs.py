@@ -61,9 +61,9 @@ def test_figures_worked_by_hand(tmp_path: Path) -> None:
 def test_a_real_difference_is_told_and_pairing_makes_it_sharp(tmp_path: Path) -> None:
     a, b = many(tmp_path / "a", 0.5), many(tmp_path / "b", 0.51)
     paired = figure(compare_folders(a, b), "token_hit_rate")
-    assert (paired.verdict, paired.change) == ("higher", pytest.approx(0.01, abs=1e-3))
+    assert (paired.verdict, paired.change) == ("better", pytest.approx(0.01, abs=1e-3))
     unpaired = figure(compare_folders(a, b, paired=False), "token_hit_rate")
-    assert (unpaired.verdict, unpaired.change) == ("tied", pytest.approx(paired.change))
+    assert (unpaired.verdict, unpaired.change) == ("unsure", pytest.approx(paired.change))
 
 
 def test_a_run_is_equal_to_itself_and_that_is_no_comparison(tmp_path: Path) -> None:

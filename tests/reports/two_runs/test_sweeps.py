@@ -39,7 +39,7 @@ def test_cells_are_paired_by_what_the_grids_vary_and_by_seed(tmp_path: Path) -> 
         assert compared.difference is not None
         assert (compared.difference.method, compared.difference.count) == ("replications", 3)
         assert compared.change == pytest.approx(0.021)
-        assert compared.verdict == "higher"
+        assert compared.verdict == "better"
         assert compared.p_holm is not None
         assert compared.difference.p_value is not None
         assert compared.p_holm >= compared.difference.p_value
@@ -92,7 +92,7 @@ def test_other_requests_are_refused_unless_unpaired(
     with pytest.raises(UsageError, match="replayed different requests"):
         compare_folders(a, b)
     found = compare_folders(a, b, paired=False, measures=HIT_RATE)
-    assert found.comparisons[0].verdict == "tied"
+    assert found.comparisons[0].verdict == "unsure"
 
 
 def test_each_of_several_traces_must_be_the_same(tmp_path: Path) -> None:

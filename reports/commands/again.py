@@ -1,0 +1,62 @@
+"""The command that a reader of a page may type to make it again, and where pages may go."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+
+from simulator.errors import UsageError, printable
+
+TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
+OUTPUTS = {"--out": "DIR", "--page": "PAGE.html"}
+SILENT = {"-q", "--quiet", "--json", "--dry-run"}  # that change no result
+SUFFIXES = (".html", ".htm")
+
+
+def typed_again(otherwise: str) -> str:
+    """Return the command that was typed, with places of its own for what it writes.
+
+    `otherwise` is returned where nothing was typed, as from Python.
+    """
+    words = TYPED.get()
+    return shlex.join(["milepost", *_repeated(words)]) if words else otherwise
+
+
+def html_page(path: Path | None) -> None:
+    """Refuse a page that no browser would open as one, before anything is computed.
+
+    Raises
+    ------
+    UsageError
+        When the name does not end as that of an HTML file does.
+    """
+    if path is None or path.suffix.lower() in SUFFIXES:
+        return
+    found = printable(path.suffix or path.name, 40)
+    advice = "; a browser prints it as a PDF" if path.suffix.lower() == ".pdf" else ""
+    raise UsageError(
+        f"--page: a page is HTML: expected a name that ends in .html, found '{found}'{advice}"
+    )
+
+
+def _repeated(words: Sequence[str]) -> Iterator[str]:
+    placed: str | None = None  # the flag that the next word belongs to
+    for word in words:
+        flag = word.partition("=")[0]
+        if placed is not None:
+            yield _place(placed, word)
+            placed = None
+        elif word in OUTPUTS:
+            yield word
+            placed = word
+        elif flag in OUTPUTS:
+            yield f"{flag}={_place(flag, word.partition('=')[2])}"
+        elif word not in SILENT:
+            yield word
+
+
+def _place(flag: str, given: str) -> str:
+    """Return a place of the reader's own for what a command writes: a page or a folder."""
+    return "PAGE.html" if given.lower().endswith(SUFFIXES) else OUTPUTS[flag]

@@ -1,0 +1,56 @@
+"""Within what two figures of a study are called tied: points of a rate, a share of a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reports.statistics import Estimate, Margin
+from reports.study.sections import MARGIN_POINTS, MARGIN_TIMES
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """The margins of a study.
+
+    Parameters
+    ----------
+    points
+        Percentage points of rates, such as the token hit rate.
+    times
+        A share of the time that another is compared with, such as that of the baseline.
+    """
+
+    points: float = MARGIN_POINTS
+    times: float = MARGIN_TIMES
+
+    @classmethod
+    def of(cls, study: Mapping[str, Any]) -> Margins:
+        """Return those of a resolved study; the usual ones where it is older and states none."""
+        told = study.get("study") or {}
+        return cls(told.get("margin_points", MARGIN_POINTS), told.get("margin_times", MARGIN_TIMES))
+
+    def rate(self, difference: Estimate | None) -> Estimate | None:
+        """Return a difference of two rates with what it is judged by."""
+        return difference and replace(difference, margin=Margin(self.points / 100))
+
+    def time(self, difference: Estimate | None, reference_seconds: float) -> Estimate | None:
+        """Return a difference of two times with what it is judged by: a share of the second."""
+        width = self.times * abs(reference_seconds)
+        return difference and replace(difference, margin=Margin(width, less_is_better=True))
+
+    @property
+    def of_rates(self) -> str:
+        """The margin of rates in words: "0.5 points"."""
+        return f"{self.points:g} point{'' if self.points == 1 else 's'}"
+
+    @property
+    def of_times(self) -> str:
+        """The margin of times in words: "2 %"."""
+        return f"{100 * self.times:g} %"
+
+    @property
+    def told(self) -> str:
+        """Both in words."""
+        return f"{self.of_rates} of a rate or {self.of_times} of a time"

@@ -1,0 +1,192 @@
+"""What every column of the stored tables is: the one source of `docs/columns.md`.
+
+`python -m reports.stored.columns` prints that page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from reports.charts.bars import FATES_IN_ORDER
+from simulator.records import LOSSES
+
+_BECAUSE = {"never_seen": "no earlier prompt shared them: no cache can save them"}
+LOST = {
+    f"lost_{fate.key}_tokens": f"prompt tokens not saved, as {_BECAUSE.get(fate.key, fate.meaning)}"
+    for fate in FATES_IN_ORDER
+    if fate.key in LOSSES
+}
+
+RECORDS: Mapping[str, str] = {
+    "request": "its place in the trace, from 0",
+    "status": "1: finished; 2: rejected, the queue being full; 3: unfinished at the horizon",
+    "prompt_tokens": "tokens of the prompt",
+    "saved_tokens": "prompt tokens that were not computed: the resume point",
+    "overlap_tokens": "prompt tokens that an earlier prompt had too, from the start",
+    "kv_tokens": "depth to which the cache held the KV of the prompt when the prefill started",
+    **LOST,
+    "checkpoints_written": "states that the request stored",
+    "checkpoints_resident": "states in the cache after the request",
+    "checkpoint_bytes": "what they weigh",
+    "kv_bytes": "KV in the cache after the request, in bytes",
+    "arrival_seconds": "when the request arrives, from the first one on",
+    "wait_seconds": "from the arrival to the start of the prefill",
+    "restore_seconds": "copying the state that is resumed from",
+    "prefill_seconds": "computing the tokens that were not saved",
+    "capture_seconds": "copying the states that are stored",
+    "ttft_seconds": "time to first token, the sum of the four; empty where it did not finish",
+    "session": "the conversation that the request belongs to; -1 where the trace tells none",
+    "document": "a number that prompts share which begin with the same tokens",
+}
+
+CELLS: Mapping[str, str] = {
+    "cell": "hash of everything that the result depends on",
+    "replication": "counted from 0",
+    "seed": "of the workload, the same for every policy of a replication",
+    "placer": "the placement policy with its parameters, in canonical spelling",
+    "eviction": "the eviction policy",
+    "admission": "the admission policy",
+    "profile": "the cost profile",
+    "server": "`queue` or `instant`",
+    "capacity_bytes": "the byte budget of KV and checkpoints; empty where it is unbounded",
+    "workload": "name of the trace file, or the generator",
+    "draw": "which draw of the profile's coefficients, with `model.draws`",
+    "error": "why the cell failed; empty where it did not",
+    "requests_total": "requests that count: all but the warm-up",
+    "requests_finished": "of these, served to the first token",
+    "requests_rejected": "of these, turned away, the queue being full",
+    "requests_unfinished": "of these, not served at the horizon",
+    "prompt_tokens": "sum over the requests that count",
+    "saved_tokens": "prompt tokens that were not computed",
+    "recomputed_tokens": "prompt tokens of served requests that were computed",
+    "token_hit_rate": "saved_tokens / prompt_tokens; empty without prompt tokens",
+    "ttft_mean_seconds": "mean time to first token of the requests that finished",
+    "ttft_pN_seconds": "the N-th percentile of the same, such as p50 and p99; empty where too few "
+    "requests finished to tell",
+    **LOST,
+    "checkpoints_written": "states that the requests that count stored",
+    "checkpoints_evicted": "states that left the cache, over the whole run",
+    "checkpoints_peak_count": "most states at one time, over the whole run",
+    "checkpoints_peak_bytes": "most bytes of states at one time, over the whole run",
+    "checkpoints_mean_per_request": "checkpoints_written / requests_finished",
+    "kv_peak_bytes": "most bytes of KV at one time, over the whole run",
+    "kv_evicted_bytes": "KV that left the cache, in bytes, over the whole run",
+    "kv_stranded_bytes_mean": "KV that matched beyond the resume point, in bytes, mean of the "
+    "requests that finished",
+    "cache_peak_bytes": "most bytes of KV and states at one time, over the whole run",
+    "cache_mean_bytes": "bytes of KV and states after each request that counts, mean",
+    "extrapolated_requests": "requests of the whole run with a time beyond what the profile covers",
+    "offered_load": "seconds of service that arrive per second: above 1 the queue grows for ever",
+    "offered_load_nothing_saved": "the same with each prompt computed in full",
+    "offered_load_last_half": "offered_load of the last half of the time",
+    "server_utilisation": "share of the time in which the server was busy",
+    "wait_last_quarter_seconds": "mean wait of those that arrive in the last quarter of the time",
+    "queue_grows": "whether waits grow to the end: then mean times depend on how long the run is",
+    "simulated_seconds": "from the first arrival to the end of the last prefill",
+    "ideal_saved_tokens": "saved by an unbounded cache with a state everywhere, requests one after "
+    "another",
+    "bound_saved_tokens": "the most that any policy could save at this capacity, requests one "
+    "after another; empty where it is not known",
+    "unbounded_kv_bytes": "KV of all prompts of the trace, each token once",
+    "block_prompt_tokens": "prompt tokens",
+    "block_saved_tokens": "saved tokens",
+    "block_ttft_seconds": "sum of the times to first token of the requests that finished",
+    "block_finished": "requests that finished",
+    "block_arrival_seconds": "arrival of the first request",
+    "block_kv_bytes": "KV in the cache after the last request, in bytes",
+    "block_checkpoint_bytes": "states in the cache after the last request, in bytes",
+    **{f"block_{name}": told for name, told in LOST.items()},
+}
+GRID_KEY = "SECTION.KEY"
+BY_GRID = "what the grid varies, under the name of the setting, such as `arrivals.rate`"
+PAGE = """\
+# Columns of what is stored
+
+Made by `python -m reports.stored.columns > docs/columns.md`. Units are in the names: `_tokens`,
+`_bytes`, `_seconds`; what has none is a count or a share of 1. Tokens and bytes are whole numbers.
+
+## records.parquet
+
+Of `milepost run --out DIR`: a row a request, in the order of the trace, the warm-up included.
+
+{records}
+
+## cells.parquet and cells.csv
+
+Of `milepost sweep`: a row a cell, that is a combination of the grid in one replication. `cells.csv`
+has the same rows and columns but for those of blocks; what is not known is empty.
+
+{cells}
+
+### Blocks
+
+In `cells.parquet` alone. Each is a list: of up to 64 blocks of consecutive requests that count, the
+sum over the block, or what is said. Intervals of a single replay are resampled from them.
+
+{blocks}
+
+## series.json
+
+Of `milepost drift --out DIR`: what the study found, under `found`. Of each of its `replications`:
+
+{replication}
+
+Of each of their `courses`, lists with an entry for each window that counts:
+
+{course}
+
+Of each step in `distances`:
+
+{distance}
+"""
+_PERCENTILE = re.compile(r"ttft_p[0-9][0-9._]*_seconds", re.ASCII)
+
+
+def cell_column(name: str) -> str | None:
+    """Return what a column of the cells is; None where nothing says so."""
+    if _PERCENTILE.fullmatch(name):
+        return CELLS["ttft_pN_seconds"]
+    return BY_GRID if "." in name else CELLS.get(name)
+
+
+def page() -> str:
+    """Return `docs/columns.md`."""
+    flat = {name: told for name, told in CELLS.items() if not name.startswith("block_")}
+    blocks = {name: told for name, told in CELLS.items() if name.startswith("block_")}
+    return PAGE.format(
+        records=_table(RECORDS),
+        cells=_table({**flat, GRID_KEY: BY_GRID}),
+        blocks=_table(blocks),
+        replication=_table(series("Replication")),
+        course=_table(series("Course")),
+        distance=_table(series("Distance")),
+    )
+
+
+def series(name: str) -> dict[str, str]:
+    """Return what the fields of a class of `series.json` are, as its docstring has it."""
+    from reports.drift.distances import Distance
+    from reports.drift.evaluation import Course
+    from reports.drift.study import Replication
+
+    kinds = {kind.__name__: kind for kind in (Replication, Course, Distance)}
+    return dict(_parameters(kinds[name].__doc__ or ""))
+
+
+def _parameters(docstring: str) -> Iterator[tuple[str, str]]:
+    """Yield names and meaning of what stands under "Parameters" in a docstring."""
+    _, _, listed = docstring.partition("----------\n")
+    for names, meaning in re.findall(r"^    (\S.*)\n((?:        .*\n?)+)", listed, re.MULTILINE):
+        told = " ".join(meaning.split()).rstrip(".")
+        yield names, told[:1].lower() + told[1:]
+
+
+def _table(columns: Mapping[str, str]) -> str:
+    names = (", ".join(f"`{each}`" for each in name.split(", ")) for name in columns)
+    rows = (f"| {name} | {told} |" for name, told in zip(names, columns.values(), strict=True))
+    return "\n".join(["| column | what it is |", "| --- | --- |", *rows])
+
+
+if __name__ == "__main__":
+    print(page(), end="")
