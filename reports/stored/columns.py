@@ -51,7 +51,7 @@ CELLS: Mapping[str, str] = {
     "server": "`queue` or `instant`",
     "capacity_bytes": "the byte budget of KV and checkpoints; empty where it is unbounded",
     "workload": "name of the trace file, or the generator",
-    "marks": "why its policies are no fair competitors: `upper bound`, `looks ahead`; empty for most",
+    "marks": "why its policies are no fair competitors: `upper bound`, `looks ahead`, or nothing",
     "draw": "which draw of the profile's coefficients, with `model.draws`",
     "error": "why the cell failed; empty where it did not",
     "requests_total": "requests that count: all but the warm-up",
