@@ -11,9 +11,9 @@ rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size i
 the one of the options; rows of different sizes share nothing. Times are on all rows or on none,
 save turns that come a `delay` after an answer; rows of sessions are whole contexts, or what is
 new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf has it, tells which).
-A missing output counts as 0, which means unknown. A row that has two names of one thing with two
-values is refused. `overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps
-itself, are told in a note.
+Later turns of a session need no ids: that is noted. A missing output counts as 0, which means
+unknown. A row that has two names of one thing with two values is refused. `overlap_tokens` and
+`end_overlap_tokens`, with which a file may count overlaps itself, are told in a note.
 """
 
 from __future__ import annotations
@@ -85,6 +85,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     def take(line: _Line, number: int) -> Problem | None:
         problem = _rename(line) if _has_other_names(line) else None
         length, ids = line.input_length, line.hash_ids
+        if ids is None and line.session_id is not None and line.session_id in rows.sessions:
+            ids = []
+            rows.note("no-ids", number, "a later turn without ids: what it adds matches nothing")
         if problem is not None or length is None or ids is None:
             return problem or ("input_length" if length is None else "hash_ids", MISSING)
         problem = (
