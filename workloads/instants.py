@@ -109,6 +109,7 @@ class Instants:
 
 def _attoseconds(ticks: Ticks, ticks_per_second: float) -> int:
     per_tick = ATTOSECONDS // int(ticks_per_second)
-    if isinstance(ticks, int):
-        return ticks * per_tick
+    whole = int(ticks)
+    if whole == ticks:
+        return whole * per_tick
     return int(_WIDE.multiply(Decimal(exact(ticks)), per_tick).to_integral_value())

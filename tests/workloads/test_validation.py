@@ -179,3 +179,13 @@ def test_a_saved_trace_shows_what_its_file_showed(tmp_path, shared):
     save(open_trace(path), tmp_path / "t.parquet")
     saved = {anomaly.what: anomaly.count for anomaly in validate(tmp_path / "t.parquet")}
     assert saved == {anomaly.what: anomaly.count for anomaly in validate(path)}
+
+
+def test_a_saved_trace_names_no_option_that_it_does_not_take(tmp_path):
+    rows = [row(3000 * (at // 4), [at]) for at in range(80)]
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    save(open_trace(path, block=16), tmp_path / "t.parquet")
+    saved = {a.what: a.detail for a in validate(tmp_path / "t.parquet")}
+    assert "--jitter" not in saved["ticks"]
+    assert "--jitter" in {a.what: a.detail for a in validate(path, block=16)}["ticks"]

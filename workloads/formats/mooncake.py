@@ -3,16 +3,17 @@
 Source: the traces released with Qin et al., "Mooncake", FAST 2025. Equal ids mean an equal
 prefix up to and including that block; the last block may be partial. Other tools write the same
 rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA Dynamo),
-`block_size` in each row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM).
+`block_size` in each row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM),
+`input_block_hash_ids` (Tair KVCache).
 
 Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
 rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
 the one of the options; rows of different sizes share nothing. Times are on all rows or on none,
 save turns that come a `delay` after an answer; rows of sessions are whole contexts, or what is
 new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf has it, tells which).
-A missing output counts as 0, which means unknown. A row that has two names of one thing with two
-values is refused. `overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps
-itself, are told in a note.
+Later turns of a session need no ids: that is noted. A missing output counts as 0, which means
+unknown. A row that has two names of one thing with two values is refused. `overlap_tokens` and
+`end_overlap_tokens`, with which a file may count overlaps itself, are told in a note.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class _Line(msgspec.Struct, gc=False):
     type: Name | int | None = None
     input_tokens: int | None = None
     prefix_block_hashes: list[int | str] | None = None
+    input_block_hash_ids: list[int | str] | None = None
     output_tokens: int | None = None
     created_time: Decimal | None = None
     block_tokens: int | None = None
@@ -67,6 +69,7 @@ class _Line(msgspec.Struct, gc=False):
 OTHER_NAMES = (
     ("input_length", "input_tokens"),
     ("hash_ids", "prefix_block_hashes"),
+    ("hash_ids", "input_block_hash_ids"),
     ("output_length", "output_tokens"),
     ("timestamp", "created_time"),
     ("block_size", "block_tokens"),
@@ -82,6 +85,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     def take(line: _Line, number: int) -> Problem | None:
         problem = _rename(line) if _has_other_names(line) else None
         length, ids = line.input_length, line.hash_ids
+        if ids is None and line.session_id is not None and line.session_id in rows.sessions:
+            ids = []
+            rows.note("no-ids", number, "a later turn without ids: what it adds matches nothing")
         if problem is not None or length is None or ids is None:
             return problem or ("input_length" if length is None else "hash_ids", MISSING)
         problem = (
@@ -122,6 +128,7 @@ def _has_other_names(line: _Line) -> bool:
     return not (
         line.input_tokens is None
         and line.prefix_block_hashes is None
+        and line.input_block_hash_ids is None
         and line.output_tokens is None
         and line.created_time is None
         and line.block_tokens is None
@@ -163,7 +170,7 @@ def matches(head: Head) -> bool:
     return any(
         head.has(length, ids)
         for length in ("input_length", "input_tokens")
-        for ids in ("hash_ids", "prefix_block_hashes")
+        for ids in ("hash_ids", "prefix_block_hashes", "input_block_hash_ids")
     )
 
 

@@ -8,7 +8,7 @@ from simulator.errors import printable
 from workloads.instants import Ticks
 
 MAX_TOKENS = 10**9  # of one prompt or output
-MAX_TIME_SECONDS = 1e13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
+MAX_TIME_SECONDS = 10**13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
 
 Problem = tuple[str | None, str]  # the field at fault, what was expected and found
 MISSING = "expected this field, found none"
@@ -30,9 +30,9 @@ def output_problem(field: str, tokens: int) -> Problem | None:
 
 def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Problem | None:
     """Say what is wrong with a time (NaN and infinities are out of range too)."""
-    limit = MAX_TIME_SECONDS * ticks_per_second
     if ticks is None:
         return None
+    limit = MAX_TIME_SECONDS * int(ticks_per_second)
     if not (isinstance(ticks, Decimal) and ticks.is_nan()) and 0 <= ticks <= limit:
         return None
     return (

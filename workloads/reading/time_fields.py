@@ -14,7 +14,10 @@ from workloads.reading.times import UNWRITTEN, Written, number_or_date
 
 
 class Timed(msgspec.Struct, gc=False, kw_only=True):
-    """A line with a time, a number or a date, under one of these names; the first counts."""
+    """A line with a time, a number or a date, under one of these names; the first counts.
+
+    What is neither under one of the names that other things have too is passed over.
+    """
 
     timestamp: Written = UNWRITTEN
     time: Written = UNWRITTEN
@@ -24,10 +27,8 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
     created_at: Written = UNWRITTEN
     created: Written = UNWRITTEN
     created_time: Written = UNWRITTEN
-    request_time: Written = UNWRITTEN
     start_time: Written = UNWRITTEN
     datetime: Written = UNWRITTEN
-    date: Written = UNWRITTEN
     ts: Written = UNWRITTEN
     timestamp_s: Written = UNWRITTEN
     timestamp_ms: Written = UNWRITTEN
@@ -50,8 +51,11 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
             Where the field holds neither a number nor text.
         """
         for field in TIME_FIELDS:
+            written = getattr(self, field)
+            if field not in SURE and bytes(written)[:1] in _OTHER:
+                continue
             try:
-                found = number_or_date(getattr(self, field))
+                found = number_or_date(written)
             except msgspec.ValidationError as error:
                 raise msgspec.ValidationError(f"{error} - at `$.{field}`") from None
             if found is not None:
@@ -60,6 +64,8 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
 
 
 TIME_FIELDS = Timed.__struct_fields__
+SURE = frozenset({"timestamp", "created_at", "created"})
+_OTHER = {b"{", b"[", b"t", b"f"}  # how objects, arrays and booleans begin
 UNIT_OF: dict[str, TimeUnit] = {
     f"{name}_{unit}": unit
     for unit in TICKS_PER_SECOND

@@ -33,7 +33,7 @@ class Facts:
     closed_loop
         Whether times follow from answers, so that their order is not that of the file.
     known_options
-        The options that the format knows.
+        The options that reading the file takes: a saved trace takes none.
     prefix
         int64, by request: equal where all that can be matched of two prompts is equal; -1 where
         nothing can be.
@@ -92,6 +92,6 @@ def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
         times=times,
         merged=merged,
         closed_loop=rows.closed_loop,
-        known_options=rows.known_options,
+        known_options=rows.known_options | {"jitter"},
         prefix=trace.leaf.astype(np.int64) if prefix is None else prefix[arrival],
     )

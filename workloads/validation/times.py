@@ -44,7 +44,8 @@ def _ticks(facts: Facts, distinct: Float64, repeated: NDArray[np.bool_]) -> Iter
     tick = coarse_tick(distinct, len(facts))
     if tick is not None:
         clock = f"{len(distinct):,} different times, in ticks of {tick:g} s"
-        yield from facts.found("ticks", repeated, f"{clock}: bursts are of the clock (--jitter)")
+        hint = facts.hint("jitter", " (--jitter)")
+        yield from facts.found("ticks", repeated, f"{clock}: bursts are of the clock{hint}")
 
 
 def _silences(facts: Facts, distinct: Float64, first: NDArray[np.int64]) -> Iterator[Anomaly]:

@@ -285,3 +285,12 @@ def test_overlaps_that_a_file_counts_itself_are_told_and_checked(write):
     assert open_trace(write(counted, GOOD)).notes == ()  # some rows do not tell
     with pytest.raises(DataError, match=r"field 'overlap_tokens': expected 0 to 700 tokens"):
         open_trace(write(GOOD | {"overlap_tokens": 701}))
+
+
+def test_ids_under_another_name_are_not_passed_over(write):
+    row = {"timestamp": 1780923600.0, "input_length": 700, "input_block_hash_ids": [3, 4]}
+    path = write(row, row | {"timestamp": 1780923600.005})
+    trace = open_trace(path)
+    assert overlaps(trace).tolist() == [0, 700]
+    assert any("--time-unit s" in note for note in trace.notes)
+    assert open_trace(path, time_unit="s").arrival_seconds.tolist() == [0, 0.005]

@@ -164,3 +164,10 @@ def test_lengths_beside_a_prompt_do_not_make_it_one_of_lengths(write):
     row = {"prompt": "a b", "input_length": 2, "output_length": 9}
     assert format_of(write(as_lines(row))) == "prompts"
     assert format_of(write(as_lines({"input_length": 2, "output_length": 9}))) == "aiperf"
+
+
+def test_what_is_no_time_under_a_common_name_is_passed_over(write):
+    rows = [{"prompt": "Hi", "time": {"total": 1.5}, "ts": True, "created": at} for at in (4, 5)]
+    assert open_trace(write(as_lines(*rows))).arrival_seconds.tolist() == [0, 1]
+    with pytest.raises(DataError, match="field 'timestamp': expected a number or text"):
+        open_trace(write(as_lines({"prompt": "Hi", "timestamp": [1]})))

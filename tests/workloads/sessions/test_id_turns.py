@@ -142,3 +142,14 @@ def test_rows_without_ids_at_the_end_match_nothing(write):
     rows = [*NEW[:3], row("b", 1024, 16, [11], delay=1)]
     trace = open_trace(write(rows))
     assert "1 rows have a tail without an id, which matches nothing" in trace.notes
+
+
+def test_later_turns_need_no_ids(write):
+    rows = [{k: v for k, v in r.items() if k != "hash_ids" or "delay" not in r} for r in NEW]
+    trace = open_trace(write(rows))
+    assert trace.prompt_tokens.sum() == 19_456
+    assert overlaps(trace).tolist() == [0, 4096, 4608, 4608]
+    assert {a.what: a.count for a in validate(write(rows))}["no-ids"] == 2
+    alone = [{k: v for k, v in r.items() if k != "session_id"} for r in rows]
+    with pytest.raises(DataError, match="field 'hash_ids': expected this field"):
+        open_trace(write(alone))
