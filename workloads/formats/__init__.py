@@ -6,6 +6,8 @@ from workloads.formats.azure import AZURE
 from workloads.formats.bailian import BAILIAN
 from workloads.formats.burstgpt import BURSTGPT
 from workloads.formats.chat import CHAT
+from workloads.formats.claude_code import CLAUDE_CODE
+from workloads.formats.copilot import COPILOT
 from workloads.formats.dynamo import DYNAMO
 from workloads.formats.format import TraceFormat
 from workloads.formats.kv_cache_tester import KV_CACHE_TESTER
@@ -31,6 +33,8 @@ FORMATS: dict[str, TraceFormat] = {
         BAILIAN,
         MOONCAKE,
         OTEL,
+        CLAUDE_CODE,
+        COPILOT,
         AIPERF_INPUTS,
         LLMSERVINGSIM,
         TRACELAB_ROUNDS,

@@ -41,8 +41,7 @@ from workloads.formats.parts.otel_survey import Broken, SeenSpan, Survey, read_s
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
 from workloads.reading.fields import MISSING, Problem, output_problem, presence_problem
-from workloads.reading.folders import first_file
-from workloads.reading.head import read_head
+from workloads.reading.folders import first_head
 from workloads.reading.json_stream import SUFFIXES
 from workloads.reading.nanoseconds import NANOSECONDS
 from workloads.rows import Rows
@@ -195,8 +194,8 @@ def read(path: Path, options: ReadOptions) -> Rows:
 def matches(head: Head) -> bool:
     """Recognise spans that have attributes, or a folder whose first file begins with some."""
     if head.names:
-        first = first_file(head.path, SUFFIXES)
-        return first is not None and matches(read_head(first))
+        first = first_head(head.path, SUFFIXES)
+        return first is not None and matches(first)
     if head.text[:1] == b"[" or head.has("data"):
         return _is_span(head)
     documents = "spans", "resourceSpans", "batches"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from simulator.errors import DataError
 from workloads.reading.files import names_in
+from workloads.reading.head import Head, read_head
+
+_MOST_EMPTY = 20  # files that are looked at for one with something in it
 
 
 def files_in(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Iterator[Path]:
@@ -37,9 +41,10 @@ def files_in(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Iterator
         raise DataError(str(path), f"expected files that end in {' or '.join(suffixes)}")
 
 
-def first_file(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Path | None:
-    """Return the first of the files of a folder; None where there is none."""
-    return next(_walk(path, suffixes, levels), None)
+def first_head(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Head | None:
+    """Return the beginning of a folder's first file that has one; None where none has."""
+    heads = map(read_head, islice(_walk(path, suffixes, levels), _MOST_EMPTY))
+    return next((head for head in heads if head.text.strip()), None)
 
 
 def _walk(folder: Path, suffixes: tuple[str, ...], levels: int) -> Iterator[Path]:

@@ -42,22 +42,27 @@ class Counted(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What cached tokens usually mean for a provider; `why` is None where that is a guess."""
+    """What cached tokens usually mean, why, and whether that leaves no doubt."""
 
     meaning: CachedTokens
-    why: str | None
+    why: str
+    sure: bool = True
+
+
+# libraries that follow OpenTelemetry's conventions have added them already
+_AS_ANTHROPIC = Usual("outside", "as Anthropic counts", sure=False)
 
 
 def usual_meaning(provider: str | None, model: str | None) -> Usual:
     """Return what a provider means, or the maker of a model where the provider only hosts it."""
     name = (provider or "").lower()
     if any(word in name for word in _ANTHROPIC):
-        return Usual("outside", "as Anthropic counts")
+        return _AS_ANTHROPIC
     if name and not any(host in name for host in _HOSTS) and name != "unknown":
         return Usual("inside", "as their provider counts")
     if "claude" in (model or "").lower():
-        return Usual("outside", "as Anthropic counts")
-    return Usual("inside", None)
+        return _AS_ANTHROPIC
+    return Usual("inside", "the convention, nothing else tells", sure=False)
 
 
 @dataclass(slots=True)
@@ -117,14 +122,14 @@ class CachedMeaning:
             return "as --cached-tokens says"
         if group.proves():
             return f"{group.over:,} of {group.calls:,} calls have more of them than input tokens"
-        return group.usual.why or "the convention, nothing else tells"
+        return group.usual.why
 
     def _note_doubt(self, rows: Rows, name: str, group: _Group) -> None:
         """Note where the meaning rests on little, or where calls contradict it."""
         if self.meaning(name) == "inside" and group.over:
             detail = "more cached tokens than input tokens: the whole prompt counts as cached"
             _count(rows, "cached-over-input", group.over, group.first_line, detail)
-        if self.given is not None or group.proves():
+        if self.given is not None or group.proves() or group.usual.sure:
             return
         if group.usual.meaning == "outside":
             detail = (
@@ -132,7 +137,7 @@ class CachedMeaning:
                 "writer has added them already, say --cached-tokens inside"
             )
             _count(rows, "cached-outside", group.calls, group.first_line, detail)
-        elif group.usual.why is None:
+        else:
             detail = (
                 "cached tokens are taken to be part of the input tokens; where they are not, "
                 "say --cached-tokens outside"
