@@ -49,7 +49,7 @@ class Usual(NamedTuple):
     sure: bool = True
 
 
-# libraries that follow OpenTelemetry's conventions have added them already
+# not sure, since who follows OpenTelemetry's conventions has added them already
 _AS_ANTHROPIC = Usual("outside", "as Anthropic counts", sure=False)
 
 
@@ -71,6 +71,7 @@ class _Group:
     calls: int = 0  # with cached tokens
     over: int = 0  # of these, with more cached tokens than input tokens
     first_line: int | None = None
+    first_over: int | None = None
 
     def proves(self) -> bool:
         return self.over * MOST_STRAY >= self.calls > 0 < self.over
@@ -88,8 +89,10 @@ class CachedMeaning:
         known = self.groups.setdefault(group, _Group(usual))
         if counted.cached_tokens > 0:
             known.calls += 1
-            known.over += counted.cached_tokens > counted.input_tokens
             known.first_line = known.first_line or line
+        if counted.cached_tokens > counted.input_tokens:
+            known.over += 1
+            known.first_over = known.first_over or line
 
     def meaning(self, group: str) -> CachedTokens:
         """Return whether the cached tokens of a group lie inside the input tokens."""
@@ -128,7 +131,7 @@ class CachedMeaning:
         """Note where the meaning rests on little, or where calls contradict it."""
         if self.meaning(name) == "inside" and group.over:
             detail = "more cached tokens than input tokens: the whole prompt counts as cached"
-            _count(rows, "cached-over-input", group.over, group.first_line, detail)
+            _count(rows, "cached-over-input", group.over, group.first_over, detail)
         if self.given is not None or group.proves() or group.usual.sure:
             return
         if group.usual.meaning == "outside":

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from workloads.sessions.usage import Usage
 from workloads.text.chat_template import Message
 from workloads.text.requests import Time
 
@@ -15,13 +16,6 @@ TIME_FIELDS = ("timestamp", "created_at", "created")
 LABEL_FIELDS = ("label", "type")
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
-
-
-class Usage(msgspec.Struct, gc=False):
-    """Tokens as the server counted them."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 class Choice(msgspec.Struct, gc=False):
