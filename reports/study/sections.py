@@ -19,7 +19,16 @@ from simulator.units import parse_capacity, parse_seconds, parse_share
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
 AUTO = "auto"  # warm-up by MSER-5
-READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
+READ_OPTIONS = (
+    "block",
+    "time_unit",
+    "rows",
+    "tokenizer",
+    "jitter",
+    "session_rate",
+    "seed",
+    "cached_tokens",
+)
 NOT_IN_GRID = (
     "workload.builtin",
     "workload.block",
@@ -78,6 +87,7 @@ class Workload(_Section):
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
     generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
     knobs: dict[str, Any] = {}
+    cached_tokens: Literal["inside", "outside"] | None = None
 
     def read_options(self) -> dict[str, Any]:
         """Return what `workloads.opening.open_trace` is to be told of the file."""

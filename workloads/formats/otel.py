@@ -49,8 +49,9 @@ from workloads.sessions.cached_calls import CachedCall, CachedCalls
 from workloads.sessions.cached_tokens import CachedMeaning
 from workloads.sessions.length_rows import Fields, LengthRows, Request
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, turns
+from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, answer_text, turns
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.tokenizer import Tokens
 
 FIELDS = Fields(PROMPT_TOKENS[0], ANSWER_TOKENS[0], "start_time")
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
@@ -134,10 +135,7 @@ class _Reader:
         if call.messages is None:
             self.rows.note("no-messages", seen.line, "a call without messages: left out")
             return None
-        encode = texts.tokenizer.encode
-        said = [encode(turn) for turn in turns(call.messages, call.tools)]
-        prompt = np.concatenate([*said, encode(GENERATION_PROMPT)])
-        answer = None if call.answer is None else encode(answer_text(call.answer))
+        prompt, answer = _rendered(texts, call.messages, call)
         request = TextRequest(
             line=seen.line,
             prompt=prompt,
@@ -178,6 +176,16 @@ class _Reader:
         if problem is None:
             self.partly.append(made)
         return problem
+
+
+def _rendered(
+    texts: TextRows, messages: list[Message], call: SpanCall
+) -> tuple[Tokens, Tokens | None]:
+    """Return the tokens of a prompt and of its answer, where that is known."""
+    encode = texts.tokenizer.encode
+    said = [encode(turn) for turn in turns(messages, call.tools)]
+    prompt = np.concatenate([*said, encode(GENERATION_PROMPT)])
+    return prompt, None if call.answer is None else encode(answer_text(call.answer))
 
 
 def read(path: Path, options: ReadOptions) -> Rows:

@@ -6,10 +6,13 @@ earlier prompt it was is not told: the first of these that is as long as what wa
 
 - the call that this one goes on from, where the file says so, with its answer,
 - the last and the longest of its session, with their answers,
-- the last and the longest of other sessions, whose beginnings (instructions, tools) are shared.
+- the last and the longest of the first prompts of other sessions: what these share are their
+  beginnings (instructions, tools). Where the parts of prompts are known, any prompt of another
+  session will do, as far as both begin with the same parts.
 
-What is held beyond all of them comes from prompts that the file does not have: it is taken to be
-new, and noted. Caches are those of one model: calls of different models share nothing.
+What no such prompt explains comes from prompts that the file does not have, such as those of a
+session that began before it: it is taken to be new, and noted. Caches are those of one model:
+calls of different models share nothing.
 """
 
 from __future__ import annotations
@@ -143,7 +146,10 @@ class CachedCalls:
         for place in self._standing(_session(call)):
             yield place, whole
         for place in self._standing(_family(call)):
-            yield place, _alike(place.parts, call.parts) if place.parts and call.parts else whole
+            if place.parts and call.parts:
+                yield place, _alike(place.parts, call.parts)
+            elif call.cached_tokens <= self.tree.stop[place.node]:
+                yield place, whole
 
     def _standing(self, key: Hashable) -> Iterator[_Place]:
         shelf = self.shelves.get(key)
@@ -161,9 +167,11 @@ class CachedCalls:
     def _shelve(self, call: CachedCall, leaf: int, end: int) -> _Place:
         """Remember a prompt, with its answer for its own session."""
         place = _Place(end)
+        is_first = call.session is None or _session(call) not in self.shelves
         if call.session is not None:
             self._put(_session(call), place)
-        self._put(_family(call), _Place(leaf, call.parts))
+        if is_first or call.parts:
+            self._put(_family(call), _Place(leaf, call.parts))
         return place
 
     def _put(self, key: Hashable, place: _Place) -> None:

@@ -52,9 +52,12 @@ def test_other_sessions_share_a_beginning_but_other_models_do_not():
     assert rows.oddities["unknown-prefix"].count == 2
 
 
-def test_answers_of_other_sessions_are_not_shared():
-    trace, rows = placed(call(0, 100, 0, 50), call(1, 200, 120, session="b"))
-    assert overlaps(trace).tolist() == [0, 100]
+def test_what_goes_beyond_the_beginnings_of_others_is_new():
+    """As in a session that began before the file: neither answers nor later turns are shared."""
+    trace, rows = placed(
+        call(0, 100, 0, 50), call(1, 300, 150), call(2, 200, 120, session="b"), call(3, 220, 210)
+    )
+    assert overlaps(trace).tolist() == [0, 150, 0, 210]
     assert rows.oddities["unknown-prefix"].count == 1
 
 
