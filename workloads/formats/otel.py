@@ -209,6 +209,8 @@ def matches(head: Head) -> bool:
     documents = "spans", "resourceSpans", "batches"
     if any(head.has(name) for name in documents) and head.mentions("attributes"):
         return True
+    if head.has("resourceMetrics") or head.has("resourceLogs"):  # other lines of a collector
+        return head.mentions("resourceSpans", "attributes")
     return _is_span(head) and (head.has("attributes") or head.has("tags"))
 
 

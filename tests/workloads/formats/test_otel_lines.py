@@ -101,6 +101,7 @@ def console(chat):
         [otlp(chat) for chat in CHATS],
         [otlp(*CHATS)],
         [otlp(*CHATS[:2]), {"resourceMetrics": []}, otlp(CHATS[2])],
+        [{"resourceMetrics": []}, {"resourceLogs": []}, otlp(*CHATS)],
         [{"batches": otlp(*CHATS)["resourceSpans"]}],
         [[chat] for chat in CHATS],
         CHATS,
