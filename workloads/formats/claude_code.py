@@ -25,10 +25,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-
-import msgspec
 
 from simulator.errors import DataError
 from workloads.formats.format import Head, TraceFormat
@@ -37,7 +36,7 @@ from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import Problem
 from workloads.reading.folders import files_in, first_head
-from workloads.reading.json_stream import decoded
+from workloads.reading.json_lines import read_json_lines
 from workloads.reading.nanoseconds import NANOSECONDS, NanosecondClock
 from workloads.reading.reader import read_lines
 from workloads.rows import Rows
@@ -71,8 +70,8 @@ class _Reader:
     lines: dict[str, _Before] = field(default_factory=dict)
     roots: dict[str, str] = field(default_factory=dict)  # of lines of agents without a name
 
-    def take(self, line: Line, file: Path, number: int) -> Problem | None:
-        """Take a line, or say what is wrong with it."""
+    def take(self, file: Path, line: Line, number: int) -> Problem | None:
+        """Take a line of a file, or say what is wrong with it."""
         if line.type != "assistant" and line.uuid is None:
             return None
         try:
@@ -214,17 +213,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     """Read a transcript, or all of a folder."""
     rows = Rows(BlockKeys(1), options.on_bad_line, NANOSECONDS)
     reader = _Reader(rows, CachedMeaning(options.cached_tokens))
-    decode = msgspec.json.Decoder(Line).decode
     for file in files_in(path, SUFFIXES, LEVELS):
-        number = 0
-        for number, text in read_lines(file):
-            line, problem = decoded(decode, text)
-            problem = problem if line is None else reader.take(line, file, number)
-            if problem is not None:
-                field, what = problem
-                rows.refuse(DataError(str(file), what, line=number, field=field))
-        if not number and file == path:
-            raise DataError(str(path), "expected JSON lines, found an empty file")
+        if file == path or next(read_lines(file), None) is not None:
+            read_json_lines(file, rows, Line, partial(reader.take, file))
     return reader.finish(path)
 
 

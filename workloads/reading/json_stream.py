@@ -21,6 +21,7 @@ from workloads.reading.reader import read_lines, read_text
 SUFFIXES = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
 
 Decoded = TypeVar("Decoded")
+Text = TypeVar("Text", bytes, msgspec.Raw)
 
 
 class Document(NamedTuple):
@@ -66,7 +67,7 @@ def is_json_lines(file: Path) -> bool:
 
 
 def decoded(
-    decode: Callable[[bytes | msgspec.Raw], Decoded], text: bytes | msgspec.Raw
+    decode: Callable[[Text], Decoded], text: Text
 ) -> tuple[Decoded, None] | tuple[None, Problem]:
     """Decode a text, or say what is wrong with it."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,14 @@ from workloads.reading.json_stream import decoded, read_json_stream
 from workloads.reading.nanoseconds import NanosecondClock, parse_nanoseconds
 from workloads.sessions.cached_tokens import CachedMeaning
 
+Decode = Callable[[msgspec.Raw, int], Span]
+
 _decode = msgspec.json.Decoder(Span).decode
+
+
+def decode_span(raw: msgspec.Raw, line: int) -> Span:
+    """Return a span; errors are those of msgspec."""
+    return _decode(raw)
 
 
 class SeenSpan(NamedTuple):
@@ -39,10 +46,11 @@ class Broken(NamedTuple):
     problem: Problem
 
 
-def read_spans(path: Path) -> Iterator[SeenSpan | Broken]:
+def read_spans(path: Path, decode: Decode = decode_span) -> Iterator[SeenSpan | Broken]:
     """Yield the spans of a file or folder, and what is none.
 
-    The line of a span is that of the file where it has several, else the number of the span.
+    The line of a span is that of the file where it has several, else the number of the span;
+    `decode` is told it.
 
     Raises
     ------
@@ -58,11 +66,11 @@ def read_spans(path: Path) -> Iterator[SeenSpan | Broken]:
             continue
         for found in spans:
             number += 1
-            yield _seen(file, line or number, found)
+            yield _seen(file, line or number, found, decode)
 
 
-def _seen(file: Path, line: int, found: Found) -> SeenSpan | Broken:
-    span, problem = decoded(_decode, found.raw)
+def _seen(file: Path, line: int, found: Found, decode: Decode) -> SeenSpan | Broken:
+    span, problem = decoded(lambda raw: decode(raw, line), found.raw)
     if span is None:
         return Broken(file, line, problem or (None, "expected a span"))
     try:
