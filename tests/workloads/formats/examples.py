@@ -125,7 +125,6 @@ EXAMPLES: dict[str, bytes] = {
             "date": "2026-06-01",
             "turns": [
                 {
-                    "turn_id": "t1",
                     "llm_calls": [
                         {
                             "timestamp": "2026-06-01T08:00:00.500Z",
