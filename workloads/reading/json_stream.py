@@ -16,7 +16,7 @@ from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.folders import files_in
 from workloads.reading.json_lines import explain, not_finite
-from workloads.reading.reader import read_lines, read_text
+from workloads.reading.reader import MAX_DOCUMENT_BYTES, read_lines, read_text
 
 SUFFIXES = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
 
@@ -42,7 +42,7 @@ def read_json_stream(path: Path) -> Iterator[Document]:
     """
     for file in files_in(path, SUFFIXES):
         if is_json_lines(file):
-            for line, text in read_lines(file):
+            for line, text in read_lines(file, MAX_DOCUMENT_BYTES):
                 yield Document(file, line, text)
         else:
             text = read_text(file)
@@ -57,7 +57,7 @@ def is_json_lines(file: Path) -> bool:
     Where the first line is broken, the second is asked, unless the whole file is a document.
     """
     try:
-        lines = read_lines(file)
+        lines = read_lines(file, MAX_DOCUMENT_BYTES)
         first, second = next(lines, None), next(lines, None)
         if first is None or second is None:
             return False

@@ -67,3 +67,11 @@ def test_folders_are_walked_by_name_as_deep_as_asked(tmp_path):
     head = first_head(tmp_path, (".jsonl",), 3)
     assert head is not None
     assert head.path.name == "2.jsonl"  # the first that has something in it
+
+
+def test_a_line_may_be_as_long_as_a_document(tmp_path):
+    path = tmp_path / "a.jsonl"
+    long = b'{"a": "' + b"x" * (17 << 20) + b'"}'
+    path.write_bytes(long + b"\n{}\n")
+    assert is_json_lines(path)
+    assert [len(text) for _, _, text in read_json_stream(path)] == [len(long), 2]
