@@ -24,11 +24,11 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
-def read_lines(path: Path, most_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, most_bytes: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the number (from 1) and the bytes of each line that is not blank.
 
     Gzip is recognised by content. A byte order mark, CRLF and a missing final newline are fine. No
-    line may be longer than `most_bytes`.
+    line may be longer than `most_bytes`, or `MAX_LINE_BYTES`.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def read_lines(path: Path, most_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[i
         Where the file cannot be read, is binary or truncated, or exceeds a limit.
     """
     with open_file(path) as file:
-        for number, line in _split(path, _chunks(path, file), most_bytes):
+        for number, line in _split(path, _chunks(path, file), most_bytes or MAX_LINE_BYTES):
             kept = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if kept:
                 yield number, kept
