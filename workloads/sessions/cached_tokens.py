@@ -19,7 +19,7 @@ from workloads.rows import Rows
 MOST_STRAY = 100  # one in so many calls may contradict the others without proving anything
 
 _ANTHROPIC = ("anthropic", "claude")
-_HOSTS = ("bedrock", "vertex", "azure.ai.inference")  # which serve models of several makers
+_HOSTS = ("bedrock", "vertex", "azure.ai.inference", "unknown")  # models of several makers
 _MOST_NAMES = 3
 
 _RULES: dict[CachedTokens, str] = {
@@ -53,16 +53,27 @@ class Usual(NamedTuple):
 _AS_ANTHROPIC = Usual("outside", "as Anthropic counts", sure=False)
 
 
+def group_of(provider: str | None, model: str | None) -> str:
+    """Return a name for the calls that are counted alike."""
+    if provider is None or _only_hosts(provider):
+        return " ".join(name for name in (provider, model) if name) or "calls"
+    return provider
+
+
 def usual_meaning(provider: str | None, model: str | None) -> Usual:
     """Return what a provider means, or the maker of a model where the provider only hosts it."""
     name = (provider or "").lower()
     if any(word in name for word in _ANTHROPIC):
         return _AS_ANTHROPIC
-    if name and not any(host in name for host in _HOSTS) and name != "unknown":
+    if name and not _only_hosts(name):
         return Usual("inside", "as their provider counts")
     if "claude" in (model or "").lower():
         return _AS_ANTHROPIC
     return Usual("inside", "the convention, nothing else tells", sure=False)
+
+
+def _only_hosts(provider: str) -> bool:
+    return any(host in provider.lower() for host in _HOSTS)
 
 
 @dataclass(slots=True)

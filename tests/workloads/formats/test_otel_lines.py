@@ -211,6 +211,18 @@ def test_calls_that_cannot_be_otherwise_prove_what_cached_tokens_mean(write):
     assert open_trace(write(otlp(*spans))).prompt_tokens.tolist() == [90, 63]
 
 
+def test_a_provider_that_only_hosts_models_counts_as_their_makers_do(write):
+    hosted = {"gen_ai.provider.name": "aws.bedrock"}
+    nova, claude = ({"gen_ai.request.model": name} for name in ("amazon.nova", "claude-opus"))
+    spans = [
+        span(0, 0, **used(900, 1, 640), **hosted, **nova),
+        span(1, 9, **used(3, 1, 640), **hosted, **claude),
+    ]
+    for order in (spans, spans[::-1]):
+        trace = open_trace(write(otlp(*order)))
+        assert trace.prompt_tokens.tolist() == [900, 643]
+
+
 def test_libraries_that_add_cached_tokens_themselves_are_known(write):
     chats = [span(0, 0, **used(1000, 1, 640), **ANTHROPIC)]
     adding = write(otlp(*chats, scope="opentelemetry.instrumentation.anthropic"))

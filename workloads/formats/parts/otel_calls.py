@@ -15,7 +15,7 @@ from workloads.formats.parts.otel_messages import (
 from workloads.formats.parts.otel_spans import Span, SpanError
 from workloads.formats.parts.otel_tree import Kind, kind_of
 from workloads.reading.fields import MAX_TOKENS, short
-from workloads.sessions.cached_tokens import Counted, Usual, usual_meaning
+from workloads.sessions.cached_tokens import Counted, Usual, group_of, usual_meaning
 from workloads.text.chat_template import Message
 
 PROMPT_TOKENS = (
@@ -53,7 +53,7 @@ CREATED_TOKENS = (
     "llm.token_count.prompt_details.cache_write",
 )
 # libraries that add Anthropic's cached tokens to its input tokens, as the conventions ask
-ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai", "logfire")
+ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai")
 
 _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
 _PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
@@ -103,7 +103,7 @@ def sketch(span: Span, scope: str | None) -> Sketch:
         why = "no-generation"
     elif kind == "model" and not tells and any(name.startswith("gen_ai.") for name in found):
         why = "no-usage"
-    group, usual = provider or model or "calls", usual_meaning(provider, model)
+    group, usual = group_of(provider, model), usual_meaning(provider, model)
     if scope is not None and scope.startswith(ADDING):
         group, usual = scope[:200], Usual("inside", "their library adds them")
     return Sketch(kind, tells and why is None, why, found, group, usual)

@@ -22,9 +22,15 @@ INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 SYSTEM, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
 
 _INPUTS = (INPUT, "ai.prompt.messages")
-_INPUT_TEXTS = ("gen_ai.prompt",)
+_INPUT_TEXTS = ("gen_ai.prompt", "gen_ai.content.prompt")
 _INPUT_INDEXED = ("gen_ai.prompt", "llm.input_messages", "llm.prompts")
-_OUTPUT_TEXTS = ("gen_ai.output.text", "gen_ai.completion", "gen_ai.output", "ai.response.text")
+_OUTPUT_TEXTS = (
+    "gen_ai.output.text",
+    "gen_ai.completion",
+    "gen_ai.content.completion",
+    "gen_ai.output",
+    "ai.response.text",
+)
 _OUTPUT_INDEXED = ("gen_ai.completion", "llm.output_messages", "llm.completions")
 
 _ROLES = {

@@ -37,6 +37,7 @@ ASKED_TEXT = said({"gen_ai.input.messages": ASKED})
         {"gen_ai.completion": "The Vltava."},
         {"gen_ai.completion": json.dumps(ANSWERED)},
         {"gen_ai.output": "The Vltava."},
+        {"gen_ai.content.completion": "The Vltava."},
         {"gen_ai.completion.0.content": "The Vltava.", "gen_ai.completion.0.role": "assistant"},
         {"gen_ai.completion.1.content": "Or?", "gen_ai.completion.0.content": "The Vltava."},
         {"llm.output_messages.0.message.content": "The Vltava."},
@@ -57,6 +58,7 @@ def test_an_answer_by_any_name_is_the_answer(found):
     "found",
     [
         {"gen_ai.prompt": "Which river?"},
+        {"gen_ai.content.prompt": "Which river?"},
         {"gen_ai.prompt": json.dumps(ASKED)},
         {"gen_ai.prompt.0.content": "Which river?", "gen_ai.prompt.0.role": "user"},
         {"gen_ai.prompt.0.content": '[{"type": "text", "text": "Which river?"}]'},
