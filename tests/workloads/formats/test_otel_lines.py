@@ -132,6 +132,14 @@ def test_gzip_folders_and_documents_over_lines_are_read_alike(tmp_path):
     assert open_trace(tmp_path).prompt_tokens.tolist() == [1000, 1001, 1002]
 
 
+def test_a_bad_span_of_a_folder_is_named_by_its_file_and_number(tmp_path):
+    (tmp_path / "1.json").write_text(json.dumps(otlp(*CHATS)))
+    bad = span(9, 0, **used(-5))
+    (tmp_path / "2.json").write_text(json.dumps(otlp(CHATS[0], bad)))
+    with pytest.raises(DataError, match=r"2\.json:2: field 'gen_ai\.usage\.input_tokens'"):
+        open_trace(tmp_path)
+
+
 def test_a_nanosecond_between_arrivals_is_kept(write):
     trace = open_trace(write(otlp(span(0, 0, **used(9))), otlp(span(1, 1, **used(9)))))
     assert trace.arrival_seconds is not None

@@ -59,6 +59,7 @@ def read_spans(path: Path, decode: Decode = decode_span) -> Iterator[SeenSpan | 
     """
     number = 0
     for file, line, text in read_json_stream(path):
+        number = number if line else 0  # a document is a file of its own
         try:
             spans = spans_in(text)
         except SpanError as error:
