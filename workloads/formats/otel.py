@@ -47,7 +47,7 @@ from workloads.reading.nanoseconds import NANOSECONDS
 from workloads.rows import Rows
 from workloads.sessions.cached_calls import CachedCall, CachedCalls
 from workloads.sessions.cached_tokens import CachedMeaning
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.text import tokenizer_for
 from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, answer_text, turns
 from workloads.text.requests import TextRequest, TextRows
@@ -123,6 +123,9 @@ class _Reader:
             return self._add_text(self.texts, call, ticks, seen)
         if call.counted is None:
             return PROMPT_TOKENS[0], MISSING
+        problem = length_problem(PROMPT_TOKENS[0], call.counted.input_tokens)
+        if problem is not None:
+            return problem
         prompt_tokens, held = self.survey.cached.prompt(seen.known.group, call.counted)
         if self.survey.held:
             return self._add_partly(call, ticks, seen, prompt_tokens, held)

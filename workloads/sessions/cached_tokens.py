@@ -101,7 +101,7 @@ class CachedMeaning:
         if counted.cached_tokens > 0:
             known.calls += 1
             known.first_line = known.first_line or line
-        if counted.cached_tokens > counted.input_tokens:
+        if counted.cached_tokens > counted.input_tokens >= 0:
             known.over += 1
             known.first_over = known.first_over or line
 

@@ -231,6 +231,13 @@ def test_a_provider_that_only_hosts_models_counts_as_their_makers_do(write):
         assert trace.prompt_tokens.tolist() == [900, 643]
 
 
+def test_a_broken_count_proves_nothing_and_is_refused(write):
+    path = write(otlp(span(0, 0, **used(100, 1, 40)), span(1, 9, **used(-5, 1, 40))))
+    with pytest.raises(DataError, match=r"expected 1 to 1,000,000,000 tokens, found -5"):
+        open_trace(path)
+    assert open_trace(path, on_bad_line="skip").prompt_tokens.tolist() == [100]
+
+
 def test_libraries_that_add_cached_tokens_themselves_are_known(write):
     chats = [span(0, 0, **used(1000, 1, 640), **ANTHROPIC)]
     adding = write(otlp(*chats, scope="opentelemetry.instrumentation.anthropic"))
