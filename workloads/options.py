@@ -17,6 +17,7 @@ from simulator.errors import SettingError, did_you_mean, printable
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 RowsAre = Literal["cumulative", "incremental"]
+CachedTokens = Literal["inside", "outside"]
 
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
@@ -44,6 +45,9 @@ class ReadOptions:
         Sessions a second, where the file tells times since the start of each session only.
     seed
         Of what the format draws, such as the starts of sessions; None is 0.
+    cached_tokens
+        Whether the tokens that a server's cache held are counted "inside" its input tokens, or
+        "outside" them.
 
     Raises
     ------
@@ -59,6 +63,7 @@ class ReadOptions:
     jitter: int | None = None
     session_rate: float | None = None
     seed: int | None = None
+    cached_tokens: CachedTokens | None = None
 
     def __post_init__(self) -> None:
         rates = MIN_RATE_PER_SECOND, MAX_RATE_PER_SECOND
@@ -72,6 +77,7 @@ class ReadOptions:
         _require_one_of("on_bad_line", self.on_bad_line, get_args(OnBadLine))
         _require_one_of("time_unit", self.time_unit, (None, *get_args(TimeUnit)))
         _require_one_of("rows", self.rows, (None, *get_args(RowsAre)))
+        _require_one_of("cached tokens", self.cached_tokens, (None, *get_args(CachedTokens)))
 
     def ticks_per_second(self, usual: TimeUnit) -> float:
         """Return how many of the file's units of time make a second; `usual` is the format's."""

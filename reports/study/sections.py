@@ -29,6 +29,7 @@ from simulator.units import (
     parse_share,
 )
 from workloads.options import (
+    CachedTokens,
     OnBadLine,
     ReadOptions,
     RowsAre,
@@ -156,6 +157,8 @@ class Workload(_Section):
     """Sessions that begin in a second, where the trace does not tell when they do."""
     seed: Seed | None = None
     """The seed of what a format draws, such as the starts of sessions; 0 by default."""
+    cached_tokens: CachedTokens | None = None
+    """Whether a server's cached tokens are counted inside its input tokens, or outside."""
     generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
     """A generator, as in `chats:turns_mean=3`, or a mixture, as in `0.6 documents + 0.4 chats`;
     a table `[workload.generator]` of shares by name says the same."""

@@ -8,6 +8,8 @@ from workloads.formats.bailian import BAILIAN
 from workloads.formats.bench_serving import BENCH_SERVING
 from workloads.formats.burstgpt import BURSTGPT
 from workloads.formats.chat import CHAT
+from workloads.formats.claude_code import CLAUDE_CODE
+from workloads.formats.copilot import COPILOT
 from workloads.formats.dynamo import DYNAMO
 from workloads.formats.format import TraceFormat
 from workloads.formats.kv_cache_tester import KV_CACHE_TESTER
@@ -34,6 +36,8 @@ FORMATS: dict[str, TraceFormat] = {
         BAILIAN,
         MOONCAKE,
         OTEL,
+        CLAUDE_CODE,
+        COPILOT,
         AIPERF_INPUTS,
         LLMSERVINGSIM,
         AIBRIX,

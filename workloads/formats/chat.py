@@ -28,6 +28,7 @@ from workloads.options import ReadOptions
 from workloads.reading.fields import Problem, output_problem
 from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
+from workloads.sessions.cached_tokens import CachedMeaning
 from workloads.text.chat_log import Exchange, LogLine, exchange
 from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, is_text, turns
 from workloads.text.requests import TextRequest, TextRows
@@ -49,6 +50,7 @@ class _Reader:
         self.context: defaultdict[Session, list[Tokens]] = defaultdict(list)
         self.most_messages: defaultdict[Session, int] = defaultdict(int)
         self.models: set[str] = set()
+        self.cached = CachedMeaning(options.cached_tokens)
 
     def take(self, line: LogLine, number: int) -> Problem | None:
         """Add the request of a line, or say what is wrong with it."""
@@ -57,8 +59,8 @@ class _Reader:
             return "messages", "expected a list of messages, found none to be answered"
         if self.incremental and said.session is None:
             return "session_id", "expected the session of an incremental row, found none"
-        output = said.usage.completion_tokens or 0
-        problem = output_problem("usage.completion_tokens", output)
+        field, output = said.usage.answer()
+        problem = output_problem(field, output)
         if problem is not None:
             return problem
         context = self._context(said)
@@ -96,7 +98,7 @@ class _Reader:
         parts = (m.content for m in said.messages if isinstance(m.content, list))
         if not all(is_text(part) for content in parts for part in content):
             note("not-text", number, "images and other parts count as a short mark each")
-        logged = said.usage.prompt_tokens
+        logged = said.usage.whole_prompt(self.cached, said.model, number)
         if logged is not None and abs(logged - tokens) > OTHER_LENGTH * tokens:
             detail = "usage.prompt_tokens is over 10 % from the tokens counted here"
             note("other-length", number, detail)
@@ -133,5 +135,5 @@ CHAT = TraceFormat(
     title="chat logs in JSON lines: OpenAI-style messages, answers where known, seconds or dates",
     read=read,
     matches=matches,
-    options=frozenset({"rows", "time_unit", "tokenizer"}),
+    options=frozenset({"rows", "time_unit", "tokenizer", "cached_tokens"}),
 )

@@ -1,49 +1,57 @@
 """OpenTelemetry traces of language model calls: dates, token counts, and messages.
 
 Source: the semantic conventions for generative AI and OTLP/JSON of OpenTelemetry; the traces of
-kubernetes-sigs/inference-perf. A file is one JSON document; `workloads.formats.parts.otel_spans`
-says which shapes and attributes are known.
+kubernetes-sigs/inference-perf. A file is one JSON document or, as the collector's file exporter
+writes it, one a line; spans of one trace may stand in several. `workloads.formats.parts` says
+which shapes (`otel_documents`, `otel_spans`) and names (`otel_messages`, `otel_calls`) are known.
 
-- A call is a span with `gen_ai.input.messages` or token counts; other spans are left out.
+- The file is read twice. The first look (`otel_survey`) shows which spans only sum up the calls
+  below them (`otel_tree`), what cached tokens mean (`workloads.sessions.cached_tokens`) and when
+  the first call starts.
+- A call is a span with messages or token counts, and no call below. Spans that sum up, embeddings
+  and copies of spans are left out and noted; other spans are passed over.
 - Where the first call has messages, they become tokens by the chat template of `workloads.text`;
   a call without any is left out and noted. Token counts of the server then only serve to note
   where they differ from ours by over a tenth, and as the length of an answer that is missing.
-- Where it has none, only lengths are known, and prompts share nothing.
+- Where it has none, only lengths are known: prompts share what the server's cache held of them,
+  where it says so (`workloads.sessions.cached_calls`), else nothing.
 - A session is `gen_ai.conversation.id`, else the trace. Rows are cumulative. Labels are models.
 - Failed calls are kept and noted. A prompt of no token is left out and noted.
-- For lines in messages, read the number of the span in the file.
+- Times are exact to a nanosecond. For lines in messages, read the number of the span in the file
+  where that is one document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from simulator.errors import DataError
 from workloads.formats.format import Head, TraceFormat
-from workloads.formats.parts.otel_spans import (
+from workloads.formats.parts.otel_calls import (
     ANSWER_TOKENS,
     PROMPT_TOKENS,
-    Call,
-    Document,
-    Span,
-    SpanError,
+    READ_TOKENS,
+    SpanCall,
     call_of,
 )
+from workloads.formats.parts.otel_spans import SpanError
+from workloads.formats.parts.otel_survey import Broken, SeenSpan, Survey, read_spans
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
-from workloads.reading.fields import MISSING, Problem, output_problem
-from workloads.reading.json_document import read_json_documents
-from workloads.reading.json_lines import explain
-from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.fields import MISSING, Problem, output_problem, presence_problem
+from workloads.reading.folders import first_head
+from workloads.reading.json_stream import SUFFIXES
+from workloads.reading.nanoseconds import NANOSECONDS
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.cached_calls import CachedCall, CachedCalls
+from workloads.sessions.cached_tokens import CachedMeaning
+from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, turns
+from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, answer_text, turns
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.tokenizer import Tokens
 
 FIELDS = Fields(PROMPT_TOKENS[0], ANSWER_TOKENS[0], "start_time")
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
@@ -55,116 +63,164 @@ class _Reader:
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
         self.options = options
-        self.rows = Rows(BlockKeys(1), options.on_bad_line, TICKS_PER_SECOND)
-        self.clock = DateClock()
-        self.spans = 0
+        self.rows = Rows(BlockKeys(1), options.on_bad_line, NANOSECONDS)
+        self.survey = Survey(CachedMeaning(options.cached_tokens))
         self.calls = 0
         self.texts: TextRows | None = None
         self.lengths = LengthRows.into(self.rows, FIELDS, incremental=False)
+        self.partly: list[CachedCall] = []
 
-    def take(self, document: Document, _: int) -> Problem | None:
-        """Add the calls of a document; a span that cannot be used is a bad line."""
-        if document.spans is None and document.resources is None:
-            return "spans", MISSING
-        decode = msgspec.json.Decoder(Span).decode
-        for raw in document.all_spans():
-            self.spans += 1
-            problem = self._take_span(raw, decode)
+    def read(self) -> Rows:
+        """Return the rows, with notes on what their tokens are."""
+        self.survey.look(self.path)
+        for seen in read_spans(self.path):
+            problem = seen.problem if isinstance(seen, Broken) else self._take(seen)
             if problem is not None:
                 field, what = problem
-                self.rows.refuse(DataError(str(self.path), what, line=self.spans, field=field))
-        return None
-
-    def _take_span(self, raw: msgspec.Raw, decode: Callable[[msgspec.Raw], Span]) -> Problem | None:
-        try:
-            call = call_of(decode(raw))
-        except SpanError as error:
-            return error.problem
-        except msgspec.ValidationError as error:
-            return explain(str(error))
-        return None if call is None else self._add(call)
-
-    def _add(self, call: Call) -> Problem | None:
-        if not self.calls:
-            self._decide(with_messages=call.messages is not None)
-        self.calls += 1
-        if self.texts is not None:
-            problem = self._add_text(self.texts, call)
-        else:
-            problem = self._add_lengths(self.lengths, call)
-        if problem is None and call.failed:
-            self.rows.note("failure", self.spans, "a call that failed: kept")
-        return problem
-
-    def _decide(self, *, with_messages: bool) -> None:
-        """Take what the first call has for what all have."""
-        if with_messages:
-            prompts = TokenLists()
-            self.rows.prompts = prompts
-            tokenizer = tokenizer_for(self.options.tokenizer)
-            self.texts = TextRows(self.rows, prompts, tokenizer, self.options, self.clock)
-
-    def _add_text(self, texts: TextRows, call: Call) -> Problem | None:
-        if call.messages is None:
-            self.rows.note("no-messages", self.spans, "a call without messages: left out")
-            return None
-        encode = texts.tokenizer.encode
-        said = [encode(turn) for turn in turns(call.messages)]
-        prompt = np.concatenate([*said, encode(GENERATION_PROMPT)])
-        answer = None if call.answer is None else encode(answer_text(call.answer))
-        request = TextRequest(
-            line=self.spans,
-            prompt=prompt,
-            answer=answer,
-            output_tokens=call.answer_tokens or 0,
-            time=call.date,
-            time_field="start_time",
-            session=call.session,
-            label=call.model,
-        )
-        problem = output_problem(ANSWER_TOKENS[0], request.output_tokens) or texts.add(request)
-        logged = len(prompt) if call.prompt_tokens is None else call.prompt_tokens
-        if problem is None and abs(logged - len(prompt)) > OTHER_LENGTH * len(prompt):
-            detail = "the server's token count is over 10 % from the tokens counted here"
-            self.rows.note("other-length", self.spans, detail)
-        return problem
-
-    def _add_lengths(self, lengths: LengthRows, call: Call) -> Problem | None:
-        if call.prompt_tokens is None:
-            return PROMPT_TOKENS[0], MISSING
-        try:
-            ticks = None if call.date is None else self.clock.ticks(call.date)
-        except ValueError as error:
-            return "start_time", str(error)
-        counts = call.prompt_tokens, call.answer_tokens or 0
-        return lengths.take(Request(*counts, ticks, call.session, call.model), self.spans)
-
-    def finish(self) -> Rows:
-        """Return the rows, with notes on what their tokens are."""
+                self.rows.refuse(DataError(str(seen.file), what, line=seen.line, field=field))
         if not self.calls and self.rows.first_bad is None:
             raise DataError(str(self.path), "expected calls of language models, found none")
         if self.texts is not None:
             self.texts.finish()
             self.rows.facts.append(f"the chat template is {NAME}")
+            return self.rows
+        if self.survey.held:
+            CachedCalls.into(self.rows).place(self.partly)
+        self.survey.cached.tell(self.rows)
         return self.rows
+
+    def _take(self, seen: SeenSpan) -> Problem | None:
+        left_out = self.survey.left_out(seen)
+        if left_out is not None:
+            self.rows.note(left_out[0], seen.line, left_out[1])
+        if left_out is not None or not seen.known.asks:
+            return None
+        try:
+            call = call_of(seen.span, seen.known)
+            ticks = self._ticks(seen)
+        except SpanError as error:
+            return error.problem
+        problem = self._add(call, ticks, seen)
+        if problem is None and call.failed:
+            self.rows.note("failure", seen.line, "a call that failed: kept")
+        return problem
+
+    def _ticks(self, seen: SeenSpan) -> int | None:
+        field, time = seen.span.start()
+        try:
+            return None if time is None else self.survey.clock.ticks(time)
+        except ValueError as error:
+            raise SpanError((field, str(error))) from None
+
+    def _add(self, call: SpanCall, ticks: int | None, seen: SeenSpan) -> Problem | None:
+        if not self.calls and call.messages is not None:
+            prompts = TokenLists()
+            self.rows.prompts = prompts
+            tokenizer = tokenizer_for(self.options.tokenizer)
+            self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
+        self.calls += 1
+        if self.texts is not None:
+            return self._add_text(self.texts, call, ticks, seen)
+        if call.counted is None:
+            return PROMPT_TOKENS[0], MISSING
+        problem = length_problem(PROMPT_TOKENS[0], call.counted.input_tokens)
+        if problem is not None:
+            return problem
+        prompt_tokens, held = self.survey.cached.prompt(seen.known.group, call.counted)
+        if self.survey.held:
+            return self._add_partly(call, ticks, seen, prompt_tokens, held)
+        counts = prompt_tokens, call.answer_tokens or 0
+        return self.lengths.take(Request(*counts, ticks, call.session, call.model), seen.line)
+
+    def _add_text(
+        self, texts: TextRows, call: SpanCall, ticks: int | None, seen: SeenSpan
+    ) -> Problem | None:
+        if call.messages is None:
+            self.rows.note("no-messages", seen.line, "a call without messages: left out")
+            return None
+        prompt, answer = _rendered(texts, call.messages, call)
+        request = TextRequest(
+            line=seen.line,
+            prompt=prompt,
+            answer=answer,
+            output_tokens=call.answer_tokens or 0,
+            time=ticks,
+            time_field="start_time",
+            session=call.session,
+            label=call.model,
+        )
+        problem = output_problem(ANSWER_TOKENS[0], request.output_tokens) or texts.add(request)
+        if problem is None and call.counted is not None:
+            logged, _ = self.survey.cached.prompt(seen.known.group, call.counted)
+            if abs(logged - len(prompt)) > OTHER_LENGTH * len(prompt):
+                detail = "the server's token count is over 10 % from the tokens counted here"
+                self.rows.note("other-length", seen.line, detail)
+        return problem
+
+    def _add_partly(
+        self, call: SpanCall, ticks: int | None, seen: SeenSpan, prompt_tokens: int, held: int
+    ) -> Problem | None:
+        """Add a call of which the server's cache held a part."""
+        made = CachedCall(
+            line=seen.line,
+            ticks=ticks,
+            prompt_tokens=prompt_tokens,
+            cached_tokens=held,
+            output_tokens=call.answer_tokens or 0,
+            session=call.session,
+            model=call.model,
+            kin=seen.known.group,
+        )
+        timed = bool(self.partly) and self.partly[0].ticks is not None
+        problem = made.problem(PROMPT_TOKENS[0], READ_TOKENS[0], ANSWER_TOKENS[0])
+        problem = problem or presence_problem(
+            FIELDS.time, ticks, first=not self.partly, timed=timed
+        )
+        if problem is None:
+            self.partly.append(made)
+        return problem
+
+
+def _rendered(
+    texts: TextRows, messages: list[Message], call: SpanCall
+) -> tuple[Tokens, Tokens | None]:
+    """Return the tokens of a prompt and of its answer, where that is known."""
+    encode = texts.tokenizer.encode
+    said = [encode(turn) for turn in turns(messages, call.tools)]
+    prompt = np.concatenate([*said, encode(GENERATION_PROMPT)])
+    return prompt, None if call.answer is None else encode(answer_text(call.answer))
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file.
+    """Read a file, or the files of a folder.
 
     Raises
     ------
     UsageError
         For an unknown tokenizer.
     """
-    reader = _Reader(path, options)
-    read_json_documents(path, reader.rows, Document, reader.take)
-    return reader.finish()
+    return _Reader(path, options).read()
 
 
 def matches(head: Head) -> bool:
-    """Recognise spans that have attributes."""
-    return head.mentions("attributes") and (head.has("spans") or head.has("resourceSpans"))
+    """Recognise spans that have attributes, or a folder whose first file begins with some."""
+    if head.names:
+        first = first_head(head.path, SUFFIXES)
+        return first is not None and matches(first)
+    if head.text[:1] == b"[" or head.has("data"):
+        return _is_span(head)
+    documents = "spans", "resourceSpans", "batches"
+    if any(head.has(name) for name in documents) and head.mentions("attributes"):
+        return True
+    if head.has("resourceMetrics") or head.has("resourceLogs"):  # other lines of a collector
+        return head.mentions("resourceSpans", "attributes")
+    return _is_span(head) and (head.has("attributes") or head.has("tags"))
+
+
+def _is_span(head: Head) -> bool:
+    """Say whether there are spans of a trace, in whatever shape, and what generative AI writes."""
+    named = any(head.mentions(name) for name in ("trace_id", "traceId", "traceID"))
+    return named and any(word in head.text for word in (b'"gen_ai.', b'"llm.', b'"ai.'))
 
 
 OTEL = TraceFormat(
@@ -172,5 +228,5 @@ OTEL = TraceFormat(
     title="OpenTelemetry JSON: dates, token counts and messages of language model calls",
     read=read,
     matches=matches,
-    options=frozenset({"tokenizer"}),
+    options=frozenset({"tokenizer", "cached_tokens"}),
 )

@@ -24,10 +24,11 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, most_bytes: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the number (from 1) and the bytes of each line that is not blank.
 
-    Gzip is recognised by content. A byte order mark, CRLF and a missing final newline are fine.
+    Gzip is recognised by content. A byte order mark, CRLF and a missing final newline are fine. No
+    line may be longer than `most_bytes`, or `MAX_LINE_BYTES`.
 
     Raises
     ------
@@ -35,7 +36,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         Where the file cannot be read, is binary or truncated, or exceeds a limit.
     """
     with open_file(path) as file:
-        for number, line in _split(path, _chunks(path, file)):
+        for number, line in _split(path, _chunks(path, file), most_bytes or MAX_LINE_BYTES):
             kept = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if kept:
                 yield number, kept
@@ -72,7 +73,7 @@ def read_text(path: Path) -> bytes:
     return b"".join(parts).removeprefix(_BOM)
 
 
-def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+def _split(path: Path, chunks: Iterator[bytes], most_bytes: int) -> Iterator[tuple[int, bytes]]:
     """Cut chunks into numbered lines; long stretches of blank ones are passed over."""
     parts: list[bytes] = []
     held = 0
@@ -84,8 +85,8 @@ def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
         first, *others = chunk.split(b"\n")
         parts.append(first)
         held += len(first)
-        if held > MAX_LINE_BYTES:
-            limit = MAX_LINE_BYTES >> 20
+        if held > most_bytes:
+            limit = most_bytes >> 20
             raise DataError(str(path), f"the line is over the limit of {limit} MiB", line=number)
         if others:
             yield number, b"".join(parts)

@@ -9,6 +9,7 @@ import msgspec
 
 from workloads.reading.time_fields import Timed
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
+from workloads.sessions.usage import Usage
 from workloads.text.chat_template import Message
 from workloads.text.requests import Time
 
@@ -16,13 +17,6 @@ SESSION_FIELDS = ("session_id", "conversation_id", "chat_id", "thread_id")
 LABEL_FIELDS = ("label", "type")
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
-
-
-class Usage(msgspec.Struct, gc=False):
-    """Tokens as the server counted them."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 class Choice(msgspec.Struct, gc=False):

@@ -46,6 +46,26 @@ DYNAMO_REQUEST = {
     },
 }
 
+TRANSCRIPT_LINE = {
+    "type": "assistant",
+    "sessionId": "s1",
+    "uuid": "a1",
+    "parentUuid": "u1",
+    "timestamp": "2026-02-01T10:00:05.250Z",
+    "message": {
+        "id": "msg_a",
+        "role": "assistant",
+        "model": "claude-opus-4-8",
+        "content": [{"type": "text", "text": "Yes"}],
+        "usage": {
+            "input_tokens": 4,
+            "cache_creation_input_tokens": 86,
+            "cache_read_input_tokens": 150,
+            "output_tokens": 13,
+        },
+    },
+}
+
 LENGTHS = b"in_p5,in_p25,in_p50,in_p75,in_p95,in_p99,out_p5,out_p25,out_p50,out_p75,out_p95,out_p99"
 
 EXAMPLES: dict[str, bytes] = {
@@ -102,6 +122,38 @@ EXAMPLES: dict[str, bytes] = {
             "session_id": "c",
             "usage": {"completion_tokens": 5},
         }
+    ),
+    "claude-code": lines(
+        {
+            "type": "user",
+            "sessionId": "s1",
+            "uuid": "u1",
+            "parentUuid": None,
+            "timestamp": "2026-02-01T10:00:00.125Z",
+            "message": {"role": "user", "content": "Is it so?"},
+        },
+        TRANSCRIPT_LINE,
+        TRANSCRIPT_LINE | {"uuid": "a2", "parentUuid": "a1"},
+    ),
+    "copilot": lines(
+        {
+            "session_id": "aa",
+            "date": "2026-06-01",
+            "turns": [
+                {
+                    "llm_calls": [
+                        {
+                            "timestamp": "2026-06-01T08:00:00.500Z",
+                            "model": "Model A",
+                            "result": "Success",
+                            "tokens": {"prompt": 950, "completion": 70, "cached": 640},
+                            "message_metadata": [{"type": "System", "token_len": 900}],
+                        }
+                    ],
+                }
+            ],
+        },
+        {"session_id": "bb", "turns": [{"llm_calls": []}]},
     ),
     "dynamo": lines(
         DYNAMO_REQUEST,

@@ -1,149 +1,193 @@
-"""Spans of OpenTelemetry in JSON, as calls of language models.
+"""Spans of OpenTelemetry in JSON, whichever tool has written them.
 
-Two shapes are known: a document with `spans` whose attributes are an object (as collectors and
-benchmarks write them), and OTLP/JSON, with `resourceSpans` whose attributes are lists of keys and
-typed values. Attributes are those of the semantic conventions for generative AI; of those that
-have been renamed, both names are known.
+Known are spans of OTLP/JSON, whose attributes are lists of keys and typed values; those with an
+object of attributes, as benchmarks, collectors and exporters to the console write them; and those
+of Jaeger, with tags and logs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from workloads.reading.fields import Problem
-from workloads.reading.json_lines import explain
-from workloads.text.chat_template import Message
 
-INPUT, OUTPUT, SYSTEM = (
-    "gen_ai.input.messages",
-    "gen_ai.output.messages",
-    "gen_ai.system_instructions",
-)
-PROMPT_TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
-ANSWER_TOKENS = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
+Id = str | int | None
+Attributes = dict[str, Any] | list[dict[str, Any]] | None
 
-_NS_PER_SECOND = 10**9
-_FAILED = {2, "ERROR", "STATUS_CODE_ERROR"}
-
-
-class Status(msgspec.Struct, gc=False):
-    """How a span ended."""
-
-    code: int | str | None = None
-
-
-class Span(msgspec.Struct, gc=False):
-    """A span of either shape."""
-
-    attributes: dict[str, Any] | list[dict[str, Any]] = {}
-    trace_id: str | None = None
-    otlp_trace_id: str | None = msgspec.field(name="traceId", default=None)
-    start_time: str | None = None
-    start_nanoseconds: int | str | None = msgspec.field(name="startTimeUnixNano", default=None)
-    status: Status | None = None
-
-
-class _ScopeSpans(msgspec.Struct, gc=False):
-    spans: list[msgspec.Raw] = []
-
-
-class _ResourceSpans(msgspec.Struct, gc=False):
-    scopes: list[_ScopeSpans] = msgspec.field(name="scopeSpans", default_factory=list)
-
-
-class Document(msgspec.Struct, gc=False):
-    """A file; its spans are decoded one by one, so that one broken span is one problem."""
-
-    spans: list[msgspec.Raw] | None = None
-    resources: list[_ResourceSpans] | None = msgspec.field(name="resourceSpans", default=None)
-
-    def all_spans(self) -> Iterator[msgspec.Raw]:
-        """Yield the spans in the order of the file."""
-        yield from self.spans or []
-        for resource in self.resources or []:
-            for scope in resource.scopes:
-                yield from scope.spans
-
-
-class _Said(Message, gc=False):
-    """A message whose text may stand in `parts`, as the conventions have it."""
-
-    parts: list[Any] | None = None
-
-    def plain(self) -> Message:
-        """Return the message with its parts as content."""
-        if self.parts is not None:
-            self.content = [_as_text(part) for part in self.parts]
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of a language model.
-
-    `messages` is None where the span does not hold them; token counts are those the server
-    logged, None where it did not; `date` is when the span starts.
-    """
-
-    messages: list[Message] | None
-    answer: Message | None
-    prompt_tokens: int | None
-    answer_tokens: int | None
-    date: str | None
-    session: str | None
-    model: str | None
-    failed: bool
+_FAILED = {2, "2", "ERROR", "STATUS_CODE_ERROR", "Error"}
+_NS_PER_US = 1000
 
 
 class SpanError(Exception):
-    """A span that cannot be used: the attribute at fault, and what is wrong."""
+    """A span that cannot be used: the field at fault, and what is wrong."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem[1])
         self.problem = problem
 
 
-def call_of(span: Span) -> Call | None:
-    """Return the call that a span stands for, None where it is a span of another kind.
-
-    Raises
-    ------
-    SpanError
-        Where an attribute does not hold what it should.
-    """
-    found = _attributes(span.attributes)
-    if not any(name in found for name in (INPUT, *PROMPT_TOKENS)):
-        return None
-    answers = _messages(found, OUTPUT)
-    messages = _messages(found, INPUT)
-    if messages is not None:
-        messages = [*(_system(found)), *messages]
-    return Call(
-        messages=messages,
-        answer=answers[0] if answers else None,
-        prompt_tokens=_count(found, PROMPT_TOKENS),
-        answer_tokens=_count(found, ANSWER_TOKENS),
-        date=_date(span),
-        session=_text(found, "gen_ai.conversation.id") or span.trace_id or span.otlp_trace_id,
-        model=_text(found, "gen_ai.request.model"),
-        failed=span.status is not None and span.status.code in _FAILED,
-    )
+class _Status(msgspec.Struct, gc=False):
+    code: int | str | None = None
+    status_code: int | str | None = None
 
 
-def _attributes(attributes: dict[str, Any] | list[dict[str, Any]]) -> dict[str, Any]:
+class _Context(msgspec.Struct, gc=False):
+    trace_id: Id = None
+    span_id: Id = None
+
+
+class _Reference(msgspec.Struct, gc=False, rename={"kind": "refType", "span_id": "spanID"}):
+    kind: str | None = None
+    span_id: Id = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    name: str | None = None
+    attributes: Attributes = None
+    fields: Attributes = None  # Jaeger's
+
+
+class Event(NamedTuple):
+    """What happened during a span."""
+
+    name: str
+    attributes: dict[str, Any]
+
+
+class Span(
+    msgspec.Struct,
+    gc=False,
+    rename={
+        "otlp_trace_id": "traceId",
+        "otlp_span_id": "spanId",
+        "otlp_parent_id": "parentSpanId",
+        "otlp_start": "startTimeUnixNano",
+        "otlp_end": "endTimeUnixNano",
+        "jaeger_trace_id": "traceID",
+        "jaeger_span_id": "spanID",
+        "jaeger_parent_id": "parentSpanID",
+        "jaeger_name": "operationName",
+        "jaeger_start": "startTime",
+    },
+):
+    """A span of any shape."""
+
+    attributes: Attributes = None
+    tags: Attributes = None
+    name: str | None = None
+    jaeger_name: str | None = None
+    trace_id: Id = None
+    otlp_trace_id: Id = None
+    jaeger_trace_id: Id = None
+    span_id: Id = None
+    otlp_span_id: Id = None
+    jaeger_span_id: Id = None
+    parent_span_id: Id = None
+    parent_id: Id = None
+    otlp_parent_id: Id = None
+    jaeger_parent_id: Id = None
+    context: _Context | None = None
+    references: list[_Reference] | None = None
+    start_time: str | None = None
+    otlp_start: int | str | None = None
+    start_time_unix_nano: int | str | None = None
+    jaeger_start: int | str | None = None
+    end_time: Any = None
+    otlp_end: Any = None
+    duration: Any = None
+    status: _Status | str | None = None
+    events: list[_Event] | None = None
+    logs: list[_Event] | None = None
+
+    def trace(self) -> str | None:
+        """Return the name of its trace."""
+        inner = None if self.context is None else self.context.trace_id
+        found = self.trace_id or self.otlp_trace_id or self.jaeger_trace_id or inner
+        return None if found is None else str(found)[:200]
+
+    def key(self) -> str | None:
+        """Return what names the span among all."""
+        inner = None if self.context is None else self.context.span_id
+        found = self.span_id, self.otlp_span_id, self.jaeger_span_id, inner
+        return self._named(next((name for name in found if name not in {None, ""}), None))
+
+    def parent(self) -> str | None:
+        """Return what names the span around it; None where there is none."""
+        inside = (ref.span_id for ref in self.references or [] if ref.kind != "FOLLOWS_FROM")
+        names = self.parent_span_id, self.otlp_parent_id, self.parent_id, self.jaeger_parent_id
+        found = next((name for name in (*names, *inside) if name not in {None, ""}), None)
+        return self._named(found)
+
+    def _named(self, name: Id) -> str | None:
+        return None if name is None else f"{self.trace() or ''}/{str(name)[:200]}"
+
+    def title(self) -> str:
+        """Return what the span is called."""
+        return self.name or self.jaeger_name or ""
+
+    def found(self) -> dict[str, Any]:
+        """Return its attributes by name."""
+        return plain_attributes(self.tags) | plain_attributes(self.attributes)
+
+    def happened(self) -> Iterator[Event]:
+        """Yield its events."""
+        for event in (*(self.events or ()), *(self.logs or ())):
+            values = plain_attributes(event.fields) | plain_attributes(event.attributes)
+            yield Event(event.name or str(values.get("event", "")), values)
+
+    def failed(self, found: dict[str, Any]) -> bool:
+        """Say whether it ended in an error."""
+        status = self.status
+        codes = (status.code, status.status_code) if isinstance(status, _Status) else (status,)
+        return bool(_FAILED & {*codes, found.get("otel.status_code")}) or found.get("error") is True
+
+    def start(self) -> tuple[str, int | str | None]:
+        """Return the field that says when it starts, and a date or nanoseconds since 1970.
+
+        Raises
+        ------
+        SpanError
+            Where the field holds neither.
+        """
+        if self.otlp_start is not None or self.start_time_unix_nano is not None:
+            value = self.start_time_unix_nano if self.otlp_start is None else self.otlp_start
+            return "startTimeUnixNano", _nanoseconds(value)
+        if isinstance(self.jaeger_start, int):
+            if self.jaeger_trace_id is None or not 0 <= self.jaeger_start < 10**16:
+                raise SpanError(("startTime", "expected microseconds since 1970, as Jaeger has"))
+            return "startTime", self.jaeger_start * _NS_PER_US
+        return "start_time", self.start_time or self.jaeger_start
+
+    def end(self) -> int | str | None:
+        """Return a date or nanoseconds since 1970; None where the end is not told."""
+        if isinstance(self.jaeger_start, int) and isinstance(self.duration, int):
+            return (self.jaeger_start + self.duration) * _NS_PER_US
+        try:
+            return _nanoseconds(self.otlp_end)
+        except SpanError:
+            return self.end_time if isinstance(self.end_time, str) else None
+
+
+def _nanoseconds(value: Any) -> int | None:
+    """Return nanoseconds since 1970; 0 means that nobody has set them."""
+    text = str(value)
+    if not (text.isascii() and text.isdecimal() and len(text) <= 19):
+        raise SpanError(("startTimeUnixNano", "expected nanoseconds since 1970"))
+    return int(text) or None
+
+
+def plain_attributes(attributes: Attributes) -> dict[str, Any]:
     """Return attributes by name, whichever shape they have."""
     if isinstance(attributes, dict):
         return attributes
     found = {}
-    for entry in attributes:
-        value = entry.get("value")
-        if isinstance(entry.get("key"), str) and isinstance(value, dict):
-            found[entry["key"]] = _plain(value)
+    for entry in attributes or ():
+        if isinstance(entry.get("key"), str):
+            value = entry.get("value")
+            found[entry["key"]] = _plain(value) if isinstance(value, dict) else value
     return found
 
 
@@ -152,71 +196,10 @@ def _plain(value: dict[str, Any]) -> Any:
     if "intValue" in value:
         number = value["intValue"]
         sound = isinstance(number, str) and number.lstrip("-").isdecimal() and len(number) < 30
-        return int(number) if sound else number
+        return int(number) if sound and number.isascii() else number
+    if isinstance(value.get("arrayValue"), dict):
+        inner = value["arrayValue"].get("values") or []
+        return [_plain(item) if isinstance(item, dict) else item for item in inner]
+    if isinstance(value.get("kvlistValue"), dict):
+        return plain_attributes(value["kvlistValue"].get("values") or [])
     return next(iter(value.values()), None)
-
-
-def _count(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
-    name = next((name for name in names if found.get(name) is not None), None)
-    if name is None:
-        return None
-    value = found[name]
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise SpanError((name, f"expected a whole number, found {type(value).__name__}"))
-    return value
-
-
-def _text(found: dict[str, Any], name: str) -> str | None:
-    value = found.get(name)
-    return value[:200] if isinstance(value, str) else None
-
-
-def _messages(found: dict[str, Any], name: str) -> list[Message] | None:
-    """Return messages, which mostly stand as JSON in text, None where there are none."""
-    value = found.get(name)
-    if value is None:
-        return None
-    return [said.plain() for said in _decoded(name, value, list[_Said])]
-
-
-def _system(found: dict[str, Any]) -> list[Message]:
-    """Return the system's message, where it stands outside the messages."""
-    value = found.get(SYSTEM)
-    if value is None:
-        return []
-    return [Message("system", [_as_text(part) for part in _decoded(SYSTEM, value, list[Any])])]
-
-
-def _decoded(name: str, value: Any, kind: Any) -> Any:
-    try:
-        if isinstance(value, str):
-            return msgspec.json.decode(value, type=kind)
-        return msgspec.convert(value, kind)
-    except (msgspec.DecodeError, UnicodeError) as error:
-        field, what = explain(str(error))
-        raise SpanError((name if field is None else f"{name}{field}", what)) from None
-    except RecursionError:
-        raise SpanError((name, "expected messages, found some nested too deeply")) from None
-
-
-def _as_text(part: Any) -> Any:
-    """Return a part of type text as OpenAI writes it; others as they are."""
-    if (
-        isinstance(part, dict)
-        and part.get("type") == "text"
-        and isinstance(part.get("content"), str)
-    ):
-        return {"type": "text", "text": part["content"]}
-    return part
-
-
-def _date(span: Span) -> str | None:
-    """Return when a span starts, as a date."""
-    if span.start_nanoseconds is None:
-        return span.start_time
-    text = str(span.start_nanoseconds)
-    if not (text.isascii() and text.isdecimal() and len(text) <= 19):
-        raise SpanError(("startTimeUnixNano", "expected nanoseconds since 1970"))
-    seconds, fraction = divmod(int(text), _NS_PER_SECOND)
-    day = datetime(1970, 1, 1) + timedelta(seconds=seconds)
-    return f"{day.isoformat(sep=' ')}.{fraction:09d}Z"

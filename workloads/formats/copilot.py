@@ -1,0 +1,218 @@
+"""GitHub Copilot's coding agent sessions: JSON lines of sessions, alone or a folder of shards.
+
+Source: Azure/AzurePublicDataset, GitHubCopilotCodingAgentDataset2026 and its `schema.json`. A line
+is a session whose turns have `llm_calls`, each with the tokens of its prompt, of what the cache
+held of it (`cached`, part of `prompt`) and of its answer; a folder holds shards, by date.
+
+- A prompt shares what the cache held of it: with its session, else with an earlier one of the same
+  model, but only as far as the parts that both prompts begin with (`message_metadata`: type, role
+  and tokens) are alike (`workloads.sessions.cached_calls`).
+- A call comes at its `timestamp`; without one, or without tokens of its prompt, it is left out and
+  noted. Calls that did not succeed are kept and noted.
+- A session is `session_id`; the label is the model. A session with a bad call is refused as a
+  whole. A prompt of no token is left out and noted.
+- Clients tell the times: those over a day from the session's `date` are kept and noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import msgspec
+
+from simulator.errors import DataError
+from workloads.formats.format import Head, TraceFormat
+from workloads.options import ReadOptions
+from workloads.prefixes.prompts import BlockKeys
+from workloads.reading.fields import Problem, output_problem
+from workloads.reading.folders import files_in, first_head
+from workloads.reading.json_lines import read_json_lines
+from workloads.reading.nanoseconds import NANOSECONDS, NanosecondClock, parse_nanoseconds
+from workloads.rows import Rows
+from workloads.sessions.cached_calls import CachedCall, CachedCalls, Part
+from workloads.sessions.cached_tokens import CachedMeaning, Counted, Usual
+from workloads.sessions.length_rows import length_problem
+
+SUFFIXES = (".jsonl", ".jsonl.gz")
+LEVELS = 3  # the release, its dates, and one more
+MOST_PARTS = 8  # of a prompt's start, which is what sessions share
+USUAL = Usual("inside", "as the data set says")
+
+_DAY = 86400 * NANOSECONDS
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class _Tokens(msgspec.Struct, gc=False):
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+
+
+class _Segment(msgspec.Struct, gc=False):
+    type: Name | None = None
+    role: Name | None = None
+    sequenceId: int | None = None  # noqa: N815  (as the data set has it)
+    token_len: int | None = None
+
+
+class _Call(msgspec.Struct, gc=False):
+    timestamp: str | None = None
+    model: Name | None = None
+    result: Name | None = None
+    tokens: _Tokens | None = None
+    message_metadata: list[_Segment] | None = None
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return what the prompt is made of, from its start."""
+        segments = sorted(self.message_metadata or (), key=lambda part: part.sequenceId or 0)
+        return tuple((f"{p.type} {p.role}", p.token_len or 0) for p in segments)
+
+
+class _Turn(msgspec.Struct, gc=False):
+    llm_calls: list[_Call] | None = None
+
+
+class _Session(msgspec.Struct, gc=False):
+    session_id: Name
+    turns: list[_Turn]
+    date: Name | None = None
+
+    def calls(self) -> Iterator[tuple[str, _Call]]:
+        """Yield the calls, and where they stand."""
+        for at, turn in enumerate(self.turns):
+            for number, call in enumerate(turn.llm_calls or ()):
+                yield f"turns[{at}].llm_calls[{number}]", call
+
+
+class _Kept(NamedTuple):
+    """A call that counts; `nanoseconds` are since 1970."""
+
+    line: int
+    nanoseconds: int
+    counted: Counted
+    output_tokens: int
+    session: str
+    model: str | None
+    parts: tuple[Part, ...]
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The calls of a folder while it is read."""
+
+    rows: Rows
+    cached: CachedMeaning
+    clock: NanosecondClock = field(default_factory=NanosecondClock)
+    kept: list[_Kept] = field(default_factory=list)
+
+    def take(self, session: _Session, line: int) -> Problem | None:
+        """Take a session, or say what is wrong with it."""
+        kept = []
+        for place, call in session.calls():
+            problem = _problem(call)
+            if problem is not None:
+                return f"{place}.{problem[0]}", problem[1]
+            try:
+                now = None if call.timestamp is None else self.clock.see(call.timestamp)
+            except ValueError as error:
+                return f"{place}.timestamp", str(error)
+            kept.append((call, now))
+        day = _day(session.date)
+        for call, now in kept:
+            self._keep(session.session_id, line, call, now, day)
+        return None
+
+    def _keep(self, session: str, line: int, call: _Call, now: int | None, day: int | None) -> None:
+        note, tokens = self.rows.note, call.tokens or _Tokens()
+        if now is None or tokens.prompt is None:
+            what = ("no-time", "date") if now is None else ("no-tokens", "tokens of its prompt")
+            note(what[0], line, f"a call without {what[1]}: left out")
+            return
+        if call.result is not None and call.result.lower() not in {"success", "ok"}:
+            note("failure", line, "a call that did not succeed: kept")
+        if tokens.cached is None and tokens.prompt:
+            note("no-cached", line, "what the cache held is not told: taken to be nothing")
+        if day is not None and not -_DAY <= now - day <= 2 * _DAY:
+            note("other-date", line, "over a day from the session's date: a wrong clock?")
+        counted = Counted(tokens.prompt, tokens.cached or 0)
+        self.cached.see(call.model or "calls", counted, USUAL, line)
+        parts = call.parts()[:MOST_PARTS]
+        output = tokens.completion or 0
+        self.kept.append(_Kept(line, now, counted, output, session, call.model, parts))
+
+    def finish(self, path: Path) -> Rows:
+        """Return the rows."""
+        made = []
+        for call in self.kept:
+            prompt_tokens, held = self.cached.prompt(call.model or "calls", call.counted)
+            made.append(
+                CachedCall(
+                    line=call.line,
+                    ticks=call.nanoseconds - self.clock.earliest,
+                    prompt_tokens=prompt_tokens,
+                    cached_tokens=held,
+                    output_tokens=call.output_tokens,
+                    session=call.session,
+                    model=call.model,
+                    parts=call.parts,
+                )
+            )
+        CachedCalls.into(self.rows).place(made)
+        self.cached.tell(self.rows)
+        if not made and self.rows.first_bad is None:
+            raise DataError(str(path), "expected sessions with calls, found none")
+        return self.rows
+
+
+def _problem(call: _Call) -> Problem | None:
+    tokens = call.tokens or _Tokens()
+    found = (
+        length_problem("tokens.prompt", tokens.prompt or 0)
+        or length_problem("tokens.cached", tokens.cached or 0)
+        or output_problem("tokens.completion", tokens.completion or 0)
+    )
+    if found is not None:
+        return found
+    for at, part in enumerate(call.message_metadata or ()):
+        problem = length_problem(f"message_metadata[{at}].token_len", part.token_len or 0)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _day(date: str | None) -> int | None:
+    """Return when a day begins; None where it is not told."""
+    try:
+        return None if date is None else parse_nanoseconds(f"{date} 00:00:00")[0]
+    except ValueError:
+        return None
+
+
+def read(path: Path, options: ReadOptions) -> Rows:
+    """Read a shard, or all of a folder."""
+    rows = Rows(BlockKeys(1), options.on_bad_line, NANOSECONDS)
+    reader = _Reader(rows, CachedMeaning(options.cached_tokens))
+    for file in files_in(path, SUFFIXES, LEVELS):
+        read_json_lines(file, rows, _Session, reader.take)
+    return reader.finish(path)
+
+
+def matches(head: Head) -> bool:
+    """Recognise a session whose turns have calls, or a folder of such shards."""
+    if head.names:
+        first = first_head(head.path, SUFFIXES, LEVELS)
+        return first is not None and matches(first)
+    return head.has("session_id", "turns") and head.mentions("llm_calls")
+
+
+COPILOT = TraceFormat(
+    name="copilot",
+    title="GitHub Copilot agent sessions: dated calls, token counts, what the cache held",
+    read=read,
+    matches=matches,
+    options=frozenset({"cached_tokens"}),
+)

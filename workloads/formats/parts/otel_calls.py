@@ -1,0 +1,180 @@
+"""Calls of language models, as spans tell of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from workloads.formats.parts.otel_messages import (
+    answer_message,
+    has_prompt,
+    prompt_messages,
+    tools,
+    with_events,
+)
+from workloads.formats.parts.otel_spans import Span, SpanError
+from workloads.formats.parts.otel_tree import Kind, kind_of
+from workloads.reading.fields import MAX_TOKENS, short
+from workloads.sessions.cached_tokens import Counted, Usual, group_of, usual_meaning
+from workloads.text.chat_template import Message
+
+PROMPT_TOKENS = (
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "ai.usage.promptTokens",
+)
+ANSWER_TOKENS = (
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+    "ai.usage.completionTokens",
+)
+READ_TOKENS = (
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.input_tokens.cached",
+    "gen_ai.usage.input_tokens_details.cached_tokens",
+    "gen_ai.usage.prompt_tokens_details.cached_tokens",
+    "gen_ai.usage.cached_tokens",
+    "gen_ai.usage.cache_read_tokens",
+    "gen_ai.usage.details.cache_read_tokens",
+    "gen_ai.usage.details.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+)
+CREATED_TOKENS = (
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.cache_write.input_tokens",
+    "gen_ai.usage.input_tokens.cache_write",
+    "gen_ai.usage.cache_write_tokens",
+    "gen_ai.usage.details.cache_write_tokens",
+    "gen_ai.usage.details.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+)
+# libraries that add Anthropic's cached tokens to its input tokens, as the conventions ask
+ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai")
+
+_MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
+_PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
+
+
+class Sketch(NamedTuple):
+    """What is known of a span without its messages.
+
+    `asks` says whether it is a call that tells its prompt or the length of it, `why` the kind of
+    oddity where it is a call that does not. `group` are calls whose tokens are counted alike.
+    """
+
+    kind: Kind
+    asks: bool
+    why: str | None
+    found: dict[str, Any]
+    group: str
+    usual: Usual
+
+
+@dataclass(frozen=True, slots=True)
+class SpanCall:
+    """A call of a language model.
+
+    `messages` is None where the span does not hold them; `counted` are the tokens that the
+    server counted, None where it did not.
+    """
+
+    messages: list[Message] | None
+    tools: list[Any]
+    answer: Message | None
+    counted: Counted | None
+    answer_tokens: int | None
+    session: str | None
+    model: str | None
+    failed: bool
+
+
+def sketch(span: Span, scope: str | None) -> Sketch:
+    """Return what can be said of a span at a glance."""
+    found = with_events(span.found(), span.happened())
+    provider, model = _text(found, _PROVIDERS), _text(found, _MODELS)
+    kind = kind_of(span.title(), found)
+    tells = has_prompt(found) or _first(found, PROMPT_TOKENS) is not None
+    why = None
+    if tells and kind == "no call":
+        why = "no-generation"
+    elif kind == "model" and not tells and any(name.startswith("gen_ai.") for name in found):
+        why = "no-usage"
+    group, usual = group_of(provider, model), usual_meaning(provider, model)
+    if scope is not None and scope.startswith(ADDING):
+        group, usual = scope[:200], Usual("inside", "their library adds them")
+    return Sketch(kind, tells and why is None, why, found, group, usual)
+
+
+def counted_in(found: dict[str, Any]) -> Counted | None:
+    """Return the tokens of a prompt as the server counted them; None where it did not.
+
+    Raises
+    ------
+    SpanError
+        Where one of them is no number of tokens.
+    """
+    tokens = _count(found, PROMPT_TOKENS)
+    if tokens is None:
+        return None
+    return Counted(tokens, _cached(found, READ_TOKENS), _cached(found, CREATED_TOKENS))
+
+
+def answer_tokens_in(found: dict[str, Any]) -> int | None:
+    """Return the tokens of the answer. Errors are those of `counted_in`."""
+    return _count(found, ANSWER_TOKENS)
+
+
+def call_of(span: Span, known: Sketch) -> SpanCall:
+    """Return the call that a span stands for.
+
+    Raises
+    ------
+    SpanError
+        Where an attribute does not hold what it should.
+    """
+    found = known.found
+    session = _text(found, ("gen_ai.conversation.id",)) or span.trace()
+    messages = prompt_messages(found)
+    return SpanCall(
+        messages=messages,
+        tools=[] if messages is None else tools(found),
+        answer=answer_message(found),
+        counted=counted_in(found),
+        answer_tokens=answer_tokens_in(found),
+        session=session,
+        model=_text(found, _MODELS),
+        failed=span.failed(found),
+    )
+
+
+def _cached(found: dict[str, Any], names: tuple[str, ...]) -> int:
+    tokens = _count(found, names) or 0
+    if not 0 <= tokens <= MAX_TOKENS:
+        name = _first(found, names) or names[0]
+        raise SpanError((name, f"expected 0 to {MAX_TOKENS:,} tokens, found {short(tokens)}"))
+    return tokens
+
+
+def _count(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    name = _first(found, names)
+    if name is None:
+        return None
+    value = found[name]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise SpanError((name, f"expected a whole number, found {type(value).__name__}"))
+    return value
+
+
+def _first(found: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if found.get(name) is not None), None)
+
+
+def _text(found: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    there = (found.get(name) for name in names)
+    return next((value[:200] for value in there if isinstance(value, str) and value), None)

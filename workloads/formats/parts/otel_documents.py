@@ -1,0 +1,110 @@
+"""Documents of OpenTelemetry in JSON, and the spans in them.
+
+Known are OTLP/JSON (`resourceSpans`, and `batches` as Tempo answers), a document with `spans`,
+Jaeger's `data`, which is a list of such documents, a list of any of these, and a span by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from workloads.formats.parts.otel_spans import SpanError
+from workloads.reading.fields import MISSING
+from workloads.reading.json_stream import decoded
+
+Value = TypeVar("Value")
+
+_NOTHING = msgspec.Raw()
+
+
+class Found(NamedTuple):
+    """A span as it stands in a document, and the library that has made it."""
+
+    raw: msgspec.Raw
+    scope: str | None
+
+
+class _Scope(msgspec.Struct, gc=False):
+    name: str | None = None
+
+
+class _ScopeSpans(msgspec.Struct, gc=False):
+    spans: list[msgspec.Raw] = []
+    scope: _Scope | None = None
+
+
+class _ResourceSpans(
+    msgspec.Struct, gc=False, rename={"scopes": "scopeSpans", "old": "instrumentationLibrarySpans"}
+):
+    scopes: list[_ScopeSpans] = []
+    old: list[_ScopeSpans] = []
+
+
+class _Document(
+    msgspec.Struct,
+    gc=False,
+    rename={"resources": "resourceSpans", "logs": "resourceLogs", "metrics": "resourceMetrics"},
+):
+    spans: list[msgspec.Raw] | None = None
+    resources: list[_ResourceSpans] | None = None
+    batches: list[_ResourceSpans] | None = None
+    data: list[msgspec.Raw] | None = None
+    logs: msgspec.Raw = _NOTHING
+    metrics: msgspec.Raw = _NOTHING
+    attributes: msgspec.Raw = _NOTHING
+    tags: msgspec.Raw = _NOTHING
+
+    def is_span(self) -> bool:
+        """Say whether this is a span rather than a document that has some."""
+        return self.spans is None and (_there(self.attributes) or _there(self.tags))
+
+    def is_known(self) -> bool:
+        """Say whether there is something that tools of OpenTelemetry write."""
+        parts = self.spans, self.resources, self.batches, self.data
+        return any(part is not None for part in parts) or _there(self.logs) or _there(self.metrics)
+
+
+_decode_document = msgspec.json.Decoder(_Document).decode
+_decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def spans_in(text: bytes) -> list[Found]:
+    """Return the spans of a document, in its order; metrics and logs have none.
+
+    Raises
+    ------
+    SpanError
+        Where the document is broken, or of another kind.
+    """
+    if text.lstrip()[:1] == b"[":
+        return [found for each in _decoded(_decode_list, text) for found in _within(each)]
+    return _within(text)
+
+
+def _within(text: bytes | msgspec.Raw) -> list[Found]:
+    document = _decoded(_decode_document, text)
+    if document.is_span():
+        return [Found(msgspec.Raw(bytes(text)), None)]
+    if not document.is_known():
+        raise SpanError(("spans", MISSING))
+    traces = [_decoded(_decode_document, trace) for trace in document.data or ()]
+    resources = [*(document.resources or ()), *(document.batches or ())]
+    scopes = [scope for resource in resources for scope in (*resource.scopes, *resource.old)]
+    return [
+        *(Found(raw, None) for part in (document, *traces) for raw in part.spans or ()),
+        *(Found(raw, part.scope and part.scope.name) for part in scopes for raw in part.spans),
+    ]
+
+
+def _decoded(decode: Callable[[bytes | msgspec.Raw], Value], text: bytes | msgspec.Raw) -> Value:
+    value, problem = decoded(decode, text)
+    if value is None:
+        raise SpanError(problem or ("spans", MISSING))
+    return value
+
+
+def _there(part: msgspec.Raw) -> bool:
+    return bytes(part) not in {b"", b"null"}

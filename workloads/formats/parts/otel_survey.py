@@ -1,0 +1,152 @@
+"""The spans of a file, and what must be known of all of them before one is read as a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from workloads.formats.parts.otel_calls import Sketch, answer_tokens_in, counted_in, sketch
+from workloads.formats.parts.otel_documents import Found, spans_in
+from workloads.formats.parts.otel_spans import Span, SpanError
+from workloads.formats.parts.otel_tree import Node, SpanTree
+from workloads.reading.fields import Problem
+from workloads.reading.json_stream import decoded, read_json_stream
+from workloads.reading.nanoseconds import NanosecondClock, parse_nanoseconds
+from workloads.sessions.cached_tokens import CachedMeaning
+
+Decode = Callable[[msgspec.Raw, int], Span]
+
+_decode = msgspec.json.Decoder(Span).decode
+
+
+def decode_span(raw: msgspec.Raw, line: int) -> Span:
+    """Return a span; errors are those of msgspec."""
+    return _decode(raw)
+
+
+class SeenSpan(NamedTuple):
+    """A span where it stands, and what it looks like."""
+
+    file: Path
+    line: int
+    span: Span
+    known: Sketch
+
+
+class Broken(NamedTuple):
+    """What cannot be read; `line` is None where that is a whole file."""
+
+    file: Path
+    line: int | None
+    problem: Problem
+
+
+def read_spans(path: Path, decode: Decode = decode_span) -> Iterator[SeenSpan | Broken]:
+    """Yield the spans of a file or folder, and what is none.
+
+    The line of a span is that of the file where it has several, else the number of the span;
+    `decode` is told it.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read.
+    """
+    number = 0
+    for file, line, text in read_json_stream(path):
+        number = number if line else 0  # a document is a file of its own
+        try:
+            spans = spans_in(text)
+        except SpanError as error:
+            yield Broken(file, line, error.problem)
+            continue
+        for found in spans:
+            number += 1
+            yield _seen(file, line or number, found, decode)
+
+
+def _seen(file: Path, line: int, found: Found, decode: Decode) -> SeenSpan | Broken:
+    span, problem = decoded(lambda raw: decode(raw, line), found.raw)
+    if span is None:
+        return Broken(file, line, problem or (None, "expected a span"))
+    try:
+        return SeenSpan(file, line, span, sketch(span, found.scope))
+    except RecursionError:
+        return Broken(file, line, ("attributes", "expected values, found some nested too deeply"))
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a first look at all spans has shown.
+
+    `held` says whether the server's cache held a token of any prompt.
+    """
+
+    cached: CachedMeaning
+    clock: NanosecondClock = field(default_factory=NanosecondClock)
+    tree: SpanTree = field(default_factory=SpanTree)
+    held: bool = False
+    names: set[str] = field(default_factory=set)
+
+    def look(self, path: Path) -> None:
+        """Look at all spans; what is broken is left for the reader to tell."""
+        for seen in read_spans(path):
+            if isinstance(seen, SeenSpan):
+                span, known = seen.span, seen.known
+                node = self._look_at_call(seen) if known.asks else None
+                self.tree.see(span.key(), span.parent(), known.kind, node)
+        self.tree.settle()
+
+    def _look_at_call(self, seen: SeenSpan) -> Node:
+        span, known = seen.span, seen.known
+        tokens = start = None
+        with suppress(SpanError, ValueError):
+            counted = counted_in(known.found)
+            if counted is not None:
+                self.cached.see(known.group, counted, known.usual, seen.line)
+                self.held = self.held or counted.read_tokens > 0
+                tokens = counted.input_tokens, answer_tokens_in(known.found) or 0
+            time = span.start()[1]
+            start = None if time is None else self.clock.see(time)
+        return Node(known.kind, start, _end(span), tokens)
+
+    def left_out(self, seen: SeenSpan) -> tuple[str, str] | None:
+        """Return the kind and the words for a span that only looks like a call; None for calls.
+
+        Each span is asked about once, in the order of the file.
+        """
+        span, known = seen.span, seen.known
+        if not known.asks:
+            return None if known.why is None else (known.why, _WORDS[known.why])
+        key = span.key()
+        if self.tree.is_aggregate(key):
+            return "aggregate", _WORDS["aggregate"]
+        if key is not None:
+            name = f"{key} {span.otlp_start or span.start_time or span.jaeger_start}"
+            if name in self.names:
+                return "duplicate-span", _WORDS["duplicate-span"]
+            self.names.add(name)
+        return None
+
+
+def _end(span: Span) -> int | None:
+    end = span.end()
+    if not isinstance(end, str):
+        return end
+    try:
+        return parse_nanoseconds(end)[0]
+    except ValueError:
+        return None
+
+
+_WORDS = {
+    "aggregate": "a span that sums up the calls below it: left out",
+    "duplicate-span": "a span that the file has already: left out",
+    "no-generation": "a span of embeddings, retrieval or ranking, which writes no answer: left out",
+    "no-usage": "a call without messages and token counts: left out",
+}

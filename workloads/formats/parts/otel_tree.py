@@ -1,0 +1,146 @@
+"""Which spans are calls, and which of them only sum up the calls below.
+
+Agents, workflows and libraries around other libraries write a span around those of their calls,
+often with the sum of the tokens. So a span around calls is none itself, and one around none
+counts. A span that is not said to be of an agent or the like is a call although others lie below,
+
+- where those began after it had ended: turns of a conversation, each below the one before,
+- where it is a model's and a tool lies between: the tool has called a model again;
+
+unless it tells the sum of the tokens of several.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["model", "tool", "around", "no call", "unknown"]
+
+_KINDS: dict[str, Kind] = {
+    "chat": "model",
+    "completion": "model",
+    "text_completion": "model",
+    "generate_content": "model",
+    "call_llm": "model",
+    "llm": "model",
+    "invoke_agent": "around",
+    "create_agent": "around",
+    "invoke_workflow": "around",
+    "agent": "around",
+    "chain": "around",
+    "workflow": "around",
+    "task": "around",
+    "execute_tool": "tool",
+    "tool": "tool",
+    "embeddings": "no call",
+    "embedding": "no call",
+    "retriever": "no call",
+    "retrieval": "no call",
+    "reranker": "no call",
+    "rerank": "no call",
+}
+_OPERATION = "gen_ai.operation.name"
+_KIND_NAMES = ("openinference.span.kind", "gen_ai.span.kind", "traceloop.span.kind")
+
+
+def kind_of(name: str, found: dict[str, Any]) -> Kind:
+    """Return what a span of this name and these attributes is around."""
+    words = [found.get(_OPERATION), *(found.get(attribute) for attribute in _KIND_NAMES)]
+    said = next((word for word in words if isinstance(word, str) and word), None)
+    return _KINDS.get((said or name.partition(" ")[0]).lower(), "unknown")
+
+
+class Node(NamedTuple):
+    """A span that looks like a call: times in nanoseconds since 1970, tokens of both ends."""
+
+    kind: Kind
+    start: int | None = None
+    end: int | None = None
+    tokens: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class _Below:
+    """The calls next below a span."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    within: bool = False  # whether one of them is a part of it
+
+
+class _Above(NamedTuple):
+    """The next span up that looks like a call, if any, and whether a tool lies between."""
+
+    key: str | None
+    through_tool: bool
+
+
+@dataclass(slots=True)
+class SpanTree:
+    """The spans of a file by what is around them, wherever in the file they stand."""
+
+    parents: dict[str, str | None] = field(default_factory=dict)
+    tools: set[str] = field(default_factory=set)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    below: defaultdict[str, _Below] = field(default_factory=lambda: defaultdict(_Below))
+    known: dict[str, _Above] = field(default_factory=dict)
+
+    def see(self, key: str | None, parent: str | None, kind: Kind, node: Node | None) -> None:
+        """Learn of a span, with a node where it looks like a call.
+
+        One without a key of its own is around nothing.
+        """
+        if key is None or key in self.parents:
+            return
+        self.parents[key] = parent
+        if kind == "tool":
+            self.tools.add(key)
+        if node is not None:
+            self.nodes[key] = node
+
+    def settle(self) -> None:
+        """Tell each span which calls are next below it, once all spans are known."""
+        for key, node in self.nodes.items():
+            above = self._above(key)
+            if above.key is None or above.key == key:
+                continue
+            around, found = self.nodes[above.key], self.below[above.key]
+            prompt_tokens, answer_tokens = node.tokens or (0, 0)
+            found.calls += 1
+            found.prompt_tokens += prompt_tokens
+            found.answer_tokens += answer_tokens
+            later = node.start is not None and around.end is not None and node.start >= around.end
+            by_tool = above.through_tool and around.kind == "model"
+            found.within = found.within or not (later or by_tool)
+
+    def is_aggregate(self, key: str | None) -> bool:
+        """Say whether a span that looks like a call only sums up the calls below."""
+        if key is None or key not in self.below:
+            return False
+        node, found = self.nodes[key], self.below[key]
+        if node.kind in {"around", "tool"} or found.within:
+            return True
+        return found.calls > 1 and node.tokens == (found.prompt_tokens, found.answer_tokens)
+
+    def _above(self, key: str) -> _Above:
+        """Walk up to the next span that looks like a call; remember it for all passed."""
+        passed: list[str] = []
+        on_the_way = {key}
+        at = self.parents[key]
+        while at is not None and at not in self.nodes and at not in self.known:
+            if at in on_the_way:  # a circle
+                at = None
+                break
+            on_the_way.add(at)
+            passed.append(at)
+            at = self.parents.get(at)
+        above = _Above(None, False)
+        if at is not None:
+            above = _Above(at, at in self.tools) if at in self.nodes else self.known[at]
+        for inner in reversed(passed):
+            above = above._replace(through_tool=above.through_tool or inner in self.tools)
+            self.known[inner] = above
+        return above

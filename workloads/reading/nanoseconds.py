@@ -1,0 +1,76 @@
+"""Times as whole nanoseconds since 1970, kept exact until the first is taken from all.
+
+As floats, nanoseconds since 1970 are exact to 256 of them only. So a reader looks at all times
+first, and ticks are those since the earliest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from simulator.errors import printable
+from workloads.reading.times import TICKS_PER_SECOND, parse_time
+
+NANOSECONDS = 10**9  # a second
+
+_PER_DATE_TICK = NANOSECONDS // int(TICKS_PER_SECOND)
+_FRACTION = re.compile(r"\.(\d{1,9})", re.ASCII)
+_TEN_YEARS = 3652 * 86400 * NANOSECONDS
+
+
+def parse_nanoseconds(text: str) -> tuple[int, bool]:
+    """Return a date as nanoseconds since 1970, and whether it names a zone.
+
+    Raises
+    ------
+    ValueError
+        Where the text is no date.
+    """
+    ticks, zoned = parse_time(text)
+    found = _FRACTION.search(text)
+    fraction = int(found[1].ljust(9, "0")) if found else 0
+    whole = ticks * _PER_DATE_TICK
+    return whole - whole % NANOSECONDS + fraction, zoned
+
+
+@dataclass(slots=True)
+class NanosecondClock:
+    """The times of one file: each is first seen, then told in ticks since the earliest."""
+
+    first: int | None = None
+    earliest: int = 0
+    zoned: bool | None = None
+
+    def see(self, time: int | str) -> int:
+        """Look at a time, which is a date or nanoseconds since 1970, and return the latter.
+
+        Raises
+        ------
+        ValueError
+            Where it is no date, is more than ten years from the first that was seen, or has a
+            zone where the first has none, or the reverse.
+        """
+        now = self._read(time)
+        if self.first is None:
+            self.first = self.earliest = now
+        if abs(now - self.first) > _TEN_YEARS:
+            found = printable(str(time), 40)
+            raise ValueError(f"expected a date within ten years of the first, found '{found}'")
+        self.earliest = min(self.earliest, now)
+        return now
+
+    def ticks(self, time: int | str) -> int:
+        """Return nanoseconds since the earliest time; errors are those of `see`."""
+        return self.see(time) - self.earliest
+
+    def _read(self, time: int | str) -> int:
+        if isinstance(time, int):
+            return time
+        now, zoned = parse_nanoseconds(time)
+        if self.zoned is None:
+            self.zoned = zoned
+        if zoned != self.zoned:
+            found = "found one here" if zoned else "found none here"
+            raise ValueError(f"expected a zone on every line or on none, {found}")
+        return now

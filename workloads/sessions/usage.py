@@ -1,0 +1,59 @@
+"""`usage` as servers log it, by the names of OpenAI's, Anthropic's and others' interfaces."""
+
+from __future__ import annotations
+
+import msgspec
+
+from workloads.sessions.cached_tokens import CachedMeaning, Counted, Usual, usual_meaning
+
+
+class _Details(msgspec.Struct, gc=False):
+    cached_tokens: int | None = None
+
+
+class Usage(msgspec.Struct, gc=False):
+    """Tokens as the server counted them."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+    input_tokens_details: _Details | None = None
+    prompt_cache_hit_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+    def answer(self) -> tuple[str, int]:
+        """Return the field that tells the length of the answer, and the length; 0 for none."""
+        if self.completion_tokens is None and self.output_tokens is not None:
+            return "usage.output_tokens", self.output_tokens
+        return "usage.completion_tokens", self.completion_tokens or 0
+
+    def counted(self) -> Counted | None:
+        """Return the tokens of the prompt; None where they are not told."""
+        tokens = self.input_tokens if self.prompt_tokens is None else self.prompt_tokens
+        if tokens is None:
+            return None
+        details = self.prompt_tokens_details or self.input_tokens_details or _Details()
+        names = self.cache_read_input_tokens, details.cached_tokens, self.prompt_cache_hit_tokens
+        read = next((count for count in names if count is not None), 0)
+        return Counted(tokens, max(read, 0), max(self.cache_creation_input_tokens or 0, 0))
+
+    def usual(self, model: str | None) -> Usual:
+        """Return what its names say that cached tokens mean, else the name of the model."""
+        if self.prompt_tokens is not None or self.input_tokens_details is not None:
+            return Usual("inside", "as OpenAI counts")
+        if self.cache_read_input_tokens is None and self.cache_creation_input_tokens is None:
+            return usual_meaning(None, model)
+        return Usual("outside", "as Anthropic counts")
+
+    def whole_prompt(self, meaning: CachedMeaning, model: str | None, line: int) -> int | None:
+        """Return the tokens of the whole prompt, cached ones included; None if not told."""
+        counted = self.counted()
+        if counted is None:
+            return None
+        usual = self.usual(model)
+        group = f"{model or 'calls'}, {usual.meaning}"
+        meaning.see(group, counted, usual, line)
+        return meaning.prompt(group, counted)[0]
