@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from reports.study.scenario import profile_named
@@ -74,6 +75,12 @@ def refuse_bare(capacity_bytes: int | None, stated: str, place: str) -> None:
         f"{place}: {capacity_bytes:,} bytes hold no KV; did you mean '{stated.strip()} GiB'? (0 is "
         "no cache)"
     )
+
+
+def small_capacities(studies: Iterable[Study]) -> list[str]:
+    """Return what to say of the capacities in which no state fits, each once."""
+    notes = (small_note(study) for study in studies)
+    return list(dict.fromkeys(note for note in notes if note is not None))
 
 
 def small_note(study: Study) -> str | None:
