@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.study.capacities import refuse_bare
 from simulator.errors import UsageError, printable
-from simulator.units import parse_capacity
+from simulator.units import parse_capacity, refuse_bare
 
 if TYPE_CHECKING:
     from calibration.prototype.rules import Rules
