@@ -16,11 +16,13 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import ceil, log
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TAIL = 0.025  # on either side of a 95 % interval
 USUAL = ("p50", "p90", "p99")
@@ -66,6 +68,8 @@ def percentiles(
     values: NDArray[np.float64], names: Iterable[str] = USUAL
 ) -> dict[str, float | None]:
     """Return percentiles by name; None for those that so few values cannot tell."""
+    import numpy as np
+
     levels = {name: level_of(name) for name in names}
     known = [level for level in levels.values() if len(values) >= least_requests(level)]
     found = dict(zip(known, np.quantile(values, known).tolist(), strict=True)) if known else {}

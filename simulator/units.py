@@ -28,6 +28,8 @@ _SECOND_UNITS = {
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 _SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(%?)\s*")
 _LONGEST_TEXT = 64
+BARE = re.compile(r"\s*[0-9]+(\.[0-9]*)?\s*")  # a number without a unit
+LEAST_BARE_BYTES = 1 << 16  # less than a page of KV of any model that is run
 
 
 def parse_bytes(value: str | float, what: str = "size") -> int:
@@ -71,6 +73,22 @@ def parse_capacity(value: str | float, what: str = "capacity") -> int | None:
         return parse_bytes(value, what)
     except UsageError as error:
         raise UsageError(f"{error}; 'unbounded' sets no limit") from None
+
+
+def refuse_bare(capacity_bytes: int | None, stated: str, place: str) -> None:
+    """Refuse a small capacity without a unit, where the size of a page is not known yet.
+
+    Raises
+    ------
+    UsageError
+        With what was probably meant.
+    """
+    small = capacity_bytes is not None and 0 < capacity_bytes < LEAST_BARE_BYTES
+    if small and BARE.fullmatch(stated):
+        raise UsageError(
+            f"{place}: {capacity_bytes:,} bytes hold no KV; did you mean '{stated.strip()} GiB'? "
+            "(0 is no cache)"
+        )
 
 
 def parse_seconds(value: str | float, what: str = "time") -> float:

@@ -64,6 +64,11 @@ def cautions(answer: Answer) -> list[str]:
     """Return what was found against the expectation that more memory helps."""
     said = []
     above = answer["missed_above_bytes"]
+    tried = [trial["capacity_bytes"] for trial in answer["trials"]]
+    if tried and answer["capacity_bytes"] == min(tried):
+        said.append(
+            "Nothing smaller was tried: less than one page of KV and one state can save nothing"
+        )
     if not answer["halved"]:
         said.append(
             "The grid crosses the target more than once there, so the step before "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reports.capacity.beyond import help_words
+from reports.capacity.beyond import help_words, server_words
 from reports.capacity.sentences import (
     cautions,
     evidence_notes,
@@ -99,9 +99,16 @@ def said_of(found: dict[str, Any]) -> list[str]:
 
 
 def said_beside(answer: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """Return what goes with an answer in the table, such as whether memory can help at all."""
-    told = [help_words(answer, found)] if found["best"] is not None else []
-    return [text for text in [*cautions(answer), *told] if text]
+    """Return what goes with an answer in the table: a growing queue, whether memory can help."""
+    headed = found["best"] is None and answer is nearest_answer(found["answers"], found)
+    trial = shown_trial(answer)
+    grown = trial is not None and trial.get("queue_grows") and not headed
+    told = [
+        *cautions(answer),
+        server_words(trial) if trial is not None and grown else None,
+        help_words(answer, found) if found["best"] is not None else None,
+    ]
+    return [text[:1].upper() + text[1:] for text in told if text]
 
 
 def said_of_moves(found: dict[str, Any]) -> list[str]:

@@ -65,7 +65,7 @@ def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
     """Change the rate of requests.
 
     Times of a trace are stretched, so that who asks what, and in which order, stays. Of generated
-    traffic conversations begin at another rate, while their pauses stay: turns interleave otherwise.
+    traffic conversations begin at another rate and their pauses stay: turns interleave otherwise.
     """
     study = cell.study
     if study.server.kind == "instant":

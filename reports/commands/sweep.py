@@ -157,7 +157,10 @@ def command_line(
 def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
     from reports.results.overload import grown_words, range_words
     from reports.running.sweep import describe, loads_of
+    from reports.study.capacities import small_capacities
 
+    for note in small_capacities(cell.study for cell, _ in report.outcomes):
+        say(f"note: {note}")
     loads = loads_of(report)
     if not (as_json or quiet) and (told := range_words(loads)) is not None:
         say(told)

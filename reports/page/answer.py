@@ -65,6 +65,7 @@ def four_numbers(world: World) -> list[Number]:
     tail = f"P99 {format_seconds(p99)}" if p99 is not None else "P99 n/a (n < 368)"
     load = load_of_row(best.mean)
     tail += "" if load["utilisation"] is None else f"; server busy {busy(load)}"
+    tail += ", its queue grows" if load["queue_grows"] else ""
     return [
         Number("Token hit rate", _percent(best), _of_what(best)),
         Number("Mean time to first token", format_seconds(ttft.value) if ttft else "n/a", tail),

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.study.capacities import refuse_bare
 from simulator.bounds import MAX_SEED
 from simulator.errors import UsageError, printable
-from simulator.units import parse_capacity
+from simulator.units import parse_capacity, refuse_bare
 
 if TYPE_CHECKING:
     from calibration.prototype.rules import Rules

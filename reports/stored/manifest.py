@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.stored.journal import Outcome
-from reports.study.capacities import small_note
+from reports.study.capacities import small_capacities
 from reports.study.cells import Cell
 from reports.study.scenario import profile_named
 from reports.study.sections import AUTO, Study
@@ -66,8 +66,7 @@ def make_manifest(
 
 def _small(outcomes: Sequence[tuple[Cell, Outcome]]) -> list[str]:
     """Return which capacities are too small to save anything."""
-    notes = (small_note(cell.study) for cell, _ in outcomes)
-    return list(dict.fromkeys(note for note in notes if note is not None))
+    return small_capacities(cell.study for cell, _ in outcomes)
 
 
 def _on(traces: Mapping[str, Mapping[str, Any]]) -> str:

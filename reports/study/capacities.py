@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from typing import Any
 
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
 from simulator.errors import UsageError
-from simulator.units import format_bytes
-
-LEAST_BARE = 1 << 16  # less than a page of KV of any model that runs
-_BARE = re.compile(r"\s*[0-9]+(\.[0-9]*)?\s*")
+from simulator.units import BARE, format_bytes
 
 
 def page_bytes(study: Study) -> int:
@@ -52,7 +49,7 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
     page = page_bytes(study)
     if capacity_bytes is None or not 0 < capacity_bytes < page:
         return
-    bare = _BARE.fullmatch(str(stated))
+    bare = BARE.fullmatch(str(stated))
     hint = f"; did you mean '{str(stated).strip()} GiB'?" if bare else ""
     raise UsageError(
         f"{place}: {capacity_bytes:,} bytes do not hold one page of KV, which takes "
@@ -60,20 +57,10 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
     )
 
 
-def refuse_bare(capacity_bytes: int | None, stated: str, place: str) -> None:
-    """Refuse a small number without a unit, where the size of a page is not known yet.
-
-    Raises
-    ------
-    UsageError
-        With what was probably meant.
-    """
-    if capacity_bytes is None or not 0 < capacity_bytes < LEAST_BARE or not _BARE.fullmatch(stated):
-        return
-    raise UsageError(
-        f"{place}: {capacity_bytes:,} bytes hold no KV; did you mean '{stated.strip()} GiB'? (0 is "
-        "no cache)"
-    )
+def small_capacities(studies: Iterable[Study]) -> list[str]:
+    """Return what to say of the capacities in which no state fits, each once."""
+    notes = (small_note(study) for study in studies)
+    return list(dict.fromkeys(note for note in notes if note is not None))
 
 
 def small_note(study: Study) -> str | None:

@@ -12,6 +12,7 @@ from simulator.units import (
     parse_bytes,
     parse_capacity,
     parse_seconds,
+    refuse_bare,
 )
 
 
@@ -119,3 +120,10 @@ def test_formats() -> None:
     assert format_seconds(0) == "0 s"
     assert format_seconds(float("nan")) == format_bytes(float("inf")) == "n/a"
     assert format_count(12031) == "12,031"
+
+
+def test_a_small_capacity_without_a_unit_is_no_capacity() -> None:
+    with pytest.raises(UsageError, match="--capacity: 8 bytes hold no KV; did you mean '8 GiB'"):
+        refuse_bare(8, "8", "--capacity")
+    for capacity, stated in ((0, "0"), (8, "8 B"), (1 << 16, "65536"), (None, "unbounded")):
+        refuse_bare(capacity, stated, "--capacity")

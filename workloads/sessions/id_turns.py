@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulator.errors import DataError, UsageError, printable
+from simulator.errors import DataError, SettingError, printable
 from workloads.anomaly import Anomaly
 from workloads.instants import Ticks, exact
 from workloads.options import ReadOptions
@@ -112,7 +112,7 @@ class IdTurns:
             lay_out(self.rows, self.options)
         elif self.options.session_rate is not None:
             name = printable(path)
-            raise UsageError(f"session rate: {name} has no sessions, or tells when they start")
+            raise SettingError("session_rate", f"{name} has no sessions, or tells when they start")
 
     def _incremental(self) -> bool:
         """Say whether rows hold what is new, and note it where it follows from the file."""

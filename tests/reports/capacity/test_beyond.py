@@ -11,7 +11,14 @@ import pytest
 
 from reports.capacity.finding import Question, find_capacity
 from reports.capacity.page import render_capacity_page
-from reports.capacity.summary import moves, print_capacity, row_of, said_of, said_of_moves
+from reports.capacity.summary import (
+    moves,
+    print_capacity,
+    row_of,
+    said_beside,
+    said_of,
+    said_of_moves,
+)
 from reports.capacity.target import parse_target
 from reports.study.settings import Settings
 from tests.reports.capacity.examples import study
@@ -100,3 +107,19 @@ def test_variations_that_no_capacity_meets_say_why(tmp_path: Path) -> None:
     assert "no memory meets mean time to first token <= 1.90 s" in said[1]
     (row,) = [row for row in moves(found) if row[0] == "traffic +20 %"]
     assert row[1].startswith("none that was tried suffices: at best 2.33 s, at ")
+
+
+def test_a_queue_that_grows_is_told_of_every_policy(tmp_path: Path) -> None:
+    stated = study(
+        tmp_path,
+        server="queue",
+        **{
+            "arrivals.process": "trace:rate=0.8333",
+            "grid.policy.placer": ["block:size=2", "block:size=1000"],
+        },
+    )
+    del stated.values["policy.placer"]
+    found = found_of(tmp_path, stated, "mean_ttft<=1s")
+    best, other = found["answers"]
+    assert not any("queue grows" in text for text in said_beside(best, found))  # it is headed so
+    assert any("its queue grows to the end" in text for text in said_beside(other, found))

@@ -33,5 +33,5 @@ def test_a_session_rate_is_refused_where_a_file_tells_times(
 ) -> None:
     ended = milepost("trace", "inspect", trace_file, "--session-rate", 1)
     assert ended.code == 2
-    assert "error: session rate: " in ended.err
+    assert "error: --session-rate: " in ended.err
     assert "has no sessions, or tells when they start" in ended.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -96,6 +97,7 @@ def test_a_sweep_tells_load_and_percentiles(milepost: Milepost, tmp_path: Path) 
     assert "n &lt; 3,688" in page
     assert "Overload: in 2 of 4 points the queue grows to the end of the trace" in page
     assert "The queue is said to grow where" in page
+    assert re.search(r"server busy 100\.0\W+%, its queue grows", page)
     told = milepost("sweep", study, "--out", out, "--json").json["server"]
     assert (told["cells"], told["cells_whose_queue_grows"]) == (2, 2)
     assert told["utilisation"]["greatest"] == pytest.approx(1.0)

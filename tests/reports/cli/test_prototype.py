@@ -65,6 +65,7 @@ def test_what_was_measured_beside_torch_alone_has_a_page_elsewhere(
         (("--placer", "brunch"), "did you mean 'branch'?"),
         (("--generator", "dokuments"), "did you mean 'documents'?"),
         (("--capacity", "much"), "--capacity: expected a size"),
+        (("--capacity", "8"), "8 bytes hold no KV; did you mean '8 GiB'?"),
         (("--model", "qwen9"), "cannot build a model 'qwen9'"),
         (
             ("--dtype", "int3", *SMALL),

@@ -9,7 +9,7 @@ import pytest
 
 from reports.capacity.candidates import candidates, stated_capacities
 from reports.page.care import read_with_care
-from reports.study.capacities import least_useful_bytes, small_note
+from reports.study.capacities import least_useful_bytes, small_capacities, small_note
 from reports.study.cells import expand
 from reports.study.settings import Settings, read_settings
 from simulator.errors import UsageError
@@ -74,3 +74,8 @@ def test_the_toy_keeps_its_bytes(tmp_path: Path) -> None:
     from tests.reports.capacity.examples import study
 
     assert expand(study(tmp_path, **{"cache.capacity": 8}))[1]
+
+
+def test_each_capacity_is_told_once() -> None:
+    stated = settings(**{"grid.cache.capacity": ["1 MiB", "8 GiB"], "study.replications": 3})
+    assert len(small_capacities(cell.study for cell in expand(stated)[1])) == 1

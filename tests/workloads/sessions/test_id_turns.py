@@ -71,7 +71,7 @@ def test_without_times_sessions_start_together_or_at_a_rate(write):
     assert "--session-rate" in " ".join(trace.notes)
     spread = open_trace(path, session_rate=0.5, seed=3)
     assert spread.arrival_seconds[-1] > trace.arrival_seconds[-1]
-    with pytest.raises(UsageError, match="session rate"):
+    with pytest.raises(UsageError, match="session_rate"):
         open_trace(write(NEW), session_rate=0.5)
 
 
