@@ -21,7 +21,7 @@ DEFAULT_BUDGET = 8
 LONGEST = 2**40
 
 
-@spread(without=("jitter",))
+@spread()
 def place(
     depths: Annotated[
         Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")
