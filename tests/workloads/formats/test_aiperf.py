@@ -100,7 +100,7 @@ def test_session_starts_can_be_spread_where_nothing_tells_them(write):
     trace = open_trace(write(turns, turns), session_rate=0.001)
     assert trace.session.tolist() == [0, 0, 1, 1]
     stamped = {"session_id": "a", "turns": [{"text": "One", "timestamp": 5}]}
-    with pytest.raises(UsageError, match="session rate"):
+    with pytest.raises(UsageError, match="session_rate"):
         open_trace(write(stamped), session_rate=1.0)
 
 
