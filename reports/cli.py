@@ -76,7 +76,7 @@ def show_help(
     ] = None,
 ) -> None:
     """Show the help of a command, as --help behind it does."""
-    group, names = typer.main.get_command(app), []
+    group, names = typer.main.get_command(app), list[str]()
     for word in words or ():
         known = getattr(group, "commands", {})
         name = word.lower()

@@ -25,6 +25,7 @@ from reports.commands.options import (
 )
 from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
 from reports.console import Progress, print_json, say
+from simulator.bounds import MAX_BUDGET
 from simulator.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def drift(
     reading: TraceFlags = AS_IT_SAYS,
     drift: Annotated[str | None, typer.Option(help="As in shift:distance=0.3,at=0.5.")] = None,
     requests: Requests = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Checkpoints; default: 8.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, max=MAX_BUDGET, help="Checkpoints; default: 8.")
+    ] = None,
     window: Annotated[
         str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
     ] = None,
@@ -126,7 +129,8 @@ def with_placers(settings: Settings, budget: int | None, window: str | None) -> 
         f"{start},decay={min(0.9999, (middle - 1) / (middle + 1)):.4g}",
         f"{start},window={middle},drift=0.01",
     ]
-    return settings.with_value("grid.policy.placer", placers, "--window")
+    flag = "--budget" if window is None else "--window"
+    return settings.with_value("grid.policy.placer", placers, flag)
 
 
 def _lengths(text: str) -> list[int]:

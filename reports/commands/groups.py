@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 Command = Callable[..., None]
@@ -21,16 +21,16 @@ def spread(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)
-        groups = {
+        groups: dict[str, Callable[..., Any]] = {
             name: parameter.annotation
             for name, parameter in signature.parameters.items()
-            if is_dataclass(parameter.annotation)
+            if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
         }
 
         @functools.wraps(command)
         def spread_out(**given: Any) -> None:
             for name, group in groups.items():
-                names = [field.name for field in fields(group) if field.name in given]
+                names = [field for field in inspect.signature(group).parameters if field in given]
                 given[name] = group(**{field: given.pop(field) for field in names})
             command(**given)
 

@@ -12,6 +12,7 @@ from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.console import print_json, say
+from simulator.bounds import MAX_BUDGET
 from simulator.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ DEFAULT_BUDGET = 8
 LONGEST = 2**40
 
 
-@spread(without=("jitter",))
+@spread()
 def place(
     depths: Annotated[
         Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")
@@ -113,14 +114,14 @@ def _question(
     profile: str | None,
 ) -> Question:
     from reports.place.alone import own_budget, with_budget
-    from reports.place.placement import MOST_BUDGET, Question
+    from reports.place.placement import Question
 
     deepest = int(law.depths[-1]) if len(law.depths) else 1
     length = deepest if length is None else length
     if not 1 <= length <= LONGEST:
         raise UsageError(f"--length: expected 1 to 2**40 tokens, found {length}")
-    if budget is not None and not 0 <= budget <= MOST_BUDGET:
-        raise UsageError(f"--budget: expected 0 to {MOST_BUDGET:,} checkpoints, found {budget}")
+    if budget is not None and not 0 <= budget <= MAX_BUDGET:
+        raise UsageError(f"--budget: expected 0 to {MAX_BUDGET:,} checkpoints, found {budget}")
     stated = own_budget(placer)
     if budget is not None and stated is not None and budget != stated:
         raise UsageError(f"--budget {budget} contradicts the placer '{printable(placer)}'")

@@ -28,6 +28,7 @@ from simulator.errors import UsageError
 if TYPE_CHECKING:
     from reports.running.tick import Tick
     from reports.study.cells import Cell
+    from reports.study.sections import Study
     from reports.study.settings import Settings
     from simulator.result import Result
     from simulator.trace import Trace
@@ -76,7 +77,7 @@ def run(
     replay = replay.settled(result)
     summary = replay.summary(result)
     if replay.tick is not None:
-        warn_of_tick(replay.tick, summary)
+        warn_of_tick(replay.tick, replay.cell.study, summary)
     if out is not None:
         replay.write(result, summary, out)
     _warn_of_overload(summary)
@@ -206,9 +207,9 @@ class Replay:
         write_records(out, self.cell.study, self.trace, result, summary)
 
 
-def warn_of_tick(tick: Tick, summary: dict[str, Any]) -> None:
+def warn_of_tick(tick: Tick, study: Study, summary: dict[str, Any]) -> None:
     """Say what a coarse clock does to times to first token, on stderr and in the summary."""
-    effect = tick.effect(summary["ttft_seconds"]["mean"])
+    effect = tick.effect(study, summary["ttft_seconds"]["mean"])
     summary["clock"] = effect
     summary["trace"]["notes"].append(effect["warning"])
     say(f"warning: {effect['warning']}")

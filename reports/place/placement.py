@@ -19,7 +19,6 @@ from reports.place.theory import bounds, elbow, hold_out, uniform
 from simulator.errors import UsageError
 
 MOST_CELLS = 50_000_000  # of the solver's table: 600 MB
-MOST_BUDGET = 1_000_000
 MOST_PLACED = 512  # budgets for which a placer other than the solvers is asked one by one
 
 

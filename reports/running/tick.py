@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reports.study.cells import Cell
 from reports.study.clock import coarse_tick_seconds, ticks_of
 from reports.study.scenario import build_scenario
+from reports.study.sections import Study
 from reports.study.traces import with_times
 from simulator.units import format_seconds
 
@@ -21,7 +22,6 @@ JITTER_SEED = 1
 class Tick:
     """A trace of a coarse clock, of so many seconds, with its arrivals spread within ticks."""
 
-    cell: Cell
     trace: Trace
     seconds: float
 
@@ -34,13 +34,12 @@ class Tick:
         if seconds is None:
             return None
         spread = with_jitter(trace, JITTER_SEED)
-        return cls(cell, with_times(spread, cell.study, cell.seed), seconds)
+        return cls(with_times(spread, cell.study, cell.seed), seconds)
 
-    def effect(self, ttft_seconds: float | None) -> dict[str, Any]:
+    def effect(self, study: Study, ttft_seconds: float | None) -> dict[str, Any]:
         """Replay the trace and return its mean TTFT beside that of the clock, and the warning."""
         from simulator.simulation import simulate
 
-        study = self.cell.study
         result = simulate(self.trace, build_scenario(study))
         spread = result.summary(study.study.warmup_share)["ttft_seconds"]["mean"]
         told = ticks_of(self.trace.name, self.seconds)

@@ -82,9 +82,9 @@ def pin_overrides(settings: Settings) -> Settings:
         if varied not in values:
             continue
         if settings.origin(key) == settings.origin(varied):
-            raise UsageError(f"{settings.origin(key)}: '{key}' is both set and varied by the grid")
+            raise settings.problem(key, " is both set and varied by the grid")
         del values[varied if settings.origin(key).startswith("--") else key]
-    return Settings(values, settings.origins)
+    return replace(settings, values=values)
 
 
 def expand(settings: Settings, replications: int | None = None) -> tuple[Study, list[Cell]]:
@@ -157,10 +157,8 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
     varied = study.grid | ({WORKLOADS: list(workloads)} if workloads else {})
     for values in itertools.product(*varied.values()):
         choice = dict(zip(varied, values, strict=True))
-        variant = Settings(
-            {k: v for k, v in settings.values.items() if not k.startswith("grid.")},
-            dict(settings.origins),
-        )
+        fixed = {k: v for k, v in settings.values.items() if not k.startswith("grid.")}
+        variant = replace(settings, values=fixed)
         for key, value in choice.items():
             if key == WORKLOADS:
                 variant = with_workload(variant, workloads[value])
@@ -182,7 +180,7 @@ def _canonical(settings: Settings) -> Study:
         key = f"policy.{error.kind}"
         origin = settings.origin(key)
         place = origin if origin == f"--{error.kind}" else f"{origin}: '{key}'"
-        raise UsageError(f"{place}: {error}") from error
+        raise UsageError(f"{place}: {error}{settings.line(key)}") from error
 
 
 def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:

@@ -86,8 +86,7 @@ def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping
     if value == {} and key in Study.model_fields:
         return
     if key in Study.model_fields and key != "title":
-        problem = f"'{key}' is a section, found {shown(value)}"
-        raise UsageError(f"{settings.origin(key)}: {problem}")
+        raise settings.problem(key, f" is a section, found {shown(value)}")
     in_grid = key.startswith("grid.")
     known = grid_keys(generator) if in_grid else known_keys(generator)
     if key.removeprefix("grid.") in known:
@@ -95,7 +94,8 @@ def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping
     hint = did_you_mean(key.removeprefix("grid."), known)
     place = "key of the grid" if in_grid else "key"
     name = printable(key.removeprefix("grid."))
-    raise UsageError(f"{settings.origin(key)}: unknown {place} '{name}'{hint}")
+    line = settings.line(key)
+    raise UsageError(f"{settings.origin(key)}: unknown {place} '{name}'{hint}{line}")
 
 
 def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
@@ -106,8 +106,7 @@ def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
     key = grid or next(iter(known), ".".join(parts[:2]))
     told = problem["type"] == "value_error"  # by a parser of ours, which names what it found
     tail = "" if told else f", found {shown(problem['input'])}"
-    place = f"{settings.origin(key)}: '{printable(key)}'"
-    return UsageError(f"{place}: {_expected(problem['msg'])}{tail}")
+    return settings.problem(key, f": {_expected(problem['msg'])}{tail}")
 
 
 def _expected(message: str) -> str:
@@ -131,16 +130,12 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
     refuse_two_workloads(settings, workload.model_dump(exclude_none=True))
     for name in ("format", *READ_OPTIONS):
         if not trace and getattr(workload, name) is not None:
-            raise UsageError(
-                f"{settings.origin(f'workload.{name}')}: 'workload.{name}' is about a trace file, "
-                "but no workload.trace is given"
-            )
+            problem = " is about a trace file, but no workload.trace is given"
+            raise settings.problem(f"workload.{name}", problem)
     most = study.study.max_replications
     if most is not None and study.study.until_ci is None:
-        raise UsageError(
-            f"{settings.origin('study.max_replications')}: 'study.max_replications' is about "
-            "study.until_ci, which is not given"
-        )
+        problem = " is about study.until_ci, which is not given"
+        raise settings.problem("study.max_replications", problem)
     if most is not None and most < study.study.replications:
         raise contradiction(settings, "study.max_replications", "a higher study.replications")
     if study.server.kind == "instant":

@@ -83,23 +83,23 @@ def refuse_bad_traffic(
         key = f"workload.{name}"
         if not colon or key not in settings.values:
             raise UsageError(f"{settings.origin('workload')}: built-in workload: {error}") from None
-        raise UsageError(f"{settings.origin(key)}: '{key}': {problem}") from None
+        raise settings.problem(key, f": {problem}") from None
 
 
 def _read_at(settings: Settings, key: str, read: Callable[[str], Any], text: Any) -> None:
     """Read a name, and put the place before what is wrong with it."""
-    place = f"{settings.origin(key)}: '{key}'"
     if not isinstance(text, str):
-        raise UsageError(f"{place}: expected text as in shift:distance=0.3, found {shown(text)}")
+        expected = "expected text as in shift:distance=0.3"
+        raise settings.problem(key, f": {expected}, found {shown(text)}")
     try:
         read(text)
     except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
+        raise settings.problem(key, f": {error}") from None
 
 
 def contradiction(settings: Settings, key: str, other: str) -> UsageError:
     """Return the error of two settings that cannot both be meant."""
-    return UsageError(f"{settings.origin(key)}: '{key}' contradicts {other}")
+    return settings.problem(key, f" contradicts {other}")
 
 
 def shown(value: Any) -> str:

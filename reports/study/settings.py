@@ -7,10 +7,11 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from reports.study.lines import lines_of
 from reports.study.own_trace import with_own_trace
 from simulator.errors import SettingError, UsageError, printable
 
@@ -40,11 +41,14 @@ class Settings:
         Dotted key -> the file or flag that set it.
     notes
         What of the study is not used, and why, for whoever asked.
+    lines
+        Dotted key -> line of the study file.
     """
 
     values: dict[str, Any]
     origins: dict[str, str]
     notes: tuple[str, ...] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     def origin(self, key: str) -> str:
         """Return the file or flag that set `key` (or a key below it)."""
@@ -59,22 +63,33 @@ class Settings:
         try:
             yield
         except SettingError as error:
-            place = self._place(error.name)
-            if place is None:
+            written = self._written(error.name)
+            if written is None:
                 raise
-            raise UsageError(f"{place}: {error.problem}") from error
+            raise self.problem(written, f": {error.problem}") from error
 
-    def _place(self, key: str) -> str | None:
-        """Return who set a key or varies it, and the key; None where nobody did."""
-        for varied in (key, f"grid.{key}", f"grid.{key.partition('.')[0]}"):
-            if varied in self.values:
-                return f"{self.origin(varied)}: '{varied}'"
-        return None
+    def problem(self, key: str, problem: str) -> UsageError:
+        """Return what is wrong with a key, with the file or flag that set it, and its line."""
+        return UsageError(f"{self.origin(key)}: '{printable(key)}'{problem}{self.line(key)}")
+
+    def _written(self, key: str) -> str | None:
+        """Return the key by which something was set or is varied; None where it was not."""
+        keys = (key, f"grid.{key}", f"grid.{key.partition('.')[0]}")
+        return next((each for each in keys if each in self.values), None)
 
     def with_value(self, key: str, value: Any, origin: str) -> Settings:
         """Return the settings with one of them replaced."""
         values, origins = {**self.values, key: value}, {**self.origins, key: origin}
-        return Settings(values, origins, self.notes)
+        lines = {name: line for name, line in self.lines.items() if name != key}
+        return replace(self, values=values, origins=origins, lines=lines)
+
+    def line(self, key: str) -> str:
+        """Return " (line 3)" for a key that the study file set, "" for any other."""
+        origin = self.origin(key)
+        written = f"grid.{key}" if origin.endswith("[grid]") else key
+        if origin.startswith("--") or written not in self.lines:
+            return ""
+        return f" (line {self.lines[written]})"
 
 
 def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] = ()) -> Settings:
@@ -91,8 +106,10 @@ def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] =
     settings = Settings({}, {})
     if path is not None:
         name = printable(str(path))
-        for key, value in flatten(_read_toml(path)):
+        text = _read_text(path)
+        for key, value in flatten(_toml(name, text)):
             settings = settings.with_value(key, _beside(path.parent, key, value), name)
+        settings = replace(settings, lines=lines_of(text))
     own = settings
     over = list(overrides)
     for key, value, origin in over:
@@ -137,7 +154,7 @@ def replace_profile_path(spec: str, place: Callable[[str], Path]) -> str:
     return f"{place(match['file'])}{match['options']}" if match else spec
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def _read_text(path: Path) -> str:
     name = printable(str(path))
     try:
         if path.exists() and not path.is_file():  # a pipe would never end
@@ -149,9 +166,14 @@ def _read_toml(path: Path) -> dict[str, Any]:
     if len(raw) > FILE_LIMIT_BYTES:
         raise UsageError(f"{name}: a study file is at most {FILE_LIMIT_BYTES >> 20} MiB")
     try:
-        return tomllib.loads(raw.decode("utf-8-sig"))
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}: not a study file: not UTF-8 text") from error
+
+
+def _toml(name: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{name}: not TOML: {printable(str(error))}") from error
     except ValueError as error:  # an integer of more digits than Python converts

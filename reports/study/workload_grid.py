@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def without_replaced(settings: Settings) -> Settings:
     if not any(settings.origins.get(flag, "").startswith("--") for flag in flags):
         return settings
     values = {key: v for key, v in settings.values.items() if key != f"grid.{WORKLOADS}"}
-    return Settings(values, settings.origins)
+    return replace(settings, values=values)
 
 
 def source_name(trace: Any, generator: Any) -> str:

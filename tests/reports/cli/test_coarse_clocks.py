@@ -61,6 +61,12 @@ def test_nothing_is_said_where_the_clock_does_not_matter(
     assert (ended.code, "warning" in ended.err, "clock" in ended.json) == (0, False, False)
 
 
+def test_a_warm_up_that_is_found_holds_for_both(written: Write, milepost: Milepost) -> None:
+    words = ("run", "--trace", written(5), "--json", "--quiet", "--set", "study.warmup=auto")
+    clock = milepost(*words).json["clock"]
+    assert 0 < clock["jittered_ttft_mean_seconds"] < clock["ttft_mean_seconds"]
+
+
 def test_sweep_warns_and_its_page_too(written: Write, milepost: Milepost, tmp_path: Path) -> None:
     trace, out = written(5), tmp_path / "out"
     words = ("sweep", "--trace", trace, "--placer", "last", "--jobs", 1, "--quiet", "--json")
