@@ -248,7 +248,7 @@ def beside_names() -> list[alt.ExprRef]:
 
 def row_names(base: alt.Chart, told: str) -> list[alt.Chart]:
     """Return the name of each row on the line of its mark, and below it what is told of it."""
-    text = {"align": "left", "limit": alt.ExprRef(_NAMES)}
+    text: Any = {"align": "left", "limit": alt.ExprRef(_NAMES)}
     return [
         base.mark_text(dy=ON_LINE, **text).encode(x=alt.value(0), text="label:N"),
         base.mark_text(dy=ON_LINE + 16, fontSize=11, fillOpacity=0.75, **text).encode(

@@ -52,7 +52,7 @@ def occupancy(
         alt.Tooltip("held:Q", title=f"{unit} held", format=".3~g"),
     ]
     top = alt.Scale(domain=[0, most_bytes / size or 1.0])
-    chart = follow(alt.Chart(pl.DataFrame(rows))).transform_fold(kinds, as_=["kind", "held"])
+    chart = follow(alt.Chart(pl.DataFrame(rows))).transform_fold([*kinds], as_=["kind", "held"])
     areas = chart.mark_area(opacity=0.85, interpolate="step-after", clip=True).encode(
         x=clock.axis(),
         y=alt.Y("held:Q", title=f"Bytes held ({unit})", axis=alt.Axis(tickCount=5), scale=top),

@@ -1,6 +1,6 @@
 """What every column of the stored tables is: the one source of `docs/columns.md`.
 
-`python -m reports.stored.columns` prints that page.
+`python -m reports.columns` prints that page.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ BY_GRID = "what the grid varies, under the name of the setting, such as `arrival
 PAGE = """\
 # Columns of what is stored
 
-Made by `python -m reports.stored.columns > docs/columns.md`. Units are in the names: `_tokens`,
+Made by `python -m reports.columns > docs/columns.md`. Units are in the names: `_tokens`,
 `_bytes`, `_seconds`; what has none is a count or a share of 1. Tokens and bytes are whole numbers.
 
 ## records.parquet

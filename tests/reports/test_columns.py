@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from reports.columns import BY_GRID, CELLS, RECORDS, cell_column, page, series
 from reports.drift.distances import Distance
 from reports.drift.evaluation import Course
 from reports.drift.study import Replication
-from reports.stored.columns import BY_GRID, CELLS, RECORDS, cell_column, page, series
 from tests.conftest import ROOT
 from tests.reports.cli.conftest import Milepost, milepost
 
@@ -44,7 +44,7 @@ def test_every_column_of_the_records_is_told(milepost: Milepost, tmp_path: Path)
 def test_every_column_of_the_cells_is_told(swept: Path) -> None:
     found = pl.read_parquet(swept / "cells.parquet").columns
     untold = [name for name in found if cell_column(name) is None]
-    assert not untold, f"say in reports/stored/columns.py what these are: {untold}"
+    assert not untold, f"say in reports/columns.py what these are: {untold}"
     assert cell_column("arrivals.rate") == BY_GRID
     assert "arrivals.rate" in found
     assert cell_column("ttft_p99_seconds") == cell_column("ttft_p99.9_seconds") is not None
