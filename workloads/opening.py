@@ -64,7 +64,10 @@ def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Ro
         shown = printable(name, 40)
         raise UsageError(f"unknown trace format '{shown}'{did_you_mean(shown, list(FORMATS))}")
     options.refuse_unknown(name, FORMATS[name].options)
-    return FORMATS[name].read(path, options)
+    rows = FORMATS[name].read(path, options)
+    rows.isolation.kept = options.isolated
+    rows.unused.forget(FORMATS[name].not_needed)
+    return rows
 
 
 def format_of(path: Path) -> str:

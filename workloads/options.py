@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from simulator.errors import UsageError, did_you_mean, printable
+from workloads.reading.isolation import KINDS
 
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 RowsAre = Literal["cumulative", "incremental"]
 
 MAX_BLOCK_TOKENS = 1 << 30
+EVERYWHERE = frozenset({"on_bad_line", "jitter", "isolate"})  # options that all formats know
 MIN_RATE, MAX_RATE = 1e-6, 1e6  # sessions a second
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
@@ -40,6 +42,9 @@ class ReadOptions:
         Sessions a second, where the file tells times since the start of each session only.
     seed
         Of what the format draws, such as the starts of sessions; None is 0.
+    isolate
+        By what prefixes are kept apart where a file tells it: kinds of
+        `workloads.reading.isolation`, separated by commas, or "none"; None stands for all.
 
     Raises
     ------
@@ -55,6 +60,7 @@ class ReadOptions:
     jitter: int | None = None
     session_rate: float | None = None
     seed: int | None = None
+    isolate: str | None = None
 
     def __post_init__(self) -> None:
         if self.block is not None and not 1 <= self.block <= MAX_BLOCK_TOKENS:
@@ -69,16 +75,22 @@ class ReadOptions:
         _require_one_of("on bad line", self.on_bad_line, get_args(OnBadLine))
         _require_one_of("time unit", self.time_unit, (None, *get_args(TimeUnit)))
         _require_one_of("rows", self.rows, (None, *get_args(RowsAre)))
+        _isolated(self.isolate)
 
     def ticks_per_second(self, usual: TimeUnit) -> float:
         """Return how many of the file's units of time make a second; `usual` is the format's."""
         return TICKS_PER_SECOND[self.time_unit or usual]
 
+    @property
+    def isolated(self) -> frozenset[str]:
+        """The kinds of keys that keep prefixes apart."""
+        return _isolated(self.isolate)
+
     def refuse_unknown(self, format: str, known: Collection[str]) -> None:
         """Raise `UsageError` for an option that is set and of which a format knows nothing."""
         unset = asdict(ReadOptions())
         for name, value in asdict(self).items():
-            if value != unset[name] and name not in {"on_bad_line", "jitter", *known}:
+            if value != unset[name] and name not in {*EVERYWHERE, *known}:
                 wanted = ", ".join(sorted(known)) or "none"
                 raise UsageError(
                     f"{name.replace('_', ' ')}: the format '{format}' has no such option "
@@ -91,3 +103,15 @@ def _require_one_of(what: str, found: str | None, known: tuple[str | None, ...])
         names = [name for name in known if name is not None]
         shown = printable(str(found), 40)
         raise UsageError(f"{what}: unknown '{shown}'{did_you_mean(shown, names)}")
+
+
+def _isolated(kinds: str | None) -> frozenset[str]:
+    """Return the kinds that a text names."""
+    if kinds is None:
+        return frozenset(KINDS)
+    names = [name.strip() for name in kinds.split(",")]
+    for name in names:
+        _require_one_of("isolate", name, (*KINDS, "none"))
+    if "none" in names and len(names) > 1:
+        raise UsageError("isolate: expected kinds of keys or 'none', found both")
+    return frozenset(names) - {"none"}

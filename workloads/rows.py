@@ -14,7 +14,10 @@ from simulator.errors import DataError, printable
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.anomaly import Anomaly
 from workloads.options import OnBadLine
+from workloads.prefixes.isolating import isolated
 from workloads.prefixes.prompts import BlockKeys, Prompts
+from workloads.reading.isolation import Isolation
+from workloads.reading.unused import UnusedFields
 
 Number = TypeVar("Number", np.int32, np.int64)
 Times = NDArray[np.float64]
@@ -26,7 +29,8 @@ class Rows:
 
     `time_ticks` is empty where the file tells no times. `oddities` are what the reader itself
     has met and survived (failures, missing outputs, ...), by the word that names their kind.
-    `facts` are what else a reader of reports should know, such as what the tokens are.
+    `facts` are what else a reader of reports should know, such as what the tokens are. `unused` are
+    fields that nobody reads; `isolation` has what keeps the prefixes of rows apart.
     """
 
     prompts: Prompts
@@ -44,6 +48,8 @@ class Rows:
     first_bad: DataError | None = None
     oddities: dict[str, Anomaly] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
+    unused: UnusedFields = field(default_factory=UnusedFields)
+    isolation: Isolation = field(default_factory=Isolation)
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)
@@ -65,6 +71,8 @@ class Rows:
         self.session.append(self._session_number(session))
         self.label.append(self._label_number(label))
         self.line.append(line)
+        if len(self.isolation.keys) > 1:  # as a call, this would cost every row
+            self.isolation.add(line, len(self.line) - 1)
 
     def refuse(self, error: DataError) -> None:
         """Count a bad line, or raise its error where bad lines are to fail."""
@@ -110,6 +118,9 @@ def to_trace(rows: Rows, name: str, jitter: int | None = None) -> Trace:
         times, note = _jittered(times, jitter)
         notes.append(note)
     interned = rows.prompts.intern(_column(rows.prompt_tokens, np.int64, order), order)
+    groups = rows.isolation.groups(len(rows))
+    if groups is not None:
+        interned = isolated(interned, groups if order is None else groups[order])
     if interned.content_keys:
         notes.append("ids name the content of a block, not a prefix: matched as leading runs")
     return Trace(
@@ -138,7 +149,14 @@ def _notes(rows: Rows) -> list[str]:
     notes += [f"{odd.what}: {odd.count:,} x {odd.detail}" for odd in rows.oddities.values()]
     if isinstance(rows.prompts, BlockKeys):
         notes += _tail_notes(rows, rows.prompts)
-    return notes + rows.facts
+    unused = rows.unused.fact()
+    told = [] if unused is None else [unused]
+    return [*notes, *_isolation_notes(rows), *rows.facts, *told]
+
+
+def _isolation_notes(rows: Rows) -> list[str]:
+    nothing_shared = isinstance(rows.prompts, BlockKeys) and not rows.prompts.keys
+    return [] if nothing_shared else rows.isolation.facts(len(rows))
 
 
 def _tail_notes(rows: Rows, prompts: BlockKeys) -> list[str]:

@@ -133,4 +133,5 @@ BAILIAN = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"block", "time_unit"}),
+    not_needed={"turn": "the chain of parents tells it"},
 )

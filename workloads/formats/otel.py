@@ -16,7 +16,6 @@ says which shapes and attributes are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -39,6 +38,7 @@ from workloads.reading.fields import MISSING, Problem, output_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import explain
 from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.watching import Watch
 from workloads.rows import Rows
 from workloads.sessions.length_rows import Fields, LengthRows, Request
 from workloads.text import tokenizer_for
@@ -66,18 +66,18 @@ class _Reader:
         """Add the calls of a document; a span that cannot be used is a bad line."""
         if document.spans is None and document.resources is None:
             return "spans", MISSING
-        decode = msgspec.json.Decoder(Span).decode
+        watch = Watch(Span, self.rows, "spans[]")
         for raw in document.all_spans():
             self.spans += 1
-            problem = self._take_span(raw, decode)
+            problem = self._take_span(raw, watch)
             if problem is not None:
                 field, what = problem
                 self.rows.refuse(DataError(str(self.path), what, line=self.spans, field=field))
         return None
 
-    def _take_span(self, raw: msgspec.Raw, decode: Callable[[msgspec.Raw], Span]) -> Problem | None:
+    def _take_span(self, raw: msgspec.Raw, watch: Watch[Span]) -> Problem | None:
         try:
-            call = call_of(decode(raw))
+            call = call_of(watch.decode(raw, self.spans))
         except SpanError as error:
             return error.problem
         except msgspec.ValidationError as error:
@@ -88,6 +88,8 @@ class _Reader:
         if not self.calls:
             self._decide(with_messages=call.messages is not None)
         self.calls += 1
+        self.rows.isolation.look(self.spans, call.key)
+        self.rows.unused.add([f"attributes.{name}" for name in call.unused], self.spans, "calls")
         if self.texts is not None:
             problem = self._add_text(self.texts, call)
         else:
@@ -173,4 +175,9 @@ OTEL = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"tokenizer"}),
+    not_needed={
+        "trace_id": "that of each span counts",
+        "span_count": "spans are counted here",
+        "collected_at": "when the file was written",
+    },
 )

@@ -23,6 +23,7 @@ from workloads.reading.csv_records import Record, read_csv_records
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import explain, read_json_lines
 from workloads.reading.reader import read_start
+from workloads.reading.table_columns import columns_of
 from workloads.rows import Rows
 from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, TIME_FIELDS, named
 from workloads.text.requests import TextRequest, TextRows
@@ -85,7 +86,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     if read_start(path, 64).lstrip()[:1] == b"{":
         read_json_lines(path, texts.rows, _Line, take)
     else:
-        read_csv_records(path, texts.rows, ("prompt",), take_record)
+        read_csv_records(path, texts.rows, ("prompt",), take_record, columns_of(_Line))
     return texts.finish()
 
 

@@ -13,6 +13,7 @@ from workloads.reading.fields import Problem
 from workloads.reading.files import names_in
 from workloads.reading.json_lines import explain, not_finite
 from workloads.reading.reader import read_text
+from workloads.reading.watching import Watch
 from workloads.rows import Rows
 
 SUFFIXES = (".json", ".json.gz")
@@ -44,12 +45,12 @@ def read_json_documents(
         For the first bad document, unless they are skipped; for a folder without any; and for
         a file that cannot be read.
     """
-    decode = msgspec.json.Decoder(kind).decode
+    watch = Watch(kind, rows)
     for number, file in enumerate(_documents(path), start=1):
         text = read_text(file)
         if not text.strip():
             raise DataError(str(file), "expected a JSON document, found an empty file")
-        problem = _taken(text, decode, take, number)
+        problem = _taken(text, watch, take, number)
         if problem is not None:
             field, what = problem
             rows.refuse(DataError(str(file), what, field=field))
@@ -58,12 +59,12 @@ def read_json_documents(
 
 def _taken(
     text: bytes,
-    decode: Callable[[bytes], Document],
+    watch: Watch[Document],
     take: Callable[[Document, int], Problem | None],
     number: int,
 ) -> Problem | None:
     try:
-        return take(decode(text), number)
+        return take(watch.decode(text, number, "times"), number)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return not_finite(text) or explain(str(error))
     except RecursionError:

@@ -12,6 +12,7 @@ import msgspec
 from simulator.errors import DataError
 from workloads.reading.fields import MISSING, Problem
 from workloads.reading.reader import read_lines
+from workloads.reading.watching import Watch
 from workloads.rows import Rows
 
 _WORDS = {
@@ -49,11 +50,11 @@ def read_json_lines(
     DataError
         For the first bad line, unless they are skipped, and for a file without any line.
     """
-    decode = msgspec.json.Decoder(kind).decode
+    decode = Watch(kind, rows).decode
     number = 0
     for number, text in read_lines(path):
         try:
-            problem = take(decode(text), number)
+            problem = take(decode(text, number), number)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             problem = not_finite(text) or explain(str(error))
         except RecursionError:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from workloads.reading.fields import Problem
+from workloads.reading.isolation import place_of
 from workloads.reading.json_lines import explain
 from workloads.text.chat_template import Message
 
@@ -27,6 +28,7 @@ INPUT, OUTPUT, SYSTEM = (
 PROMPT_TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
 ANSWER_TOKENS = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
 
+_USED = {INPUT, OUTPUT, SYSTEM, *PROMPT_TOKENS, *ANSWER_TOKENS, "gen_ai.conversation.id"}
 _NS_PER_SECOND = 10**9
 _FAILED = {2, "ERROR", "STATUS_CODE_ERROR"}
 
@@ -87,7 +89,8 @@ class Call:
     """A call of a language model.
 
     `messages` is None where the span does not hold them; token counts are those the server
-    logged, None where it did not; `date` is when the span starts.
+    logged, None where it did not; `date` is when the span starts. `key` has what belongs to the key
+    of the prompt besides its tokens; `unused` are attributes that nobody reads.
     """
 
     messages: list[Message] | None
@@ -98,6 +101,8 @@ class Call:
     session: str | None
     model: str | None
     failed: bool
+    key: dict[str, Any]
+    unused: list[str]
 
 
 class SpanError(Exception):
@@ -132,6 +137,8 @@ def call_of(span: Span) -> Call | None:
         session=_text(found, "gen_ai.conversation.id") or span.trace_id or span.otlp_trace_id,
         model=_text(found, "gen_ai.request.model"),
         failed=span.status is not None and span.status.code in _FAILED,
+        key={name: value for name, value in found.items() if place_of(name) is not None},
+        unused=[name for name in found if name not in _USED and place_of(name) is None],
     )
 
 

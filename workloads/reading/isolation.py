@@ -1,0 +1,200 @@
+"""What belongs to the key of a cached prefix besides its tokens: salt, adapter, model, media.
+
+Servers hash these into the first block of a prompt, or into every block (vLLM, "Automatic Prefix
+Caching": `cache_salt`, the name of the LoRA adapter, the hashes of multimodal inputs), and a cache
+serves one model. So prompts that differ in one of them share nothing, whatever their tokens are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.errors import printable
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "salt": ("cache_salt", "salt", "extra_key", "cache_namespace"),
+    "lora": (
+        "lora_name",
+        "lora_id",
+        "lora_int_id",
+        "lora_path",
+        "lora_request",
+        "lora_adapter",
+        "lora",
+        "adapter",
+        "adapter_name",
+        "adapter_id",
+    ),
+    "model": ("model", "model_name", "model_id", "gen_ai.request.model", "gen_ai.response.model"),
+    "media": ("mm_hashes", "mm_hash", "multi_modal_hashes", "multi_modal_uuids", "mm_uuids"),
+}
+"""The kinds of keys, and the fields that tell one; of several, the first goes before the others."""
+
+KINDS = tuple(NAMES)
+_PLACES = {name: (kind, at) for kind, names in NAMES.items() for at, name in enumerate(names)}
+_LORA_NAMES = ("lora_name", "name", "lora_int_id", "id", "lora_path")
+_LONG = 200  # characters of a value that is kept as it is
+
+Found = tuple[str | None, ...]  # by kind: the value, None where there is none
+
+
+def place_of(name: str) -> tuple[str, int] | None:
+    """Return the kind of key that a field tells and its rank among such fields, or None.
+
+    Of a name with dots, as attributes have them, the last part decides.
+    """
+    plain = name.lower().replace("-", "_").replace(" ", "_")
+    return _PLACES.get(plain) or _PLACES.get(plain.rpartition(".")[2])
+
+
+@dataclass(slots=True)
+class Isolation:
+    """The keys of all rows while they are read.
+
+    `look` is told what a line says before its row is added; `add` gives a row the key of its
+    line, so that rows may also be added later, once all lines are known. Rows that came before
+    any line told a key need not be added.
+    """
+
+    kept: frozenset[str] = frozenset(KINDS)
+    names: dict[str, str] = field(default_factory=dict)  # by kind: what the file calls it
+    keys: dict[Found, int] = field(default_factory=lambda: {(None,) * len(KINDS): 0})
+    lines: dict[int, int] = field(default_factory=dict)
+    document: dict[str, Any] = field(default_factory=dict)
+    column: array[int] = field(default_factory=lambda: array("i"))
+    _usual: int = 0  # the key of rows whose line tells none
+    _line: tuple[int, Mapping[str, Any]] = (-1, {})  # the last line, and what it says
+
+    def look(self, line: int, fields: Mapping[str, Any]) -> None:
+        """Keep the key of a line, given its fields, of which most may tell none.
+
+        What the document around it says holds for the line where it says nothing else.
+        """
+        said = {**self.document, **fields} if self.document else fields
+        number = self._number(said)
+        self._line = line, said
+        if number:
+            self.lines[line] = number
+        elif self.lines:
+            self.lines.pop(line, None)
+
+    def look_within(self, line: int, fields: Mapping[str, Any]) -> None:
+        """Keep the key of the row of a line that is added next, where a line has several.
+
+        What the line says holds for the row where it says nothing else.
+        """
+        around = self._line[1] if self._line[0] == line else self.document
+        number = self._number({**around, **fields} if around else fields)
+        if number or self.lines:
+            self.lines[line] = number
+
+    def look_around(self, fields: Mapping[str, Any]) -> None:
+        """Keep what a document says of all rows that are added until the next one."""
+        self.document = dict(fields)
+        self._usual = self._number(fields)
+
+    def begin(self) -> None:
+        """Forget the lines of another file."""
+        self.lines.clear()
+        self.look_around({})
+
+    def add(self, line: int, row: int) -> None:
+        """Add a row of a line, those before it having none where they were not added."""
+        self.column.extend([0] * (row - len(self.column)))
+        self.column.append(self.lines.get(line, self._usual))
+
+    def _number(self, fields: Mapping[str, Any]) -> int:
+        """Return the number of a key, 0 where the fields tell none."""
+        best: dict[str, tuple[int, str, str]] = {}
+        for name, raw in fields.items():
+            place = place_of(name)
+            value = None if place is None else _value(place[0], raw)
+            if place is None or value is None:
+                continue
+            kind, rank = place
+            if kind not in best or rank < best[kind][0]:
+                best[kind] = rank, name, value
+        for kind, (_, name, _) in best.items():
+            self.names.setdefault(kind, name)
+        found = tuple(best[kind][2] if kind in best else None for kind in KINDS)
+        return self.keys.setdefault(found, len(self.keys))
+
+    def _differ(self, rows: int) -> list[set[str | None]]:
+        """Return what rows tell of each kind; a model of which nothing is said may be any.
+
+        So a single model that some rows name is that of all.
+        """
+        counts = np.bincount(self._keys_of(rows), minlength=len(self.keys))
+        met = [found for found, count in zip(self.keys, counts.tolist(), strict=True) if count]
+        told = [{found[at] for found in met} for at in range(len(KINDS))]
+        return [
+            values - {None} if kind == "model" and len(values) == 2 else values
+            for kind, values in zip(KINDS, told, strict=True)
+        ]
+
+    def groups(self, rows: int) -> NDArray[np.int64] | None:
+        """Return a number for each row, equal where prefixes may be shared; None for one group."""
+        differ = self._differ(rows)
+        kept = [kind in self.kept and len(differ[at]) > 1 for at, kind in enumerate(KINDS)]
+        groups: dict[Found, int] = {}
+        group_of = np.zeros(len(self.keys), dtype=np.int64)
+        for found, number in self.keys.items():
+            part = tuple(value if keep else None for value, keep in zip(found, kept, strict=True))
+            group_of[number] = groups.setdefault(part, len(groups))
+        column = group_of[self._keys_of(rows)]
+        return column if len(column) and (column != column[0]).any() else None
+
+    def facts(self, rows: int) -> list[str]:
+        """Say by what prefixes of rows are kept apart, and by what not though it differs."""
+        apart, together, differ = [], [], self._differ(rows)
+        counts = np.bincount(self._keys_of(rows), minlength=len(self.keys)).tolist()
+        for at, kind in enumerate(KINDS):
+            if len(differ[at]) > 1:
+                pairs = zip(self.keys, counts, strict=True)
+                without = sum(count for found, count in pairs if found[at] is None)
+                said = self._told(kind, len(differ[at] - {None}), without)
+                (apart if kind in self.kept else together).append(said)
+        facts = []
+        if apart:
+            facts.append(f"prefixes are kept apart by {' and '.join(apart)}")
+        if together:
+            facts.append(f"prefixes are not kept apart by {' and '.join(together)} (isolate)")
+        return facts
+
+    def _keys_of(self, rows: int) -> NDArray[np.int64]:
+        """Return the number of each row's key; the last rows may not have been added."""
+        column = np.zeros(rows, dtype=np.int64)
+        column[: len(self.column)] = self.column
+        return column
+
+    def _told(self, kind: str, values: int, without: int) -> str:
+        parts = [f"{values:,} value{'s' * (values != 1)}"]
+        if without:
+            parts.append(f"{without:,} row{'s' * (without != 1)} without")
+        if kind == "media":
+            parts.append("the whole prompt, as the place of the media is not known")
+        return f"{printable(self.names[kind], 60)} ({', '.join(parts)})"
+
+
+def _value(kind: str, raw: Any) -> str | None:
+    """Return a value as text, None for one that stands for nothing; long ones as a digest."""
+    if raw is None or raw in ("", [], {}):
+        return None
+    if kind == "lora":
+        if raw is False or raw == 0:  # vLLM numbers adapters from 1
+            return None
+        if isinstance(raw, dict):
+            named = (raw[name] for name in _LORA_NAMES if raw.get(name) not in (None, ""))
+            raw = next(named, raw)
+    text = raw if isinstance(raw, str) else msgspec.json.encode(raw, order="sorted").decode()
+    if len(text) <= _LONG:
+        return text
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
