@@ -107,9 +107,7 @@ class _Reader:
 
     def _media_detail(self) -> str:
         if self.texts:
-            return (
-                "images, sounds and videos count as a short mark each, behind the text of the turn"
-            )
+            return "images, sounds and videos count as a short mark each, behind their turn's text"
         return "images, sounds and videos are passed over: lengths are as the file tells them"
 
     def finish(self) -> Rows:
@@ -178,7 +176,7 @@ def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None
 
 
 def _content(turn: Turn) -> str:
-    """Return the text of a turn, and behind it a mark for each medium that differs where it does."""
+    """Return the text of a turn, and behind it a mark for each medium."""
     marks = (part_mark(medium) for medium in turn.media())
     return "".join([turn.said() or "", *marks])
 

@@ -34,7 +34,24 @@ NAMES: dict[str, tuple[str, ...]] = {
         "adapter_id",
     ),
     "model": ("model", "model_name", "model_id", "gen_ai.request.model", "gen_ai.response.model"),
-    "media": ("mm_hashes", "mm_hash", "multi_modal_hashes", "multi_modal_uuids", "mm_uuids"),
+    "media": (
+        "mm_hashes",
+        "mm_hash",
+        "multi_modal_hashes",
+        "multi_modal_uuids",
+        "mm_uuids",
+        "multi_modal_data",
+        "image",
+        "images",
+        "image_url",
+        "image_urls",
+        "image_files",
+        "image_data",
+        "audio",
+        "audios",
+        "video",
+        "videos",
+    ),
 }
 """The kinds of keys, and the fields that tell one; of several, the first goes before the others."""
 

@@ -103,7 +103,7 @@ class Shape:
     __slots__ = ("key", "nested", "unused")
 
     def __init__(self, place: Place, names: tuple[str, ...]) -> None:
-        self.key = [name for name in names if place.holds_key and place_of(name) is not None]
+        self.key = [name for name in names if place.holds_key and _is_key(place, name)]
         self.nested: list[tuple[str, Place]] = []
         self.unused: list[tuple[str, str]] = []
         for name in names:
@@ -112,6 +112,12 @@ class Shape:
                 self.nested.append((name, place.under(name, known)))
             elif name not in self.key and not place.knows(name):
                 self.unused.append((name, place.named(name)))
+
+
+def _is_key(place: Place, name: str) -> bool:
+    """Say whether a field belongs to a key; a record that declares media knows where they stand."""
+    found = place_of(name)
+    return found is not None and not (found[0] == "media" and place.knows(name))
 
 
 @dataclass(slots=True)
