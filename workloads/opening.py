@@ -79,6 +79,7 @@ def format_of(path: Path) -> str:
         Where the file cannot be read, or looks like none.
     """
     from workloads.formats import FORMATS
+    from workloads.recognition import description
 
     head = read_head(path)
     if not head.names and not head.text.strip():
@@ -87,5 +88,6 @@ def format_of(path: Path) -> str:
         if format.matches(head):
             return name
     what = "another Parquet file than a saved trace; it " if head.text == MAGIC else ""
-    known = f"looks like no known trace format ({', '.join(FORMATS)}); --format names one"
-    raise DataError(str(path), what + known)
+    known = f"; --format names one of {', '.join(FORMATS)}"
+    unlike = f"{what}looks like no known trace format{description(head, FORMATS)}"
+    raise DataError(str(path), unlike + known)

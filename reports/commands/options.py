@@ -55,6 +55,14 @@ SessionRate = Annotated[
         help="Spread the starts of sessions, where a file tells none.",
     ),
 ]
+Isolate = Annotated[
+    str | None,
+    typer.Option(
+        "--isolate",
+        metavar="salt,lora,model,media|none",
+        help="What keeps prefixes apart, where a file tells it; default: all.",
+    ),
+]
 Generator = Annotated[
     str | None, typer.Option("--generator", help="As in chats:turns_mean=3; default: built-in.")
 ]
@@ -73,6 +81,7 @@ def read_options(
     jitter: int | None = None,
     session_rate: float | None = None,
     seed: int | None = None,
+    isolate: str | None = None,
 ) -> dict[str, Any]:
     """Return flags as keywords of `workloads.opening.open_trace`, without those not given."""
     given = {
@@ -84,6 +93,7 @@ def read_options(
         "jitter": jitter,
         "session_rate": session_rate,
         "seed": seed,
+        "isolate": isolate,
     }
     return {name: value for name, value in given.items() if value is not None}
 

@@ -19,7 +19,16 @@ from simulator.units import parse_capacity, parse_seconds, parse_share
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
 AUTO = "auto"  # warm-up by MSER-5
-READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
+READ_OPTIONS = (
+    "block",
+    "time_unit",
+    "rows",
+    "tokenizer",
+    "jitter",
+    "session_rate",
+    "seed",
+    "isolate",
+)
 NOT_IN_GRID = (
     "workload.builtin",
     "workload.block",
@@ -76,6 +85,7 @@ class Workload(_Section):
     jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
     session_rate: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
+    isolate: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
     knobs: dict[str, Any] = {}
 

@@ -13,7 +13,7 @@ from simulator.errors import DataError, printable
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import explain
 from workloads.reading.reader import read_lines
-from workloads.reading.table_columns import OtherColumns, columns_of
+from workloads.reading.table_columns import OtherColumns, columns_of, without
 from workloads.rows import Rows
 
 Line = TypeVar("Line", bound=msgspec.Struct)
@@ -82,7 +82,8 @@ def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> 
     wanted = [f.encode_name for f in msgspec.structs.fields(kind) if f.required]
     if not set(wanted) <= set(names):
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        raise DataError(str(path), f"{what}; found '{printable(found, 120)}'", line=number)
+        lacking = without(names, wanted)
+        raise DataError(str(path), f"{what}; found '{printable(found, 120)}'{lacking}", line=number)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)

@@ -11,7 +11,7 @@ from typing import Protocol
 from simulator.errors import DataError, printable
 from workloads.reading.fields import Problem
 from workloads.reading.reader import MAX_LINE_BYTES, read_text
-from workloads.reading.table_columns import OtherColumns
+from workloads.reading.table_columns import OtherColumns, without
 from workloads.rows import Rows
 
 Record = dict[str, str]
@@ -86,7 +86,7 @@ def _names(path: Path, lines: _Lines, wanted: Sequence[str]) -> list[str]:
     if not set(wanted) <= set(names):
         found = printable(",".join(names), 120)
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        raise DataError(str(path), f"{what}; found '{found}'", line=1)
+        raise DataError(str(path), f"{what}; found '{found}'{without(names, wanted)}", line=1)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)

@@ -11,7 +11,7 @@ import msgspec
 from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import names_in
-from workloads.reading.json_lines import explain, not_finite
+from workloads.reading.json_lines import also_found, explain, not_finite
 from workloads.reading.reader import read_text
 from workloads.reading.watching import Watch
 from workloads.rows import Rows
@@ -53,6 +53,8 @@ def read_json_documents(
         problem = _taken(text, watch, take, number)
         if problem is not None:
             field, what = problem
+            if not len(rows) and rows.first_bad is None:
+                what += also_found(what, text)
             rows.refuse(DataError(str(file), what, field=field))
     return rows
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import msgspec
 
-from simulator.errors import DataError
-from workloads.reading.fields import MISSING, Problem
+from simulator.errors import DataError, printable
+from workloads.reading.fields import MISSING, Problem, listed
 from workloads.reading.reader import read_lines
 from workloads.reading.watching import Watch
 from workloads.rows import Rows
@@ -27,6 +27,8 @@ _WORDS = {
 }
 
 Line = TypeVar("Line")
+
+_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_json_lines(
@@ -61,6 +63,8 @@ def read_json_lines(
             problem = None, "expected a JSON object, found one nested too deeply"
         if problem is not None:
             field, what = problem
+            if not len(rows) and rows.first_bad is None:
+                what += also_found(what, text)
             rows.refuse(DataError(str(path), what, line=number, field=field))
     if not number:
         raise DataError(str(path), "expected JSON lines, found an empty file")
@@ -73,6 +77,19 @@ def not_finite(text: bytes) -> Problem | None:
     if named is None:
         return None
     return named[1].decode(), f"expected a finite number, found {named[2].decode()}"
+
+
+def also_found(what: str, text: bytes) -> str:
+    """Return what else to say of the first object: the fields that it has, or how it begins."""
+    if text.lstrip()[:1] not in {b"{", b"["} and "broken line" in what:
+        return f", which begins with '{printable(text[:400].decode(errors='replace'), 60)}'"
+    if "found none" not in what:
+        return ""
+    try:
+        names = list(_names(text))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    return f"; found instead: {listed(names)}" if names else ""
 
 
 def explain(said: str) -> Problem:

@@ -42,3 +42,9 @@ class OtherColumns:
 def columns_of(kind: type[msgspec.Struct]) -> frozenset[str]:
     """Return the columns that a record declares."""
     return frozenset(declared.encode_name for declared in msgspec.structs.fields(kind))
+
+
+def without(names: Collection[str], wanted: Collection[str]) -> str:
+    """Return which wanted columns are missing, for a message, where some are there."""
+    missing = [name for name in wanted if name not in names]
+    return "" if len(missing) == len(wanted) else f", without {', '.join(missing)}"

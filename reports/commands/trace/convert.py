@@ -6,6 +6,7 @@ from reports.commands.options import (
     Block,
     DrawSeed,
     Format,
+    Isolate,
     Jitter,
     Json,
     OnBadLine,
@@ -30,6 +31,7 @@ def convert(
     jitter: Jitter = None,
     session_rate: SessionRate = None,
     seed: DrawSeed = None,
+    isolate: Isolate = None,
     json: Json = False,
 ) -> None:
     """Write a trace in another form: .parquet opens at once, .jsonl(.gz) is read everywhere."""
@@ -37,7 +39,7 @@ def convert(
 
     refuse_suffix(out)
     options = read_options(
-        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
+        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed, isolate
     )
     trace = open_trace(file, format=format, **options)
     write(trace, out, trace.granularity, as_json=json)

@@ -10,6 +10,7 @@ import typer
 from reports.commands.options import (
     Block,
     Format,
+    Isolate,
     Json,
     OnBadLine,
     RowsAre,
@@ -44,6 +45,7 @@ def from_stats(
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
     session_rate: SessionRate = None,
+    isolate: Isolate = None,
     json: Json = False,
 ) -> None:
     """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
@@ -63,6 +65,7 @@ def from_stats(
         tokenizer,
         session_rate=session_rate,
         seed=None if session_rate is None else seed,
+        isolate=isolate,
     )
     if is_stats(file) and (options or format is not None or stats is not None):
         raise UsageError(

@@ -11,6 +11,7 @@ from reports.commands.options import (
     Block,
     DrawSeed,
     Format,
+    Isolate,
     Jitter,
     Json,
     OnBadLine,
@@ -37,6 +38,7 @@ def inspect(
     jitter: Jitter = None,
     session_rate: SessionRate = None,
     seed: DrawSeed = None,
+    isolate: Isolate = None,
     json: Json = False,
 ) -> None:
     """Say what a trace holds, and what an ideal cache would save."""
@@ -44,7 +46,7 @@ def inspect(
     from workloads.opening import open_trace
 
     options = read_options(
-        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
+        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed, isolate
     )
     trace = open_trace(file, format=format, **options)
     if not len(trace):
