@@ -35,9 +35,10 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
         For a file that cannot be read, does not hold what it should or is of no known format.
     """
     path = Path(path)
-    if is_saved(path):
-        return load(path)
     chosen = ReadOptions(**options)
+    if is_saved(path):
+        refuse_isolation(chosen)
+        return load(path)
     rows = read_rows(path, chosen, format)
     if not len(rows) and rows.first_bad is not None:
         raise rows.first_bad
@@ -53,6 +54,14 @@ def is_saved(path: Path) -> bool:
         return False
     metadata = parquet_metadata(path)
     return metadata is None or METADATA_KEY in metadata
+
+
+def refuse_isolation(options: ReadOptions) -> None:
+    """Raise `UsageError` where a saved trace is to keep prefixes apart: its fields are gone."""
+    if options.isolate is not None:
+        raise UsageError(
+            "isolate: a saved trace keeps prefixes apart as at its import: convert its source again"
+        )
 
 
 def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Rows:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workloads.anomaly import Anomaly
-from workloads.opening import is_saved, read_rows
+from workloads.opening import is_saved, read_rows, refuse_isolation
 from workloads.options import ReadOptions
 from workloads.prefixes.id_ranges import IdRanges
 from workloads.prefixes.numbering import Int64
@@ -41,11 +41,12 @@ def validate(path: str | Path, *, format: str | None = None, **options: Any) -> 
         Where the file cannot be read as lines at all, or is a damaged saved trace.
     """
     path = Path(path)
+    chosen = ReadOptions(**options | {"on_bad_line": "skip"})
     if is_saved(path):
+        refuse_isolation(chosen)
         trace = load(path)
         notes = [Anomaly("note", 1, None, note) for note in trace.notes]
         return [*notes, *_common(facts_of_trace(trace))]
-    chosen = ReadOptions(**options | {"on_bad_line": "skip"})
     return list(_anomalies(read_rows(path, chosen, format)))
 
 

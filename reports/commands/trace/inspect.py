@@ -29,6 +29,9 @@ from simulator.errors import DataError
 def inspect(
     file: File,
     page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Tell working sets in GiB of a profile, or of its JSON file.")
+    ] = None,
     block: Block = None,
     format: Format = None,
     on_bad_line: OnBadLine = None,
@@ -45,6 +48,12 @@ def inspect(
     from workloads.inspection import inspect as inspect_trace
     from workloads.opening import open_trace
 
+    memory = None
+    if profile is not None:
+        from calibration.catalogue import open_profile
+        from reports.trace.memory import Memory
+
+        memory = Memory.of(open_profile(profile))
     options = read_options(
         block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed, isolate
     )
@@ -55,12 +64,13 @@ def inspect(
     if page is not None:
         from reports.trace.page import write_trace_page
 
-        write_trace_page(page, found)
+        write_trace_page(page, found, memory)
     if json:
-        print_json(found.as_json())
+        told = found.as_json()
+        print_json(told if memory is None else {**told, "memory": memory.as_json(found)})
     else:
         from reports.trace.summary import print_inspection
 
-        print_inspection(found)
+        print_inspection(found, memory)
     if page is not None:
         say(f"page: {page}")
