@@ -95,7 +95,7 @@ class Isolation:
 
         What the document around it says holds for the line where it says nothing else.
         """
-        said = {**self.document, **fields} if self.document else fields
+        said = _over(self.document, fields)
         number = self._number(said)
         self._line = line, said
         if number:
@@ -109,7 +109,7 @@ class Isolation:
         What the line says holds for the row where it says nothing else.
         """
         around = self._line[1] if self._line[0] == line else self.document
-        number = self._number({**around, **fields} if around else fields)
+        number = self._number(_over(around, fields))
         if number or self.lines:
             self.lines[line] = number
 
@@ -183,7 +183,8 @@ class Isolation:
         if apart:
             facts.append(f"prefixes are kept apart by {' and '.join(apart)}")
         if together:
-            facts.append(f"prefixes are not kept apart by {' and '.join(together)} (isolate)")
+            told = f"prefixes are not kept apart by {' and '.join(together)}"
+            facts.append(f"{told}: they are let share a cache")
         return facts
 
     def _keys_of(self, rows: int) -> NDArray[np.int64]:
@@ -199,6 +200,13 @@ class Isolation:
         if kind == "media":
             parts.append("the whole prompt, as the place of the media is not known")
         return f"{printable(self.names[kind], 60)} ({', '.join(parts)})"
+
+
+def _over(around: Mapping[str, Any], fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return fields, and those around them of which they say nothing."""
+    if not around:
+        return fields
+    return {**around, **{name: raw for name, raw in fields.items() if raw is not None}}
 
 
 def _value(kind: str, raw: Any) -> str | None:
