@@ -171,7 +171,9 @@ class Isolation:
 
     def facts(self, rows: int) -> list[str]:
         """Say by what prefixes of rows are kept apart, and by what not though it differs."""
-        apart, together, differ = [], [], self._differ(rows)
+        apart: list[str] = []
+        together: list[str] = []
+        differ = self._differ(rows)
         counts = np.bincount(self._keys_of(rows), minlength=len(self.keys)).tolist()
         for at, kind in enumerate(KINDS):
             if len(differ[at]) > 1:

@@ -46,7 +46,7 @@ class Watch(Generic[Line]):
         known = known_fields(kind)
         self._top = None if known is None else Place(known, path, holds_key=True)
         flat = known is not None and known.flat and isinstance(kind, msgspec.StructMeta)
-        self._flat = Flat(kind, path) if flat else None
+        self._flat: Flat[Line] | None = Flat(kind, path) if flat else None
 
     def decode(self, text: bytes | msgspec.Raw, line: int, unit: str = "rows") -> Line:
         """Return a record; its fields count once a line, or as often as they come ("times").
@@ -59,13 +59,13 @@ class Watch(Generic[Line]):
         flat = self._flat
         if flat is not None:
             try:
-                record = flat.decode(text)
+                learnt: Line = flat.decode(text)
             except msgspec.ValidationError:
                 pass  # a field of which nothing is known yet, or one that is wrong
             else:
                 if flat.values is not None:
-                    flat.tell(record, line, self._rows)
-                return record
+                    flat.tell(learnt, line, self._rows)
+                return learnt
         record = self._decode(text)
         if self._top is not None:
             self._look(self._top, text, line, unit)
@@ -91,6 +91,8 @@ class Flat(Generic[Line]):
     It declares the fields that lines were seen to have, so that one pass decodes the record and
     tells which of them a line has; a field not seen yet is an error.
     """
+
+    decode: Callable[[bytes | msgspec.Raw], Line]
 
     def __init__(self, kind: type[Line], path: str) -> None:
         self._kind = kind
@@ -136,7 +138,7 @@ class Flat(Generic[Line]):
             for place, name in zip(places, self._names, strict=True)
         ]
         kind: Any = self._kind
-        learnt = msgspec.defstruct(
+        learnt: Any = msgspec.defstruct(
             kind.__name__, other, bases=(kind,), forbid_unknown_fields=True, gc=False
         )
         self.decode = msgspec.json.Decoder(learnt).decode
