@@ -58,6 +58,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 KINDS = tuple(NAMES)
 _PLACES = {name: (kind, at) for kind, names in NAMES.items() for at, name in enumerate(names)}
 _LORA_NAMES = ("lora_name", "name", "lora_int_id", "id", "lora_path")
+_MOST_KNOWN = 1 << 16  # sets of fields whose key is remembered
 _LONG = 200  # characters of a value that is kept as it is
 
 Found = tuple[str | None, ...]  # by kind: the value, None where there is none
@@ -88,6 +89,7 @@ class Isolation:
     document: dict[str, Any] = field(default_factory=dict)
     column: array[int] = field(default_factory=lambda: array("i"))
     _usual: int = 0  # the key of rows whose line tells none
+    _known: dict[tuple[tuple[str, Any], ...], int] = field(default_factory=dict)
     _line: tuple[int, Mapping[str, Any]] = (-1, {})  # the last line, and what it says
 
     def look(self, line: int, fields: Mapping[str, Any]) -> None:
@@ -95,7 +97,7 @@ class Isolation:
 
         What the document around it says holds for the line where it says nothing else.
         """
-        said = _over(self.document, fields)
+        said = _over(self.document, fields) if self.document else fields
         number = self._number(said)
         self._line = line, said
         if number:
@@ -125,11 +127,24 @@ class Isolation:
 
     def add(self, line: int, row: int) -> None:
         """Add a row of a line, those before it having none where they were not added."""
-        self.column.extend([0] * (row - len(self.column)))
+        if row > len(self.column):
+            self.column.extend([0] * (row - len(self.column)))
         self.column.append(self.lines.get(line, self._usual))
 
     def _number(self, fields: Mapping[str, Any]) -> int:
-        """Return the number of a key, 0 where the fields tell none."""
+        """Return the number of a key, 0 where the fields tell none, and remember it."""
+        try:
+            said = tuple(fields.items())
+            if said in self._known:
+                return self._known[said]
+        except TypeError:  # a list or an object among them
+            return self._new_number(fields)
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        number = self._known[said] = self._new_number(fields)
+        return number
+
+    def _new_number(self, fields: Mapping[str, Any]) -> int:
         best: dict[str, tuple[int, str, str]] = {}
         for name, raw in fields.items():
             place = place_of(name)

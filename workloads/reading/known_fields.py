@@ -8,8 +8,6 @@ from typing import Any
 
 import msgspec
 
-from workloads.reading.isolation import place_of
-
 
 @dataclass(slots=True)
 class Known:
@@ -24,13 +22,6 @@ class Known:
     def nothing(cls) -> Known:
         """Return what is known of an object that no struct stands for."""
         return cls((), frozenset())
-
-    @property
-    def flat(self) -> bool:
-        """Whether this is one struct without others within, and without a field of a key."""
-        nested = any(self.nested(name) is not None for name in self.names)
-        keyed = any(place_of(name) is not None for name in self.names)
-        return len(self.kinds) == 1 and not nested and not keyed
 
     def nested(self, name: str) -> Known | None:
         """Return what is known of the records under a field; None where it holds none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -10,7 +11,7 @@ from workloads.reading.isolation import place_of
 from workloads.reading.known_fields import Known
 
 MOST_SHAPES = 4096  # orders of names in an object, whose meaning is remembered
-MOST_LEVELS = 8
+MOST_LEVELS = 6
 NULL = msgspec.Raw(b"null")  # a field that is null is not there
 
 # Objects that hold a request, or what a client adds to one: a key stands in them as on the line.
@@ -24,7 +25,7 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 class Place:
     """Where objects stand in a file, and what is known of their fields."""
 
-    __slots__ = ("_known", "_path", "_shapes", "below", "holds_key", "later", "level")
+    __slots__ = ("_known", "_path", "_shapes", "below", "holds_key", "later", "learnt", "level")
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Place:
         self._path = path
         self._shapes: dict[tuple[str, ...], Shape] = {}
         self.below: dict[str, Place] = {}
+        self.learnt: list[str] = []  # fields that no record declares, as they came up
         self.holds_key = holds_key
         self.later = later  # a key found here gives way to one of the request
         self.level = level
@@ -71,6 +73,17 @@ class Place:
         """Say whether the record declares a field."""
         return name in self._known.names
 
+    def is_key(self, name: str) -> bool:
+        """Say whether a field belongs to a key; records that declare media know where they are."""
+        found = place_of(name) if self.holds_key else None
+        return found is not None and not (found[0] == "media" and self.knows(name))
+
+    def learn(self, names: list[str]) -> int:
+        """Keep fields that no record declares; return how many are new."""
+        new = [name for name in names if name not in self.learnt]
+        self.learnt += new
+        return len(new)
+
     def under(self, name: str, known: Known) -> Place:
         """Return the place of the objects under a name."""
         if name not in self.below:
@@ -100,10 +113,10 @@ class Place:
 class Shape:
     """What an object with certain names holds."""
 
-    __slots__ = ("key", "nested", "unused")
+    __slots__ = ("key", "nested", "other", "unused")
 
     def __init__(self, place: Place, names: tuple[str, ...]) -> None:
-        self.key = [name for name in names if place.holds_key and _is_key(place, name)]
+        self.key = [name for name in names if place.is_key(name)]
         self.nested: list[tuple[str, Place]] = []
         self.unused: list[tuple[str, str]] = []
         for name in names:
@@ -112,12 +125,8 @@ class Shape:
                 self.nested.append((name, place.under(name, known)))
             elif name not in self.key and not place.knows(name):
                 self.unused.append((name, place.named(name)))
-
-
-def _is_key(place: Place, name: str) -> bool:
-    """Say whether a field belongs to a key; a record that declares media knows where they stand."""
-    found = place_of(name)
-    return found is not None and not (found[0] == "media" and place.knows(name))
+        declared = [name for name in self.key if not place.knows(name)]
+        self.other = [name for name, _ in self.unused] + declared
 
 
 @dataclass(slots=True)
@@ -125,8 +134,9 @@ class Met:
     """What a walk has met: the paths of unused fields, and the fields that belong to a key."""
 
     paths: list[str] = field(default_factory=list)
-    key: dict[str, msgspec.Raw] = field(default_factory=dict)
-    nested: bool = False  # whether some stand in objects within
+    key: dict[str, Any] = field(default_factory=dict)
+    other: list[tuple[Place, list[str]]] = field(default_factory=list)  # not declared, by place
+    loose: bool = False  # whether some stand in objects that no record declares
 
 
 def walk(place: Place, text: bytes | msgspec.Raw, met: Met) -> None:
@@ -139,6 +149,8 @@ def walk(place: Place, text: bytes | msgspec.Raw, met: Met) -> None:
         names = _object(text)
         shape = place.shape(names)
         met.paths += [path for name, path in shape.unused if names[name] != NULL]
+        if shape.other:
+            met.other.append((place, shape.other))
         for name in shape.key:
             if not (place.later and name in met.key):
                 met.key[name] = names[name]
@@ -146,6 +158,7 @@ def walk(place: Place, text: bytes | msgspec.Raw, met: Met) -> None:
             raw = names[name]
             if below.unknown and bytes(memoryview(raw)[:1]) != b"{":
                 met.paths += [place.named(name)] if raw != NULL else []
+                met.other.append((place, [name]))
             else:
-                met.nested = True
+                met.loose |= below.unknown
                 walk(below, raw, met)
