@@ -1,17 +1,19 @@
-"""Record types that learn which other fields a file has, so that one pass reads them too.
+"""Types that learn which other fields a file has, so that one more pass finds them.
 
-Each struct gets a variant that refuses unknown fields and declares those that were seen so far:
-decoding then tells which of them an object has, and fails where there is a new one. Variants
-depend on where a struct stands, as the fields beside it may.
+As long as a file has no field that a record does not declare, a variant of the record's type that
+refuses unknown fields reads it. Then the record is read as it is, and beside it a *probe*: a type
+that declares, for each place where a record stands, what was seen so far, and takes values as raw
+bytes. It fails where there is a field that is new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from operator import attrgetter, or_
 from types import UnionType
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -19,20 +21,39 @@ from workloads.reading.places import NULL, Met, Place
 
 MOST_LEARNT = 64  # other fields of a record, those of records within included
 
+_SEQUENCES = (list, tuple, set, frozenset)
+
 Line = TypeVar("Line")
 
 
 class Learning(Generic[Line]):
-    """Decodes records of one kind together with the other fields that were learnt."""
+    """Decodes records of one kind, and finds the other fields that were learnt."""
 
     def __init__(self, kind: type[Line], top: Place) -> None:
         self._kind = kind
+        self._plain = msgspec.json.Decoder(kind).decode
         self.top = top
         self._learnt = 0
         self._build()
 
+    def decode(self, text: bytes | msgspec.Raw, met: Met) -> Line:
+        """Return a record, and meet what it has besides what it declares.
+
+        Raises
+        ------
+        msgspec.ValidationError
+            For a field that is not known yet, or one that is wrong.
+        """
+        found = self._decode(text)
+        if self._plan is not None:
+            if isinstance(found, msgspec.Struct):
+                self._plan.tell(found, met.paths, met.key)
+            elif isinstance(found, _SEQUENCES):
+                self._plan.tell_all(found, met.paths, met.key)
+        return self._plain(text) if self._learnt else found
+
     def learn(self, met: Met) -> bool:
-        """Declare the other fields of a record; say whether that can be done."""
+        """Learn the other fields of a record; say whether that can be done."""
         new = sum(place.learn(names) for place, names in met.other)
         self._learnt += new
         if met.loose or not new or self._learnt > MOST_LEARNT:
@@ -44,11 +65,11 @@ class Learning(Generic[Line]):
         return True
 
     def _build(self) -> None:
-        plans: dict[int, Plan] = {}
-        variant: Any = _variant(self._kind, self.top, plans)
-        self.decode: Callable[[bytes | msgspec.Raw], Line] = msgspec.json.Decoder(variant).decode
-        plan = plans.get(id(self.top)) or plans[id(self.top.each())]
-        self.plan = plan if plan.settle() else None
+        variants = _Variants(probing=self._learnt > 0)
+        kind: Any = variants.of(self._kind, self.top)
+        self._decode: Callable[[bytes | msgspec.Raw], Any] = msgspec.json.Decoder(kind).decode
+        plan = variants.plans.get(id(self.top)) or variants.plans[id(self.top.each())]
+        self._plan = plan if plan.settle() else None
 
 
 class Plan:
@@ -82,11 +103,11 @@ class Plan:
         """Add the paths of other fields of a record and of those within, and those of a key."""
         if self._unused is not None:
             values = self._unused(record)
-            if None not in values and NULL not in values:
+            if NULL not in values:
                 paths += self._paths
             else:
                 there = zip(self._paths, values, strict=True)
-                paths += [path for path, raw in there if raw is not None and raw != NULL]
+                paths += [path for path, raw in there if raw != NULL]
         for name, attribute in self._keys:
             value = getattr(record, attribute, None)
             if value is not None and not (self._later and name in key):
@@ -95,60 +116,80 @@ class Plan:
             value = getattr(record, attribute, None)
             if value is None:
                 continue
-            if type(value) is list:
-                for item in value:
-                    if isinstance(item, msgspec.Struct):
-                        plan.tell(item, paths, key)
-            elif isinstance(value, msgspec.Struct):
+            if isinstance(value, msgspec.Struct):
                 plan.tell(value, paths, key)
+            elif isinstance(value, _SEQUENCES):
+                plan.tell_all(value, paths, key)
+
+    def tell_all(self, records: Iterable[Any], paths: list[str], key: dict[str, Any]) -> None:
+        """Do so for each record among some values."""
+        for record in records:
+            if isinstance(record, msgspec.Struct):
+                self.tell(record, paths, key)
+            elif isinstance(record, _SEQUENCES):
+                self.tell_all(record, paths, key)
 
 
-def _variant(kind: Any, place: Place, plans: dict[int, Plan]) -> Any:
-    """Return a type with variants in place of the structs in it."""
-    if isinstance(kind, msgspec.StructMeta):
-        return _struct(kind, place, plans)
-    origin = get_origin(kind)
-    if origin is None or origin is Literal:
+@dataclass(slots=True)
+class _Variants:
+    """Makes variants of types, or probes, and plans where to look in what they read."""
+
+    probing: bool
+    plans: dict[int, Plan] = field(default_factory=dict)  # by place
+
+    def of(self, kind: Any, place: Place) -> Any:
+        """Return a type with variants in place of the structs in it."""
+        if isinstance(kind, msgspec.StructMeta):
+            return kind if kind.__struct_config__.array_like else self._struct(kind, place)
+        origin = get_origin(kind)
+        if origin is Annotated:
+            return Annotated[(self.of(get_args(kind)[0], place), *kind.__metadata__)]
+        if origin in {Union, UnionType}:
+            return reduce(or_, (self.of(each, place) for each in get_args(kind)))
+        if origin in _SEQUENCES:
+            return origin[tuple(self.of(each, place.each()) for each in get_args(kind))]
         return kind
-    if origin is Annotated:
-        return Annotated[(_variant(get_args(kind)[0], place, plans), *kind.__metadata__)]
-    inner = place if origin in {Union, UnionType} else place.each()
-    args = tuple(_variant(each, inner, plans) for each in get_args(kind))
-    return reduce(or_, args) if inner is place else origin[args]
+
+    def _struct(self, kind: Any, place: Place) -> Any:
+        """Return the variant of a struct, and plan where to look in its records."""
+        attributes = {}
+        below = []
+        fields: list[tuple[str, Any, Any]] = []
+        for declared in _fields(kind):
+            name = declared.encode_name
+            attributes[name] = declared.name
+            known = place.goes_on(name)
+            nested = known is not None and place.under(name, known)
+            if nested:
+                inner = nested.each()
+                below += [(declared.name, at) for at in (nested, inner, inner.each())]
+            if self.probing:
+                value = self.of(declared.type, nested) if nested else _raw(place, name)
+                fields.append((declared.name, value, msgspec.field(name=name, default=None)))
+            elif nested:
+                fields.append((declared.name, self.of(declared.type, nested), _as(declared)))
+        for at, name in enumerate(place.learnt):
+            attributes[name] = f"other_field_{at}_"
+            absent = msgspec.field(name=name, default=None if place.is_key(name) else NULL)
+            fields.append((attributes[name], _raw(place, name), absent))
+        plan = self.plans.setdefault(id(place), Plan(place, attributes))
+        plan.below += [(name, self.plans[id(at)]) for name, at in below if id(at) in self.plans]
+        config = kind.__struct_config__
+        return msgspec.defstruct(
+            kind.__name__,
+            fields,
+            bases=None if self.probing else (kind,),
+            forbid_unknown_fields=True,
+            kw_only=True,
+            tag=config.tag,
+            tag_field=config.tag_field,
+            gc=False,
+        )
 
 
-def _struct(kind: Any, place: Place, plans: dict[int, Plan]) -> Any:
-    """Return the variant of a struct, and plan where to look in its records."""
-    info = kind.__struct_config__
-    if info.array_like:
-        return kind
-    fields: list[tuple[str, Any, Any]] = []
-    attributes = {}
-    below = []
-    for declared in _fields(kind):
-        name = declared.encode_name
-        attributes[name] = declared.name
-        known = place.goes_on(name)
-        if known is not None:
-            inner = place.under(name, known)
-            fields.append((declared.name, _variant(declared.type, inner, plans), _as(declared)))
-            below += [(declared.name, inner), (declared.name, inner.each())]
-    for at, name in enumerate(place.learnt):
-        attributes[name] = f"other_field_{at}_"
-        other = Any if place.is_key(name) else msgspec.Raw
-        fields.append((attributes[name], other, msgspec.field(name=name, default=None)))
-    plan = plans.setdefault(id(place), Plan(place, attributes))
-    plan.below += [(name, plans[id(inner)]) for name, inner in below if id(inner) in plans]
-    return msgspec.defstruct(
-        kind.__name__,
-        fields,
-        bases=(kind,),
-        forbid_unknown_fields=True,
-        kw_only=True,
-        tag=info.tag,
-        tag_field=info.tag_field,
-        gc=False,
-    )
+def _raw(place: Place, name: str) -> Any:
+    """Return how a probe takes a field: those of a key by value."""
+    return Any if place.is_key(name) else msgspec.Raw
 
 
 @lru_cache(maxsize=256)

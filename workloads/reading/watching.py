@@ -7,7 +7,7 @@ record with fields not met before is looked at twice; the types then learn them 
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -57,17 +57,14 @@ class Watch(Generic[Line]):
             if self._top is not None:
                 self._look(self._top, text, line, unit)
             return record
+        met = Met()
         try:
-            record = learning.decode(text)
-        except msgspec.ValidationError:  # a field that is not known yet, or one that is wrong
+            record = learning.decode(text, met)
+        except msgspec.ValidationError:
             record = self._decode(text)
             self._look(learning.top, text, line, unit)
         else:
-            if learning.plan is not None:
-                paths: list[str] = []
-                key: dict[str, Any] = {}
-                learning.plan.tell(record, paths, key)
-                self._tell(paths, key, line, unit)
+            self._tell(met, line, unit)
         return record
 
     def _look(self, top: Place, text: bytes | msgspec.Raw, line: int, unit: str) -> None:
@@ -75,12 +72,12 @@ class Watch(Generic[Line]):
         met = Met()
         walk(top, text.strip() if isinstance(text, bytes) else text, met)
         met.key = {name: _any(raw) for name, raw in met.key.items()}
-        self._tell(met.paths, met.key, line, unit)
+        self._tell(met, line, unit)
         if self._learning is not None and not self._learning.learn(met):
             self._learning = None
 
-    def _tell(self, paths: list[str], key: dict[str, Any], line: int, unit: str) -> None:
-        rows = self._rows
+    def _tell(self, met: Met, line: int, unit: str) -> None:
+        rows, paths, key = self._rows, met.paths, met.key
         if unit == "times":
             rows.unused.add(paths, None, unit)
             rows.isolation.look_around(key)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from typing import Annotated
+
 import msgspec
 import pytest
 
@@ -78,6 +81,50 @@ def test_a_list_of_records_has_their_paths(tmp_path):
     text = ' [{"a":1,"b":2},{"a":1}]'
     rows, _ = read(tmp_path, list[Flat], text, read_json_documents)
     assert rows.unused.fact() == "not used: `b` (1 time)"
+
+
+def test_the_second_document_of_a_kind_is_read_as_the_first(tmp_path):
+    for name in ("a.json", "b.json", "c.json"):
+        (tmp_path / name).write_text('[{"a":1,"b":2},{"a":1,"model":"m"},{"b":2,"a":2}]')
+    rows, found = Rows(BlockKeys(1)), []
+    read_json_documents(tmp_path, rows, list[Flat], lambda line, number: found.extend(line))
+    assert [line.a for line in found] == [1, 1, 2] * 3
+    assert rows.unused.fact() == "not used: `b` (6 times), `model` (3 times)"
+
+
+class Tagged(msgspec.Struct, tag="t", tag_field="kind", frozen=True):
+    x: Annotated[int, msgspec.Meta(ge=0)]
+    parts: tuple[Part, ...] = ()
+
+
+class Other(msgspec.Struct, tag="o", tag_field="kind"):
+    y: float = msgspec.field(name="Y")
+    more: dict[str, Part] = {}
+
+
+class Mixed(msgspec.Struct):
+    one: Tagged | Other | None = None
+    many: list[Tagged | Other] = []
+    again: list[list[Part]] = []
+
+
+def test_types_within_types_are_read_as_they_are_and_looked_into(tmp_path):
+    line = {
+        "one": {"kind": "o", "Y": 1, "z": 1, "more": {"a": {"role": "r", "deep": 1}}},
+        "many": [{"kind": "t", "x": 2, "parts": [{"role": "r", "q": 0}]}, {"kind": "o", "Y": 2}],
+        "again": [[{"role": "r", "w": None}], [{"role": "s", "v": 2}]],
+    }
+    text = "\n".join([json.dumps(line)] * 5)
+    rows, found = read(tmp_path, Mixed, text)
+    plain = msgspec.convert(line, Mixed)
+    assert [msgspec.to_builtins(each.one)["Y"] for each in found] == [1] * 5
+    for each in found:
+        assert isinstance(each.one, Other)
+        assert each.many[0].parts[0].role == plain.many[0].parts[0].role == "r"
+    expected = {"one.z", "many[].parts[].q", "again[][].v"}
+    assert counts(rows) == dict.fromkeys(expected, (5, 1))
+    with pytest.raises(DataError, match=r"field 'many\[0\]\.x': Expected `int` >= 0"):
+        read(tmp_path, Mixed, text + '\n{"many":[{"kind":"t","x":-1}]}')
 
 
 def test_a_wrong_value_beside_an_unknown_field_is_the_same_error(tmp_path):
