@@ -11,7 +11,7 @@ import msgspec
 from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import names_in
-from workloads.reading.json_lines import also_found, explain, not_finite
+from workloads.reading.json_lines import among, explain, no_json, not_finite
 from workloads.reading.reader import read_text
 from workloads.reading.watching import Watch
 from workloads.rows import Rows
@@ -53,8 +53,6 @@ def read_json_documents(
         problem = _taken(text, watch, take, number)
         if problem is not None:
             field, what = problem
-            if not len(rows) and rows.first_bad is None:
-                what += also_found(what, text)
             rows.refuse(DataError(str(file), what, field=field))
     return rows
 
@@ -66,9 +64,9 @@ def _taken(
     number: int,
 ) -> Problem | None:
     try:
-        return take(watch.decode(text, number, "times"), number)
+        return among(take(watch.decode(text, number, "times"), number), text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return not_finite(text) or explain(str(error))
+        return not_finite(text) or no_json(text) or among(explain(str(error)), text)
     except RecursionError:
         return None, "expected a JSON document, found one nested too deeply"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from simulator.errors import DataError, printable
-from workloads.reading.fields import MISSING, Problem, listed
+from workloads.reading.fields import MISSING, Problem
 from workloads.reading.reader import read_lines
 from workloads.reading.watching import Watch
 from workloads.rows import Rows
@@ -26,9 +26,11 @@ _WORDS = {
     "str | null": "text",
 }
 
-Line = TypeVar("Line")
+MOST_NAMED = 8
 
-_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_VALUE = re.compile(rb'["\d-]|true|false|null|$')  # of which the decoder says what it is
+
+Line = TypeVar("Line")
 
 
 def read_json_lines(
@@ -56,19 +58,35 @@ def read_json_lines(
     number = 0
     for number, text in read_lines(path):
         try:
-            problem = take(decode(text, number), number)
+            problem = among(take(decode(text, number), number), text)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            problem = not_finite(text) or explain(str(error))
+            problem = not_finite(text) or no_json(text) or among(explain(str(error)), text)
         except RecursionError:
             problem = None, "expected a JSON object, found one nested too deeply"
         if problem is not None:
             field, what = problem
-            if not len(rows) and rows.first_bad is None:
-                what += also_found(what, text)
             rows.refuse(DataError(str(path), what, line=number, field=field))
     if not number:
         raise DataError(str(path), "expected JSON lines, found an empty file")
     return rows
+
+
+def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | None:
+    """Return a problem; where a field of the line itself is missing, with those that it has."""
+    if problem is None or not problem[1].endswith("found none") or "." in (problem[0] or "."):
+        return problem
+    names = _names(line) if isinstance(line, bytes) else list(line)
+    shown = ", ".join(printable(name, 40) for name in names[:MOST_NAMED])
+    more = ", ..." if len(names) > MOST_NAMED else ""
+    return (problem[0], f"{problem[1]} among {shown}{more}") if names else problem
+
+
+def _names(line: bytes) -> list[str]:
+    try:
+        found = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+    return [name for name, raw in found.items() if bytes(raw) != b"null"]
 
 
 def not_finite(text: bytes) -> Problem | None:
@@ -79,17 +97,13 @@ def not_finite(text: bytes) -> Problem | None:
     return named[1].decode(), f"expected a finite number, found {named[2].decode()}"
 
 
-def also_found(what: str, text: bytes) -> str:
-    """Return what else to say of the first object: the fields that it has, or how it begins."""
-    if text.lstrip()[:1] not in {b"{", b"["} and "broken line" in what:
-        return f", which begins with '{printable(text[:400].decode(errors='replace'), 60)}'"
-    if "found none" not in what:
-        return ""
-    try:
-        names = list(_names(text))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""
-    return f"; found instead: {listed(names)}" if names else ""
+def no_json(text: bytes) -> Problem | None:
+    """Say how text begins that cannot be JSON objects or lists."""
+    start = text[:400].lstrip()
+    if start[:1] in {b"{", b"["} or _VALUE.match(start):
+        return None
+    shown = printable(start.partition(b"\n")[0].decode(errors="replace"), 60)
+    return None, f"expected one JSON object, found a broken line: text that begins with '{shown}'"
 
 
 def explain(said: str) -> Problem:
