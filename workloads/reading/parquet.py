@@ -94,7 +94,7 @@ def read_parquet_rows(
     keys = [name for name in there if name not in declared and place_of(name) is not None]
     with _opened(path) as file:
         frame = pl.read_parquet(file, columns=declared + keys)
-    _count_others(path, there, frame.columns, rows)
+    count_others(path, there, frame.columns, rows)
     other = OtherColumns(frame.columns, frame.columns, rows)
     for number, record in enumerate(frame.iter_rows(named=True), start=1):
         try:
@@ -108,7 +108,7 @@ def read_parquet_rows(
             rows.refuse(DataError(str(path), what, line=number, field=field))
 
 
-def _count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Rows) -> None:
+def count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Rows) -> None:
     """Count the values of columns that nobody uses, one column in memory at a time."""
     import polars as pl
 
