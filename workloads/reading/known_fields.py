@@ -54,6 +54,9 @@ def _structs(kind: msgspec.inspect.Type) -> Iterator[msgspec.inspect.StructType]
     elif isinstance(kind, msgspec.inspect.UnionType):
         for each in kind.types:
             yield from _structs(each)
+    elif isinstance(kind, msgspec.inspect.TupleType):
+        for each in kind.item_types:
+            yield from _structs(each)
     elif isinstance(kind, msgspec.inspect.CollectionType):
         yield from _structs(kind.item_type)
     elif isinstance(kind, msgspec.inspect.Metadata):

@@ -8,7 +8,7 @@ bytes. It fails where there is a field that is new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from operator import attrgetter, or_
@@ -45,11 +45,8 @@ class Learning(Generic[Line]):
             For a field that is not known yet, or one that is wrong.
         """
         found = self._decode(text)
-        if self._plan is not None:
-            if isinstance(found, msgspec.Struct):
-                self._plan.tell(found, met.paths, met.key)
-            elif isinstance(found, _SEQUENCES):
-                self._plan.tell_all(found, met.paths, met.key)
+        for depth, plan in self._plans:
+            plan.tell_within(found, depth, met.paths, met.key)
         return self._plain(text) if self._learnt else found
 
     def learn(self, met: Met) -> bool:
@@ -68,8 +65,8 @@ class Learning(Generic[Line]):
         variants = _Variants(probing=self._learnt > 0)
         kind: Any = variants.of(self._kind, self.top)
         self._decode: Callable[[bytes | msgspec.Raw], Any] = msgspec.json.Decoder(kind).decode
-        plan = variants.plans.get(id(self.top)) or variants.plans[id(self.top.each())]
-        self._plan = plan if plan.settle() else None
+        plans = [(depth, variants.plans.get(id(at))) for depth, at in _levels(self.top)]
+        self._plans = [(depth, plan) for depth, plan in plans if plan and plan.settle()]
 
 
 class Plan:
@@ -86,7 +83,7 @@ class Plan:
     __slots__ = ("_keys", "_later", "_paths", "_unused", "below")
 
     def __init__(self, place: Place, attributes: dict[str, str]) -> None:
-        self.below: list[tuple[str, Plan]] = []
+        self.below: list[tuple[str, int, Plan]] = []  # attribute, depth in lists, plan
         unused = [name for name in place.learnt if not place.is_key(name)]
         keys = [name for name in attributes if place.is_key(name)]
         self._paths = [place.named(name) for name in unused]
@@ -96,7 +93,7 @@ class Plan:
 
     def settle(self) -> bool:
         """Leave out what needs no look; say whether anything is left."""
-        self.below = [(name, plan) for name, plan in self.below if plan.settle()]
+        self.below = [entry for entry in self.below if entry[2].settle()]
         return bool(self.below or self._paths or self._keys)
 
     def tell(self, record: Any, paths: list[str], key: dict[str, Any]) -> None:
@@ -112,22 +109,19 @@ class Plan:
             value = getattr(record, attribute, None)
             if value is not None and not (self._later and name in key):
                 key[name] = value
-        for attribute, plan in self.below:
+        for attribute, depth, plan in self.below:
             value = getattr(record, attribute, None)
-            if value is None:
-                continue
-            if isinstance(value, msgspec.Struct):
-                plan.tell(value, paths, key)
-            elif isinstance(value, _SEQUENCES):
-                plan.tell_all(value, paths, key)
+            if value is not None:
+                plan.tell_within(value, depth, paths, key)
 
-    def tell_all(self, records: Iterable[Any], paths: list[str], key: dict[str, Any]) -> None:
-        """Do so for each record among some values."""
-        for record in records:
-            if isinstance(record, msgspec.Struct):
-                self.tell(record, paths, key)
-            elif isinstance(record, _SEQUENCES):
-                self.tell_all(record, paths, key)
+    def tell_within(self, value: Any, depth: int, paths: list[str], key: dict[str, Any]) -> None:
+        """Do so for a value that is a record, or for those in lists that lie `depth` deep."""
+        if not depth:
+            if isinstance(value, msgspec.Struct):
+                self.tell(value, paths, key)
+        elif isinstance(value, _SEQUENCES):
+            for item in value:
+                self.tell_within(item, depth - 1, paths, key)
 
 
 @dataclass(slots=True)
@@ -161,8 +155,7 @@ class _Variants:
             known = place.goes_on(name)
             nested = known is not None and place.under(name, known)
             if nested:
-                inner = nested.each()
-                below += [(declared.name, at) for at in (nested, inner, inner.each())]
+                below += [(declared.name, depth, at) for depth, at in _levels(nested)]
             if self.probing:
                 value = self.of(declared.type, nested) if nested else _raw(place, name)
                 fields.append((declared.name, value, msgspec.field(name=name, default=None)))
@@ -173,7 +166,8 @@ class _Variants:
             absent = msgspec.field(name=name, default=None if place.is_key(name) else NULL)
             fields.append((attributes[name], _raw(place, name), absent))
         plan = self.plans.setdefault(id(place), Plan(place, attributes))
-        plan.below += [(name, self.plans[id(at)]) for name, at in below if id(at) in self.plans]
+        known_plans = ((name, depth, self.plans.get(id(at))) for name, depth, at in below)
+        plan.below += [(name, depth, at) for name, depth, at in known_plans if at is not None]
         config = kind.__struct_config__
         return msgspec.defstruct(
             kind.__name__,
@@ -185,6 +179,12 @@ class _Variants:
             tag_field=config.tag_field,
             gc=False,
         )
+
+
+def _levels(place: Place) -> list[tuple[int, Place]]:
+    """Return a place, that of records in a list there, and in lists in a list."""
+    inner = place.each()
+    return [(0, place), (1, inner), (2, inner.each())]
 
 
 def _raw(place: Place, name: str) -> Any:

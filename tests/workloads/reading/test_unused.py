@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from decimal import Decimal
+from typing import Annotated, Any
 
 import msgspec
 import pytest
@@ -171,3 +172,69 @@ def test_what_a_format_needs_not_is_left_out():
     unused.forget({"model_id": ""})
     assert unused.fact() is None
     assert list(unused.anomalies()) == []
+
+
+class Timed(msgspec.Struct, gc=False, kw_only=True):
+    time: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Wide(Timed, gc=False, kw_only=True, rename={"text": "in"}):
+    text: str
+    deep: list[Wide | str] | Wide | str | None = None
+    pair: tuple[int, Wide] | None = None
+    attributes: dict[str, Any] | list[dict[str, Any]] = {}
+
+
+class Left(msgspec.Struct, tag=True, frozen=True, omit_defaults=True):
+    a: int
+    sizes: set[int] = msgspec.field(default_factory=set)
+
+
+class Right(msgspec.Struct, tag=True):
+    b: Decimal
+
+
+class Choice(msgspec.Struct):
+    x: Left | Right | list[Left] | None = None
+
+
+WIDE = {"in": "x", "time": 5, "deep": [{"in": "z", "w": 2}, "s"], "pair": [1, {"in": "q", "v": 3}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "told"),
+    [
+        (
+            Wide,
+            [{"in": "a"}, WIDE, WIDE, {"in": "q", "deep": {"in": "o", "w": 1}}, WIDE],
+            "`deep[].w` (3 rows), `pair[].v` (3 rows), `deep.w` (1 row)",
+        ),
+        (
+            Wide | list[Wide],
+            [[WIDE], WIDE, [WIDE, WIDE]],
+            "`deep[].w` (3 rows), `pair[].v` (3 rows)",
+        ),
+        (
+            Choice,
+            [
+                *[{"x": {"type": "Left", "a": 1, "z": 1}}] * 2,
+                {"x": {"type": "Right", "b": "1.5", "q": 1}},
+                *[{"x": [{"type": "Left", "a": 1, "k": 1}]}] * 2,
+            ],
+            "`x.z` (2 rows), `x[].k` (2 rows), `x.q` (1 row)",
+        ),
+    ],
+)
+def test_records_of_any_type_are_what_they_would_be(tmp_path, kind, values, told):
+    text = "\n".join(map(json.dumps, values))
+    rows, found = read(tmp_path, kind, text)
+    assert rows.unused.fact() == f"not used: {told}"
+    for got, line in zip(found, text.splitlines(), strict=True):
+        plain = msgspec.json.decode(line, type=kind)
+        assert msgspec.json.encode(got) == msgspec.json.encode(plain)
+
+
+def test_a_record_of_plain_values_is_not_looked_into(tmp_path):
+    rows, found = read(tmp_path, dict[str, Any], '{"a":1}')
+    assert found == [{"a": 1}]
+    assert rows.unused.fact() is None
