@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from simulator.errors import UsageError, did_you_mean, printable
-from workloads.reading.isolation import KINDS
+from workloads.reading.key_fields import KINDS
 
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
@@ -44,7 +44,7 @@ class ReadOptions:
         Of what the format draws, such as the starts of sessions; None is 0.
     isolate
         By what prefixes are kept apart where a file tells it: kinds of
-        `workloads.reading.isolation`, separated by commas, or "none"; None stands for all.
+        `workloads.reading.key_fields`, separated by commas, or "none"; None stands for all.
 
     Raises
     ------

@@ -13,8 +13,8 @@ import msgspec
 from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
-from workloads.reading.isolation import place_of
 from workloads.reading.json_lines import explain
+from workloads.reading.key_fields import place_of
 from workloads.reading.table_columns import OtherColumns
 from workloads.rows import Rows
 

@@ -9,7 +9,8 @@ from simulator.errors import UsageError
 from workloads.inspection import overlaps
 from workloads.opening import open_trace
 from workloads.options import ReadOptions
-from workloads.reading.isolation import Isolation, place_of
+from workloads.reading.isolation import Isolation
+from workloads.reading.key_fields import place_of
 from workloads.store import save
 from workloads.validation import validate
 

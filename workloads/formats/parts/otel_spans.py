@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from workloads.reading.fields import Problem
-from workloads.reading.isolation import place_of
 from workloads.reading.json_lines import explain
+from workloads.reading.key_fields import place_of
 from workloads.text.chat_template import Message
 
 INPUT, OUTPUT, SYSTEM = (
