@@ -36,9 +36,10 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
         For a file that cannot be read, does not hold what it should or is of no known format.
     """
     path = Path(path)
-    if is_saved(path):
-        return with_jitter(load(path), ReadOptions(**options).jitter)
     chosen = ReadOptions(**options)
+    if is_saved(path):
+        refuse_isolation(chosen)
+        return with_jitter(load(path), chosen.jitter)
     rows = read_rows(path, chosen, format)
     if not len(rows) and rows.first_bad is not None:
         raise rows.first_bad
@@ -56,6 +57,15 @@ def is_saved(path: Path) -> bool:
     return metadata is None or METADATA_KEY in metadata
 
 
+def refuse_isolation(options: ReadOptions) -> None:
+    """Raise `SettingError` where a saved trace is to keep prefixes apart: its fields are gone."""
+    if options.isolate is not None:
+        raise SettingError(
+            "isolate",
+            "a saved trace keeps prefixes apart as at its import: convert its source again",
+        )
+
+
 def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Rows:
     """Read what is not a saved trace; errors are those of `open_trace`."""
     from workloads.formats import FORMATS
@@ -69,6 +79,8 @@ def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Ro
     rows = FORMATS[name].read(path, options)
     rows.known_options = FORMATS[name].options
     note_doubt(rows)
+    rows.isolation.kept = options.isolated
+    rows.unused.forget(FORMATS[name].not_needed)
     return rows
 
 
@@ -81,6 +93,7 @@ def format_of(path: Path) -> str:
         Where the file cannot be read, or looks like none.
     """
     from workloads.formats import FORMATS
+    from workloads.recognition import description
 
     head = read_head(path)
     if not head.names and not head.text.strip():
@@ -89,5 +102,6 @@ def format_of(path: Path) -> str:
         if format.matches(head):
             return name
     what = "another Parquet file than a saved trace; it " if head.text == MAGIC else ""
-    known = f"looks like no known trace format ({', '.join(FORMATS)}); --format names one"
-    raise DataError(str(path), what + known)
+    known = f"; --format names one of {', '.join(FORMATS)}"
+    unlike = f"{what}looks like no known trace format{description(head, FORMATS)}"
+    raise DataError(str(path), unlike + known)

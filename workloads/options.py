@@ -13,12 +13,14 @@ from simulator.bounds import (
     MIN_RATE_PER_SECOND,
 )
 from simulator.errors import SettingError, did_you_mean, printable
+from workloads.reading.key_fields import KINDS
 
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 RowsAre = Literal["cumulative", "incremental"]
 CachedTokens = Literal["inside", "outside"]
 
+EVERYWHERE = frozenset({"on_bad_line", "jitter", "isolate"})  # options that all formats know
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -48,6 +50,9 @@ class ReadOptions:
     cached_tokens
         Whether the tokens that a server's cache held are counted "inside" its input tokens, or
         "outside" them.
+    isolate
+        By what prefixes are kept apart where a file tells it: kinds of
+        `workloads.reading.key_fields`, separated by commas, or "none"; None stands for all.
 
     Raises
     ------
@@ -64,6 +69,7 @@ class ReadOptions:
     session_rate: float | None = None
     seed: int | None = None
     cached_tokens: CachedTokens | None = None
+    isolate: str | None = None
 
     def __post_init__(self) -> None:
         rates = MIN_RATE_PER_SECOND, MAX_RATE_PER_SECOND
@@ -78,16 +84,22 @@ class ReadOptions:
         _require_one_of("time_unit", self.time_unit, (None, *get_args(TimeUnit)))
         _require_one_of("rows", self.rows, (None, *get_args(RowsAre)))
         _require_one_of("cached tokens", self.cached_tokens, (None, *get_args(CachedTokens)))
+        _isolated(self.isolate)
 
     def ticks_per_second(self, usual: TimeUnit) -> float:
         """Return how many of the file's units of time make a second; `usual` is the format's."""
         return TICKS_PER_SECOND[self.time_unit or usual]
 
+    @property
+    def isolated(self) -> frozenset[str]:
+        """The kinds of keys that keep prefixes apart."""
+        return _isolated(self.isolate)
+
     def refuse_unknown(self, format: str, known: Collection[str]) -> None:
         """Raise `SettingError` for an option that is set and of which a format knows nothing."""
         unset = asdict(ReadOptions())
         for name, value in asdict(self).items():
-            if value != unset[name] and name not in {"on_bad_line", "jitter", *known}:
+            if value != unset[name] and name not in {*EVERYWHERE, *known}:
                 wanted = ", ".join(sorted(known)) or "none"
                 raise SettingError(
                     name, f"the format '{format}' has no such option (it knows: {wanted})"
@@ -110,3 +122,15 @@ def _require_one_of(what: str, found: str | None, known: tuple[str | None, ...])
         names = [name for name in known if name is not None]
         shown = printable(str(found), 40)
         raise SettingError(what, f"unknown '{shown}'{did_you_mean(shown, names)}")
+
+
+def _isolated(kinds: str | None) -> frozenset[str]:
+    """Return the kinds that a text names."""
+    if kinds is None:
+        return frozenset(KINDS)
+    names = [name.strip() for name in kinds.split(",")]
+    for name in names:
+        _require_one_of("isolate", name, (*KINDS, "none"))
+    if "none" in names and len(names) > 1:
+        raise SettingError("isolate", "expected kinds of keys or 'none', found both")
+    return frozenset(names) - {"none"}

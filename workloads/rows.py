@@ -15,7 +15,10 @@ from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.anomaly import Anomaly
 from workloads.instants import Instants, Ticks
 from workloads.options import OnBadLine
+from workloads.prefixes.isolating import isolated
 from workloads.prefixes.prompts import BlockKeys, Prompts
+from workloads.reading.isolation import Isolation
+from workloads.reading.unused import UnusedFields
 
 Number = TypeVar("Number", np.int32, np.int64)
 Times = NDArray[np.float64]
@@ -34,6 +37,7 @@ class Rows:
     `known_options` are those of the format, which a hint may name. `dated` times are dates, or
     tell their unit; `laid_out` ones were told since the start of each session only; in a
     `closed_loop` they follow from answers, and are not in the order of the file.
+    `unused` are fields that nobody reads; `isolation` has what keeps the prefixes of rows apart.
     """
 
     prompts: Prompts
@@ -55,6 +59,8 @@ class Rows:
     dated: bool = False
     laid_out: bool = False
     closed_loop: bool = False
+    unused: UnusedFields = field(default_factory=UnusedFields)
+    isolation: Isolation = field(default_factory=Isolation)
 
     def __len__(self) -> int:
         return len(self.prompt_tokens)
@@ -76,6 +82,8 @@ class Rows:
         self.session.append(self._session_number(session))
         self.label.append(self._label_number(label))
         self.line.append(line)
+        if len(self.isolation.keys) > 1:  # as a call, this would cost every row
+            self.isolation.add(line, len(self.line) - 1)
 
     def refuse(self, error: DataError) -> None:
         """Count a bad line, or raise its error where bad lines are to fail."""
@@ -119,6 +127,9 @@ def to_trace(rows: Rows, name: str, jitter: int | None = None) -> Trace:
         times, note = _jittered(times, jitter)
         notes.append(note)
     interned = rows.prompts.intern(_column(rows.prompt_tokens, np.int64, order), order)
+    groups = rows.isolation.groups(len(rows))
+    if groups is not None:
+        interned = isolated(interned, groups if order is None else groups[order])
     if interned.content_keys:
         notes.append("ids name the content of a block, not a prefix: matched as leading runs")
     return Trace(
@@ -147,7 +158,14 @@ def _notes(rows: Rows) -> list[str]:
     notes += [f"{odd.what}: {odd.count:,} x {odd.detail}" for odd in rows.oddities.values()]
     if isinstance(rows.prompts, BlockKeys):
         notes += _tail_notes(rows, rows.prompts)
-    return notes + rows.facts
+    unused = rows.unused.fact()
+    told = [] if unused is None else [unused]
+    return [*notes, *_isolation_notes(rows), *rows.facts, *told]
+
+
+def _isolation_notes(rows: Rows) -> list[str]:
+    nothing_shared = isinstance(rows.prompts, BlockKeys) and not rows.prompts.keys
+    return [] if nothing_shared else rows.isolation.facts(len(rows))
 
 
 def _tail_notes(rows: Rows, prompts: BlockKeys) -> list[str]:

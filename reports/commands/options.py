@@ -79,6 +79,20 @@ class TraceFlags:
             help="Spread the starts of sessions, where a file tells none.",
         ),
     ] = None
+    isolate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="salt,lora,model,media|none",
+            help="What keeps prefixes apart, where a file tells it; default: all.",
+        ),
+    ] = None
+    cached_tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="inside|outside",
+            help="Cached tokens are part of the input tokens, or come on top of them.",
+        ),
+    ] = None
 
     def given(self) -> dict[str, Any]:
         """Return those given, as keywords of `workloads.opening.open_trace`."""

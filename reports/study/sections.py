@@ -159,6 +159,9 @@ class Workload(_Section):
     """The seed of what a format draws, such as the starts of sessions; 0 by default."""
     cached_tokens: CachedTokens | None = None
     """Whether a server's cached tokens are counted inside its input tokens, or outside."""
+    isolate: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """What keeps prefixes apart, where the trace tells it: `salt,lora,model,media`, some of them,
+    or `none`; by default all."""
     generator: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
     """A generator, as in `chats:turns_mean=3`, or a mixture, as in `0.6 documents + 0.4 chats`;
     a table `[workload.generator]` of shares by name says the same."""

@@ -13,6 +13,7 @@ from simulator.units import format_count
 if TYPE_CHECKING:
     import altair as alt
 
+    from reports.trace.memory import Memory
     from workloads.inspection import Inspection
     from workloads.inspection.law import Quantiles
 
@@ -117,6 +118,16 @@ def _working_sets(found: Inspection) -> alt.LayerChart | None:
     series = {window_name(each.window, sets.unit): (across, each.tokens) for each in sets.sets}
     y = Axis("Distinct tokens used", TOKENS)
     return curves(series, working_set_colours(found), x, y)
+
+
+def memory_chart(found: Inspection, memory: Memory) -> alt.LayerChart | None:
+    """Return the working sets in GiB of a profile; None where the trace is too short for it."""
+    sets = found.working_sets
+    if len(sets.moments) < 2:
+        return None
+    across, x = _clock(found, sets.moments)
+    series = {window_name(each.window, sets.unit): (across, memory.gib(each)) for each in sets.sets}
+    return curves(series, working_set_colours(found), x, Axis("KV and states, GiB", ",~g"))
 
 
 def _reuse(found: Inspection) -> alt.LayerChart | None:

@@ -15,6 +15,7 @@ from reports.trace.captions import CAPTIONS, percent, tokens
 from reports.trace.charts import (
     COORDINATES,
     LENGTHS,
+    memory_chart,
     time_unit,
     trace_charts,
     working_set_colours,
@@ -24,36 +25,45 @@ from simulator.files import write_text
 from simulator.units import format_count, format_seconds
 
 if TYPE_CHECKING:
+    from reports.trace.memory import Memory
     from workloads.inspection import Inspection
 
 GROUPS = {
     "Overlaps": ("survival", "concentration"),
     "What a cache could save": ("lru", "reuse", "popularity"),
     "Traffic": ("lengths", "turns", "dispersion"),
-    "Over time": ("timeline", "working_set", "rate"),
+    "Over time": ("timeline", "working_set", "memory", "rate"),
 }
 
 COMMAND = "milepost trace inspect FILE --page PAGE.html"
 
 
-def write_trace_page(path: Path, found: Inspection, command: str = COMMAND) -> None:
-    """Write the page of a trace; whole, or not at all.
+def write_trace_page(
+    path: Path, found: Inspection, command: str = COMMAND, memory: Memory | None = None
+) -> None:
+    """Write the page of a trace; whole, or not at all; `memory` adds working sets in bytes.
 
     Raises
     ------
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_trace_page(found, command))
+    write_text(path, render_trace_page(found, command, memory))
 
 
-def render_trace_page(found: Inspection, command: str = COMMAND) -> str:
+def render_trace_page(
+    found: Inspection, command: str = COMMAND, memory: Memory | None = None
+) -> str:
     """Return the page of a trace as HTML; the same input gives the same bytes."""
-    charts = trace_charts(found)
+    charts, captions = trace_charts(found), dict(CAPTIONS)
+    held = None if memory is None else memory_chart(found, memory)
+    if held is not None and memory is not None:
+        charts["memory"] = held
+        captions["memory"] = f"The working set, with {memory.profile}", memory.caption
     swatches = _swatches(found)
     panels = {
         name: Panel(name, title, caption(found), tuple(swatches.get(name, {}).items()))
-        for name, (title, caption) in CAPTIONS.items()
+        for name, (title, caption) in captions.items()
         if name in charts
     }
     groups = [
@@ -95,6 +105,7 @@ def _swatches(found: Inspection) -> Mapping[str, Mapping[str, str]]:
         "concentration": {f"from the {name}": colour for name, colour in COORDINATES.items()},
         "lengths": lengths,
         "working_set": working_set_colours(found),
+        "memory": working_set_colours(found),
         "popularity": {"this trace": BLUE, **zipf},
         "dispersion": {"this trace": BLUE, "Poisson, 95 %": GREY},
     }

@@ -10,6 +10,7 @@ from reports.results.summary import share
 from simulator.units import format_count, format_seconds
 
 if TYPE_CHECKING:
+    from reports.trace.memory import Memory
     from workloads.inspection import Inspection
     from workloads.inspection.coordinates import Coordinates
     from workloads.inspection.law import Quantiles
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 MOST_LABELS = 20
 
 
-def print_inspection(found: Inspection) -> None:
-    """Print the figures of a trace."""
-    print_table(("", ""), [*_totals(found), *_reuse(found), *_traffic(found)])
+def print_inspection(found: Inspection, memory: Memory | None = None) -> None:
+    """Print the figures of a trace, and its working sets in bytes where a profile is known."""
+    held = [] if memory is None else list(_memory(found, memory))
+    print_table(("", ""), [*_totals(found), *_reuse(found), *held, *_traffic(found)])
     print()
     print_table(("tokens", "mean", "p50", "p90", "p99", "most"), list(_laws(found)))
     print()
@@ -66,6 +68,16 @@ def _reuse(found: Inspection) -> Iterator[tuple[str, str]]:
         if each.window is not None:
             name = f"working set, {each.window:,.0f} {found.working_sets.unit}"
             yield name, f"mean {each.mean_tokens:,.0f}, peak {each.peak_tokens:,} tokens"
+
+
+def _memory(found: Inspection, memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield the working sets in GiB, and what they count."""
+    yield "in memory", f"{memory.profile}: {memory.told()}"
+    for each in found.working_sets.sets:
+        name = "all"
+        if each.window is not None:
+            name = f"{each.window:,.0f} {found.working_sets.unit}"
+        yield f"in memory, {name}", memory.figures(each)
 
 
 def _traffic(found: Inspection) -> Iterator[tuple[str, str]]:

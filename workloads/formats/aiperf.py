@@ -15,7 +15,8 @@ of the format `mooncake`.
   before, see `workloads.sessions.closed_loop`, or after the session's start. Where no turn has a
   `timestamp`, sessions start together at 0, which is noted, or at a `session_rate`; without any
   `delay` either there are no times.
-- Images, sounds and videos are passed over and noted.
+- Images, sounds and videos are noted. With text, each is a short mark behind the text of its turn,
+  which differs where the medium does; with lengths alone they are passed over.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from workloads.sessions.layout import lay_out
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.sessions.turns import Asked, Line, Turn, set_times
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import NAME
+from workloads.text.chat_template import NAME, part_mark
 from workloads.text.histories import Histories
 from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIELDS
 from workloads.text.requests import TextRequest, TextRows
@@ -98,13 +99,18 @@ class _Reader:
         if session is None and line.turns is not None:
             session = number  # which no name in a file is
         for at, turn in enumerate(turns):
-            if turn.has_media():
-                self.rows.note("media", number, "images, sounds and videos are passed over")
+            if turn.media():
+                self.rows.note("media", number, self._media_detail())
             hoisted = self.incremental and at == 0 and len(turns) > 1 and turn.only_says()
             if hoisted and session is not None and session not in self.systems:
                 self.systems[session] = turn.role, turn.said() or ""
             else:
                 self.asked.append(Asked(number, session, turn))
+
+    def _media_detail(self) -> str:
+        if self.texts:
+            return "images, sounds and videos count as a short mark each, behind their turn's text"
+        return "images, sounds and videos are passed over: lengths are as the file tells them"
 
     def finish(self) -> Rows:
         """Make rows in the order of time.
@@ -161,7 +167,7 @@ def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None
             reader.rows.note("unknown-answer", asked.line, detail)
         session = asked.session if reader.incremental else None
         try:
-            prompt, answer = histories.ask(session, turn.role, turn.said() or "", output or 0)
+            prompt, answer = histories.ask(session, turn.role, _content(turn), output or 0)
         except ValueError as error:
             return "output_length", str(error)
         return texts.add(
@@ -169,6 +175,12 @@ def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None
         )
 
     return add
+
+
+def _content(turn: Turn) -> str:
+    """Return the text of a turn, and behind it a mark for each medium."""
+    marks = (part_mark(medium) for medium in turn.media())
+    return "".join([turn.said() or "", *marks])
 
 
 def _lengths(reader: _Reader) -> Callable[[Asked], Problem | None]:

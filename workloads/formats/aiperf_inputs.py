@@ -36,6 +36,9 @@ class _Body(msgspec.Struct, gc=False):
     tools: list[Any] | None = None
     prompt: str | None = None
     model: Name | None = None
+    cache_salt: str | None = None
+    lora_name: Name | None = None
+    lora_path: Name | None = None
     max_completion_tokens: int | None = None
     max_tokens: int | None = None
     min_tokens: int | None = None
@@ -44,6 +47,11 @@ class _Body(msgspec.Struct, gc=False):
         """Return how many tokens were asked for, 0 where nothing says it."""
         asked = self.max_completion_tokens, self.max_tokens, self.min_tokens
         return next((tokens for tokens in asked if tokens is not None), 0)
+
+    def key(self) -> dict[str, str | None]:
+        """Return what belongs to the key of the prompt's prefix besides its tokens."""
+        names = ("model", "cache_salt", "lora_name", "lora_path")
+        return {name: getattr(self, name) for name in names}
 
 
 class _Session(msgspec.Struct, gc=False):
@@ -87,6 +95,7 @@ class _Reader:
         else:
             return "messages", "expected messages or a prompt, found none"
         output = body.output_tokens()
+        self.texts.rows.isolation.look(self.bodies, body.key())
         return output_problem("max_tokens", output) or self.texts.add(
             TextRequest(
                 self.bodies, prompt, output_tokens=output, session=session, label=body.model

@@ -134,4 +134,5 @@ BAILIAN = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"block", "time_unit"}),
+    not_needed={"turn": "the chain of parents tells it"},
 )

@@ -87,4 +87,8 @@ BENCH_SERVING = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"time_unit"}),
+    not_needed=dict.fromkeys(
+        ("duration", "completed", "failed", "num_prompts", "ttfts", "itls", "generated_texts"),
+        "says what came of the requests, not what was asked",
+    ),
 )

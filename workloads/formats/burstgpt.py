@@ -88,4 +88,5 @@ BURSTGPT = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"time_unit", "rows"}),
+    not_needed={"Elapsed time": "how long a server took says nothing of another"},
 )

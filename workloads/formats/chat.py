@@ -49,7 +49,6 @@ class _Reader:
         self.incremental = options.rows == "incremental"
         self.context: defaultdict[Session, list[Tokens]] = defaultdict(list)
         self.most_messages: defaultdict[Session, int] = defaultdict(int)
-        self.models: set[str] = set()
         self.cached = CachedMeaning(options.cached_tokens)
 
     def take(self, line: LogLine, number: int) -> Problem | None:
@@ -102,10 +101,6 @@ class _Reader:
         if logged is not None and abs(logged - tokens) > OTHER_LENGTH * tokens:
             detail = "usage.prompt_tokens is over 10 % from the tokens counted here"
             note("other-length", number, detail)
-        if said.model is not None:
-            self.models.add(said.model)
-            if len(self.models) > 1:
-                note("other-model", number, "prompts of several models share one cache")
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -136,4 +131,15 @@ CHAT = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"rows", "time_unit", "tokenizer", "cached_tokens"}),
+    not_needed={
+        "id": "requests are told apart by their line",
+        "*.response.id": "requests are told apart by their line",
+        "*.object": "the kind of OpenAI's object",
+        "*.tool_calls[].id": "ties a call to its result, which follow each other",
+        "*.tool_calls[].type": "OpenAI has one kind only",
+        "*.tool_call_id": "ties a result to its call, which follow each other",
+        "*.choices[].index": "the first choice counts",
+        "*.choices[].finish_reason": "an answer is as long as it is",
+        "*.usage.total_tokens": "the sum of the other two",
+    },
 )

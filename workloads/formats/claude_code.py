@@ -233,4 +233,8 @@ CLAUDE_CODE = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"cached_tokens"}),
+    not_needed=dict.fromkeys(
+        ("cwd", "version", "gitBranch", "userType", "slug", "leafUuid", "summary"),
+        "says nothing of what a model was asked",
+    ),
 )

@@ -215,4 +215,11 @@ COPILOT = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"cached_tokens"}),
+    not_needed={
+        "*.turn_id": "calls of a session follow each other in time",
+        "*.message_id": "calls are told apart by their place",
+        "*.tokens.total": "the sum of the other two",
+        "*.tokens.cached_pct": "the ratio of the other two",
+        "*.tool_batches": "a call comes when it was made, whatever came before",
+    },
 )

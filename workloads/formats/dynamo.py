@@ -155,4 +155,10 @@ DYNAMO = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"time_unit"}),
+    not_needed={
+        "*.request_id": "requests are told apart by their line",
+        "*.event_time_unix_ms": "when the event was written; a request arrives when received",
+        "timestamp": "when the event was written; a request arrives when received",
+        "*.tool": "events of tools are passed over",
+    },
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workloads.options import ReadOptions
@@ -29,7 +29,10 @@ class TraceFormat:
         Whether the beginning of a file looks like this format. At most one format should say
         yes; where several do, the first in `FORMATS` is taken, so the stricter stands first.
     options
-        The names in `ReadOptions` that `read` looks at, besides `on_bad_line`.
+        The names in `ReadOptions` that `read` looks at, besides those of `options.EVERYWHERE`.
+    not_needed
+        Fields that the format knows and leaves out, by their path in the file, and why. They are
+        not told as unused. `*.NAME` stands for the field in any place.
     """
 
     name: str
@@ -37,3 +40,4 @@ class TraceFormat:
     read: Callable[[Path, ReadOptions], Rows]
     matches: Callable[[Head], bool]
     options: frozenset[str] = frozenset()
+    not_needed: Mapping[str, str] = field(default_factory=dict)

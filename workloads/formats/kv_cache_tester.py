@@ -103,6 +103,7 @@ class _Sessions:
         self._above.append(request.above or 0, self.rows.ticks_per_second)
         self._nested += request.above is not None
         self._early += request.early
+        self.rows.isolation.look_within(number, {"model": request.model})
         self.rows.add(
             number,
             request.prompt_tokens,
@@ -154,4 +155,11 @@ KV_CACHE_TESTER = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"block", "time_unit", "session_rate", "seed"}),
+    not_needed={
+        "id": "sessions are told apart by their place",
+        "*.models": "each request names its own",
+        "*.api_time": "how long a server took says nothing of another",
+        "*.think_time": "requests come at their recorded time",
+        "*.ttft": "how long a server took says nothing of another",
+    },
 )

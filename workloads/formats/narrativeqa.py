@@ -120,11 +120,11 @@ def read(path: Path, options: ReadOptions) -> Rows:
     reader = _Reader(path, TextRows.of(options))
     rows = reader.texts.rows
     columns = ("document_id", "story_word_count")
-    read_csv_records(path / DOCUMENTS, rows, columns, reader.take_story)
+    read_csv_records(path / DOCUMENTS, rows, columns, reader.take_story, (*columns, "kind"))
     if not reader.stories:
         raise rows.first_bad or DataError(str(path / DOCUMENTS), "expected stories, found none")
     columns = ("document_id", "question")
-    read_csv_records(path / QUESTIONS, rows, columns, reader.take_question)
+    read_csv_records(path / QUESTIONS, rows, columns, reader.take_question, (*columns, "answer1"))
     return reader.texts.finish()
 
 

@@ -40,8 +40,14 @@ from workloads.formats.parts.otel_spans import SpanError
 from workloads.formats.parts.otel_survey import Broken, SeenSpan, Survey, read_spans
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
-from workloads.reading.fields import MISSING, Problem, output_problem, presence_problem
+from workloads.reading.fields import (
+    MISSING,
+    Problem,
+    output_problem,
+    presence_problem,
+)
 from workloads.reading.folders import first_head
+from workloads.reading.json_lines import among, no_json
 from workloads.reading.json_stream import SUFFIXES
 from workloads.reading.nanoseconds import NANOSECONDS
 from workloads.rows import Rows
@@ -73,9 +79,11 @@ class _Reader:
     def read(self) -> Rows:
         """Return the rows, with notes on what their tokens are."""
         self.survey.look(self.path)
-        for seen in read_spans(self.path):
+        for seen in read_spans(self.path, self.rows):
             problem = seen.problem if isinstance(seen, Broken) else self._take(seen)
             if problem is not None:
+                if isinstance(seen, Broken):
+                    problem = no_json(seen.text) or among(problem, seen.text) or problem
                 field, what = problem
                 self.rows.refuse(DataError(str(seen.file), what, line=seen.line, field=field))
         if not self.calls and self.rows.first_bad is None:
@@ -119,6 +127,8 @@ class _Reader:
             tokenizer = tokenizer_for(self.options.tokenizer)
             self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
         self.calls += 1
+        self.rows.isolation.look_within(seen.line, call.key)
+        self.rows.unused.add([f"attributes.{name}" for name in call.unused], seen.line, "calls")
         if self.texts is not None:
             return self._add_text(self.texts, call, ticks, seen)
         if call.counted is None:
@@ -170,6 +180,7 @@ class _Reader:
             session=call.session,
             model=call.model,
             kin=seen.known.group,
+            key=call.key,
         )
         timed = bool(self.partly) and self.partly[0].ticks is not None
         problem = made.problem(PROMPT_TOKENS[0], READ_TOKENS[0], ANSWER_TOKENS[0])
@@ -229,4 +240,9 @@ OTEL = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"tokenizer", "cached_tokens"}),
+    not_needed={
+        "trace_id": "that of each span counts",
+        "span_count": "spans are counted here",
+        "collected_at": "when the file was written",
+    },
 )

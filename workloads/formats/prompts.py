@@ -26,6 +26,7 @@ from workloads.reading.csv_records import Record, read_csv_records
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import among, explain, read_json_lines
 from workloads.reading.reader import read_start
+from workloads.reading.table_columns import columns_of
 from workloads.reading.time_fields import TIME_FIELDS
 from workloads.rows import Rows
 from workloads.text.prompt_line import (
@@ -67,7 +68,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     if read_start(path, 64).lstrip()[:1] == b"{":
         read_json_lines(path, texts.rows, PromptLine, take)
     else:
-        read_csv_records(path, texts.rows, (), take_record)
+        read_csv_records(path, texts.rows, (), take_record, columns_of(PromptLine))
     return texts.finish()
 
 

@@ -87,22 +87,25 @@ class _Parameters(msgspec.Struct, frozen=True):
 
 def read(path: Path, options: ReadOptions) -> Rows:
     """Make the requests; raises `DataError` for parameters that are unknown or out of range."""
-    parameters = _parse(path)
+    parameters, unused = _parse(path)
     problem = parameters.problem()
     if problem is not None:
         raise DataError(str(path), problem[1], field=problem[0])
     tree = PromptTree()
     rows = Rows(tree, options.on_bad_line)
+    rows.unused.add(unused, None, "times")
     seed = parameters.seed if options.seed is None else options.seed
     _generate(parameters, rows, tree, seed)
     return rows
 
 
-def _parse(path: Path) -> _Parameters:
+def _parse(path: Path) -> tuple[_Parameters, list[str]]:
+    """Return the parameters, and the names of those that are passed over."""
     text = read_text(path)
     try:
         plain = msgspec.json.decode(text) if text[:1] == b"{" else tomllib.loads(text.decode())
-        return msgspec.convert(_named(path, plain), _Parameters)
+        named, unused = _named(path, plain)
+        return msgspec.convert(named, _Parameters), unused
     except msgspec.ValidationError as error:
         field, what = explain(str(error))
         raise DataError(str(path), what, field=field) from None
@@ -113,8 +116,11 @@ def _parse(path: Path) -> _Parameters:
         raise DataError(str(path), "expected parameters, found some nested too deeply") from None
 
 
-def _named(path: Path, plain: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters by the names of the struct; refuse unknown ones of this benchmark."""
+def _named(path: Path, plain: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return parameters by the names of the struct, and the names of others.
+
+    Unknown ones of this benchmark are refused.
+    """
     known = {f.name for f in msgspec.structs.fields(_Parameters)}
     named: dict[str, Any] = {}
     for key, value in plain.items():
@@ -127,7 +133,8 @@ def _named(path: Path, plain: dict[str, Any]) -> dict[str, Any]:
         named[name] = value
     if not any(name.startswith("gsp_") for name in named):
         raise DataError(str(path), "expected parameters that begin with gsp-, found none")
-    return {name: value for name, value in named.items() if name in known}
+    unused = [name for name in named if name not in known]
+    return {name: value for name, value in named.items() if name in known}, unused
 
 
 def _lengths(parameters: _Parameters, seed: int, part: str, shape: tuple[int, ...]) -> Int64:

@@ -65,4 +65,5 @@ SPLITWISE = TraceFormat(
     read=read,
     matches=matches,
     options=frozenset({"time_unit"}),
+    not_needed={"request_id": "requests are told apart by their line"},
 )

@@ -46,6 +46,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     texts = TextRows.of(options)
     encode = texts.tokenizer.encode
     turns = read_turns(path / _turns_name(path), texts.rows)
+    texts.rows.isolation.begin()  # what a turn was once sent with says nothing of these requests
     prompts = dict(_prompts(path, texts.rows))
     if not turns or not prompts:
         missing = "a first turn" if not turns else "a system prompt of 5,000 to 50,000 characters"

@@ -57,6 +57,8 @@ def read(path: Path, options: ReadOptions) -> Rows:
         nonlocal started
         started = started or line.arrival_time is not None
         session = line.id if line.session_id is None else line.session_id
+        if line.session_id is not None and line.id is not None:
+            rounds.rows.unused.add(["id"], number)
         if session is None:
             return "session_id", MISSING
         now = _round(line, number, rounds.rows.ticks_per_second, whole=whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,16 @@ class WorkingSet:
         Over the moments.
     tokens
         At each moment.
+    prompts
+        Different prompts whose end was reached in the last `window`, at each moment: as many states
+        as a cache needs that keeps one at the end of each prompt.
     """
 
     window: float | None
     mean_tokens: float
     peak_tokens: int
     tokens: tuple[int, ...]
+    prompts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +60,12 @@ def working_sets(trace: Trace, clock: Clock, used: Uses) -> WorkingSets:
     moments = np.linspace(clock.span / count, clock.span, count)
     passed = trace.tree.stop[np.array(ends(trace))]  # tokens on each request's path
     windows = [window for window in WINDOWS[clock.unit] if window < clock.span]
-    return WorkingSets(
-        unit=clock.unit,
-        moments=tuple(moments.tolist()),
-        sets=tuple(
-            _working_set(window, moments, clock.times, passed, used) for window in [*windows, None]
-        ),
-    )
+    sets = []
+    for window in [*windows, None]:
+        found = _working_set(window, moments, clock.times, passed, used)
+        prompts = _prompts(window, moments, clock.times, trace.leaf.astype(np.int64))
+        sets.append(replace(found, prompts=tuple(prompts.tolist())))
+    return WorkingSets(clock.unit, tuple(moments.tolist()), tuple(sets))
 
 
 def _working_set(
@@ -74,14 +77,44 @@ def _working_set(
     """
     again = used.before >= 0
     before, tokens = used.before[again], used.tokens[again]
-    kept = passed - np.bincount(before, tokens, len(times)).astype(np.int64)
+    held = _held(window, moments, times, passed, (used.request[again], before, tokens))
+    return WorkingSet(window, float(held.mean()), int(held.max()), tuple(held.tolist()))
+
+
+def _prompts(window: float | None, moments: Float64, times: Float64, leaf: Int64) -> Int64:
+    """Return how many different prompts were there within the window, at each moment."""
+    order = np.argsort(leaf, kind="stable")
+    same = leaf[order[1:]] == leaf[order[:-1]]
+    request, before = order[1:][same], order[:-1][same]
+    one = np.ones(len(leaf), dtype=np.int64)
+    return _held(window, moments, times, one, (request, before, one[: len(before)]))
+
+
+def _held(
+    window: float | None,
+    moments: Float64,
+    times: Float64,
+    passed: Int64,
+    again: tuple[Int64, Int64, Int64],
+) -> Int64:
+    """Return what was used within the window, at each moment.
+
+    Parameters
+    ----------
+    passed
+        What each request uses, shape (requests,).
+    again
+        Uses of what was used before: the request, the one before, and how much.
+    """
+    request, before, sizes = again
+    kept = passed - np.bincount(before, sizes, len(times)).astype(np.int64)
     until = np.inf if window is None else window
     change = np.zeros(len(moments) + 1, dtype=np.int64)
-    for at, sizes in (
+    for at, amounts in (
         (times, passed),
-        (np.minimum(times[used.request[again]], times[before] + until), -tokens),
+        (np.minimum(times[request], times[before] + until), -sizes),
         (times + until, -kept),
     ):
-        np.add.at(change, np.searchsorted(moments, at), sizes)
-    held = np.cumsum(change[:-1])
-    return WorkingSet(window, float(held.mean()), int(held.max()), tuple(held.tolist()))
+        np.add.at(change, np.searchsorted(moments, at), amounts)
+    held: Int64 = np.cumsum(change[:-1])
+    return held

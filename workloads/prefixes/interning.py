@@ -201,7 +201,7 @@ def _split_runs(
     parent = np.concatenate([parent, leaf[tailed]])
     stop = np.concatenate([stop, prompt_tokens[tailed]])
     leaf[tailed] = len(pieces) + 1 + np.arange(len(tailed))
-    return _merge_chains(*_reorder(parent, stop, leaf, np.argsort(appearance, kind="stable")))
+    return merge_chains(*_reorder(parent, stop, leaf, np.argsort(appearance, kind="stable")))
 
 
 def _reorder(
@@ -213,9 +213,7 @@ def _reorder(
     return renamed[parent[order]], stop[order], renamed[leaf]
 
 
-def _merge_chains(
-    parent: Int64, stop: Int64, leaf: Int64
-) -> tuple[Int64, Int64, NDArray[np.int64]]:
+def merge_chains(parent: Int64, stop: Int64, leaf: Int64) -> tuple[Int64, Int64, NDArray[np.int64]]:
     """Merge each node that has one child and ends no prompt into that child."""
     kept = np.bincount(parent, minlength=len(parent) + 1) != 1
     kept[leaf] = True

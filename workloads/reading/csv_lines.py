@@ -13,6 +13,7 @@ from simulator.errors import DataError, printable
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import explain
 from workloads.reading.reader import read_lines
+from workloads.reading.table_columns import OtherColumns, columns_of, without
 from workloads.rows import Rows
 
 Line = TypeVar("Line", bound=msgspec.Struct)
@@ -29,7 +30,7 @@ def read_csv_lines(
     """Turn each line into a `kind` and give it to `take` with its number.
 
     A record is one line: no cell holds a line break. Cells may be quoted; an empty cell is a
-    missing one. Columns of which `kind` knows nothing are passed over.
+    missing one. Columns of which `kind` knows nothing are counted.
 
     Parameters
     ----------
@@ -51,12 +52,15 @@ def read_csv_lines(
     """
     lines = read_lines(path)
     names = _names(path, lines, kind)
+    other = OtherColumns(names, columns_of(kind), rows)
     number = None
     for number, text in lines:
         record: dict[str, str] = {}
         try:
             record = _record(names, text)
-            problem = take(msgspec.convert(record, kind, strict=False), number)
+            line = msgspec.convert(record, kind, strict=False)
+            other.look(record, number)
+            problem = take(line, number)
         except (_BrokenError, UnicodeDecodeError) as error:
             problem = None, str(error)
         except msgspec.ValidationError as error:
@@ -78,7 +82,8 @@ def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> 
     wanted = [f.encode_name for f in msgspec.structs.fields(kind) if f.required]
     if not set(wanted) <= set(names):
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        raise DataError(str(path), f"{what}; found '{printable(found, 120)}'", line=number)
+        lacking = without(names, wanted)
+        raise DataError(str(path), f"{what}; found '{printable(found, 120)}'{lacking}", line=number)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from simulator.errors import DataError, printable
 from workloads.reading.fields import Problem
 from workloads.reading.reader import MAX_LINE_BYTES, read_text
+from workloads.reading.table_columns import OtherColumns, without
 from workloads.rows import Rows
 
 Record = dict[str, str]
@@ -30,6 +31,7 @@ def read_csv_records(
     rows: Rows,
     wanted: Sequence[str],
     take: Callable[[Record, int], Problem | None],
+    used: Collection[str] | None = None,
 ) -> None:
     """Give each record of a file to `take`, with the number of its first line.
 
@@ -43,6 +45,8 @@ def read_csv_records(
         Columns that must be there; all columns are in the record.
     take
         Keeps a record, or says what is wrong with it and keeps nothing.
+    used
+        Columns that `take` uses; the others are counted. None where that is not known.
 
     Raises
     ------
@@ -53,10 +57,11 @@ def read_csv_records(
     csv.field_size_limit(MAX_LINE_BYTES)  # of the whole process, and 128 KiB at first
     lines = csv.reader(io.StringIO(_decoded(path), newline=""), strict=True)
     names = _names(path, lines, wanted)
+    other = OtherColumns(names, names if used is None else used, rows)
     records = 0
     for number, cells in _numbered(lines):
         records += 1
-        problem = _taken(cells, names, take, number)
+        problem = _taken(cells, names, take, number, other)
         if problem is not None:
             field, what = problem
             rows.refuse(DataError(str(path), what, line=number, field=field))
@@ -81,7 +86,7 @@ def _names(path: Path, lines: _Lines, wanted: Sequence[str]) -> list[str]:
     if not set(wanted) <= set(names):
         found = printable(",".join(names), 120)
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        raise DataError(str(path), f"{what}; found '{found}'", line=1)
+        raise DataError(str(path), f"{what}; found '{found}'{without(names, wanted)}", line=1)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)
@@ -108,9 +113,12 @@ def _taken(
     names: list[str],
     take: Callable[[Record, int], Problem | None],
     number: int,
+    other: OtherColumns,
 ) -> Problem | None:
     if cells is None:
         return None, "expected cells separated by commas, found broken quotes"
     if len(cells) != len(names):
         return None, f"expected {len(names)} cells as in the first line, found {len(cells)}"
-    return take(dict(zip(names, cells, strict=True)), number)
+    record = dict(zip(names, cells, strict=True))
+    other.look(record, number)
+    return take(record, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from simulator.errors import printable
@@ -11,6 +12,8 @@ MAX_TOKENS = 10**9  # of one prompt or output
 MAX_TIME_SECONDS = 10**13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
 
 Problem = tuple[str | None, str]  # the field at fault, what was expected and found
+MOST_LISTED = 12  # names of fields in a message
+
 MISSING = "expected this field, found none"
 
 
@@ -55,6 +58,13 @@ def id_problem(field: str, ids: list[int]) -> Problem:
     """Say which of `ids` is not within 64 bits."""
     at, found = next((at, key) for at, key in enumerate(ids) if not 0 <= key < 1 << 64)
     return f"{field}[{at}]", f"expected an integer from 0 to 2**64 - 1, found {short(found)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names for a message, the first of many."""
+    shown = ", ".join(printable(name, 40) for name in names[:MOST_LISTED])
+    more = len(names) - MOST_LISTED
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def short(number: float) -> str:

@@ -79,6 +79,11 @@ def read_head(path: Path) -> Head:
     return Head(path, text=text, columns=_columns(first))
 
 
+def mentioned(text: bytes) -> list[str]:
+    """Return the names of fields in the first bytes, on whatever level, as they come up."""
+    return [name.decode() for name in dict.fromkeys(_NAMED.findall(text))]
+
+
 def _object(text: bytes) -> dict[str, Any] | None:
     try:
         found = msgspec.json.decode(text)

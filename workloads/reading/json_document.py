@@ -11,8 +11,9 @@ import msgspec
 from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import names_in
-from workloads.reading.json_lines import explain, not_finite
+from workloads.reading.json_lines import among, explain, no_json, not_finite
 from workloads.reading.reader import read_text
+from workloads.reading.watching import Watch
 from workloads.rows import Rows
 
 SUFFIXES = (".json", ".json.gz")
@@ -44,12 +45,12 @@ def read_json_documents(
         For the first bad document, unless they are skipped; for a folder without any; and for
         a file that cannot be read.
     """
-    decode = msgspec.json.Decoder(kind).decode
+    watch = Watch(kind, rows)
     for number, file in enumerate(_documents(path), start=1):
         text = read_text(file)
         if not text.strip():
             raise DataError(str(file), "expected a JSON document, found an empty file")
-        problem = _taken(text, decode, take, number)
+        problem = _taken(text, watch, take, number)
         if problem is not None:
             field, what = problem
             rows.refuse(DataError(str(file), what, field=field))
@@ -58,14 +59,14 @@ def read_json_documents(
 
 def _taken(
     text: bytes,
-    decode: Callable[[bytes], Document],
+    watch: Watch[Document],
     take: Callable[[Document, int], Problem | None],
     number: int,
 ) -> Problem | None:
     try:
-        return take(decode(text), number)
+        return among(take(watch.decode(text, number, "times"), number), text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return not_finite(text) or explain(str(error))
+        return not_finite(text) or no_json(text) or among(explain(str(error)), text)
     except RecursionError:
         return None, "expected a JSON document, found one nested too deeply"
 

@@ -12,6 +12,7 @@ import msgspec
 from simulator.errors import DataError, printable
 from workloads.reading.fields import MISSING, Problem
 from workloads.reading.reader import read_lines
+from workloads.reading.watching import Watch
 from workloads.rows import Rows
 
 _WORDS = {
@@ -30,6 +31,8 @@ _WORDS = {
 }
 
 MOST_NAMED = 8
+
+_VALUE = re.compile(rb'["\d-]|true|false|null|$')  # of which the decoder says what it is
 
 Line = TypeVar("Line")
 
@@ -55,13 +58,13 @@ def read_json_lines(
     DataError
         For the first bad line, unless they are skipped, and for a file without any line.
     """
-    decode = msgspec.json.Decoder(kind).decode
+    decode = Watch(kind, rows).decode
     number = 0
     for number, text in read_lines(path):
         try:
-            problem = among(take(decode(text), number), text)
+            problem = among(take(decode(text, number), number), text)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            problem = not_finite(text) or among(explain(str(error)), text)
+            problem = not_finite(text) or no_json(text) or among(explain(str(error)), text)
         except RecursionError:
             problem = None, "expected a JSON object, found one nested too deeply"
         if problem is not None:
@@ -85,7 +88,7 @@ def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | Non
 def _names(line: bytes) -> list[str]:
     try:
         found = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
     return [name for name, raw in found.items() if bytes(raw) != b"null"]
 
@@ -96,6 +99,15 @@ def not_finite(text: bytes) -> Problem | None:
     if named is None:
         return None
     return named[1].decode(), f"expected a finite number, found {named[2].decode()}"
+
+
+def no_json(text: bytes) -> Problem | None:
+    """Say how text begins that cannot be JSON objects or lists."""
+    start = text[:400].lstrip()
+    if start[:1] in {b"{", b"["} or _VALUE.match(start):
+        return None
+    shown = printable(start.partition(b"\n")[0].decode(errors="replace"), 60)
+    return None, f"expected one JSON object, found a broken line: text that begins with '{shown}'"
 
 
 def explain(said: str) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
@@ -14,6 +14,8 @@ from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain
+from workloads.reading.key_fields import place_of
+from workloads.reading.table_columns import OtherColumns
 from workloads.rows import Rows
 
 MAGIC = b"PAR1"
@@ -88,17 +90,35 @@ def read_parquet_rows(
     missing = [f.encode_name for f in fields if f.required and f.encode_name not in there]
     if missing:
         raise DataError(str(path), f"expected a column '{missing[0]}', found {', '.join(there)}")
-    wanted = [f.encode_name for f in fields if f.encode_name in there]
+    declared = [f.encode_name for f in fields if f.encode_name in there]
+    keys = [name for name in there if name not in declared and place_of(name) is not None]
     with _opened(path) as file:
-        frame = pl.read_parquet(file, columns=wanted)
+        frame = pl.read_parquet(file, columns=declared + keys)
+    count_others(path, there, frame.columns, rows)
+    other = OtherColumns(frame.columns, frame.columns, rows)
     for number, record in enumerate(frame.iter_rows(named=True), start=1):
         try:
-            problem = take(msgspec.convert(record, kind), number)
+            line = msgspec.convert(record, kind)
+            other.look(record, number)
+            problem = take(line, number)
         except msgspec.ValidationError as error:
             problem = explain(str(error))
         if problem is not None:
             field, what = problem
             rows.refuse(DataError(str(path), what, line=number, field=field))
+
+
+def count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Rows) -> None:
+    """Count the values of columns that nobody uses, one column in memory at a time."""
+    import polars as pl
+
+    for name in (name for name in there if name not in used):
+        with _opened(path) as file:
+            column = pl.read_parquet(file, columns=[name]).to_series()
+        filled = column.is_not_null()
+        if filled.any():
+            first = filled.arg_max()
+            rows.unused.add_many(name, int(filled.sum()), None if first is None else first + 1)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class Request(msgspec.Struct, gc=False, rename={"prompt_tokens": "in", "output_t
     hash_ids: list[int] | None = None
     ranges: list[tuple[int, int]] | None = None
     subagent: int = 0
+    model: Name | None = None
     requests: list[Request] | None = None
 
 
@@ -69,6 +70,8 @@ class Checked:
         Whether it is earlier than the sub-agent that it is nested in: its time is relative then.
     first, count
         Ranges of consecutive ids.
+    model
+        None where it is not told.
     """
 
     time: Decimal
@@ -79,6 +82,7 @@ class Checked:
     early: bool
     first: array[int]
     count: array[int]
+    model: str | None
 
 
 def flatten(session: Session, block: int, ticks_per_second: float) -> list[Checked]:
@@ -118,6 +122,7 @@ def _flatten(
             early=marker is not None and request.t < marker,
             first=first,
             count=count,
+            model=request.model,
         )
 
 

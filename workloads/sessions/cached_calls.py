@@ -17,8 +17,9 @@ calls of different models share nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -51,6 +52,8 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
         sessions share at most the parts that are alike.
     kin
         Calls of other kin, such as those of agents with other instructions, share nothing.
+    key
+        What belongs to the key of the prompt besides its tokens, where it is not the line's.
     """
 
     line: int
@@ -63,6 +66,7 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
     parent: int | None = None
     parts: tuple[Part, ...] = ()
     kin: str = ""
+    key: Mapping[str, Any] | None = None
 
     def problem(self, prompt: str, cached: str, output: str) -> Problem | None:
         """Say what is wrong with the lengths, whose fields are so named in the file."""
@@ -116,6 +120,8 @@ class CachedCalls:
             leaf, end = self._grow(call, self._kept(call, calls, after))
             after[number] = self._shelve(call, leaf, end)
             output, ticks = call.output_tokens, call.ticks
+            if call.key is not None:
+                self.rows.isolation.look_within(call.line, call.key)
             self.rows.add(call.line, call.prompt_tokens, output, ticks, call.session, call.model)
         if any(call.cached_tokens for call in calls):
             detail = "prompts share what the server's cache held of them: real overlaps are larger"

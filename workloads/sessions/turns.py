@@ -56,10 +56,10 @@ class Turn(msgspec.Struct, gc=False):
         timed = self.timestamp is not None or self.delay is not None
         return self.role == "system" and not timed and self.output_length is None
 
-    def has_media(self) -> bool:
-        """Say whether there is more than text."""
-        media = (self.image, self.images, self.audio, self.audios, self.video, self.videos)
-        return any(media)
+    def media(self) -> list[Any]:
+        """Return what there is besides text, as it stands in the file."""
+        named = (self.image, self.images, self.audio, self.audios, self.video, self.videos)
+        return [each for each in named if each]
 
 
 class Line(Turn):

@@ -87,7 +87,14 @@ def is_text(part: Any) -> bool:
 def _part_text(part: Any) -> str:
     if is_text(part):
         return part if isinstance(part, str) else str(part["text"])
-    return f"<|part_{hashlib.sha256(msgspec.json.encode(part)).hexdigest()[:16]}|>"
+    return part_mark(part)
+
+
+def part_mark(part: Any) -> str:
+    """Return a mark that is equal where a part is, or where its `uuid` says that it is (vLLM)."""
+    known = part.get("uuid") if isinstance(part, dict) else None
+    encoded = msgspec.json.encode(known or part, order="sorted")
+    return f"<|part_{hashlib.sha256(encoded).hexdigest()[:16]}|>"
 
 
 def _role(message: Message) -> str:

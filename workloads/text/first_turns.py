@@ -66,7 +66,8 @@ def _read_csv(path: Path, rows: Rows) -> Turns:
                 first[record["url"]] = here
         return None
 
-    read_csv_records(path, rows, (), take)
+    used = ("text", "plain_text", "role", "message_index", "url")
+    read_csv_records(path, rows, (), take, used)
     return plain + [(line, text) for _, line, text in first.values()]
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from workloads.anomaly import Anomaly
-from workloads.opening import is_saved, read_rows
+from workloads.opening import is_saved, read_rows, refuse_isolation
 from workloads.options import ReadOptions
 from workloads.prefixes.id_ranges import IdRanges
+from workloads.prefixes.numbering import Int64
 from workloads.prefixes.prompts import BlockKeys
 from workloads.rows import Rows
 from workloads.store import load
@@ -40,7 +41,9 @@ def validate(path: str | Path, *, format: str | None = None, **options: Any) -> 
         Where the file cannot be read as lines at all, or is a damaged saved trace.
     """
     path = Path(path)
+    chosen = ReadOptions(**options | {"on_bad_line": "skip"})
     if is_saved(path):
+        refuse_isolation(chosen)
         trace = load(path)
         notes = [Anomaly("note", 1, None, note) for note in trace.notes]
         return [*notes, *_common(facts_of_trace(trace))]
@@ -55,6 +58,7 @@ def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
         detail = first.problem if first.field is None else f"field '{first.field}': {first.problem}"
         yield Anomaly("bad-line", rows.bad_lines, first.line, detail, error=True)
     yield from rows.oddities.values()
+    yield from rows.unused.anomalies()
     if not len(rows):
         return
     prefix = None
@@ -67,7 +71,17 @@ def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
         keys, _, offsets = rows.prompts.unfold()
         blocks = number_keys(keys, offsets)
         yield from content_anomalies(blocks, np.frombuffer(rows.line, dtype=np.int64))
-    yield from _common(facts_of_rows(rows, prefix))
+    for fact in rows.isolation.facts(len(rows)):
+        yield Anomaly("isolation", len(rows), None, fact)
+    yield from _common(facts_of_rows(rows, None if prefix is None else _apart(rows, prefix)))
+
+
+def _apart(rows: Rows, prefix: Int64) -> Int64:
+    """Return numbers of prefixes that differ where they are kept apart, -1 as it was."""
+    groups = rows.isolation.groups(len(rows))
+    if groups is None:
+        return prefix
+    return np.where(prefix < 0, prefix, prefix * (int(groups.max()) + 1) + groups)
 
 
 def _common(facts: Facts) -> Iterator[Anomaly]:

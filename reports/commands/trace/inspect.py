@@ -19,6 +19,9 @@ from simulator.errors import DataError
 def inspect(
     file: File,
     page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Tell working sets in GiB of a profile, or of its JSON file.")
+    ] = None,
     reading: FileFlags = FILE_AS_IT_SAYS,
     json: Json = False,
 ) -> None:
@@ -27,6 +30,12 @@ def inspect(
     from workloads.opening import open_trace
 
     html_page(page)
+    memory = None
+    if profile is not None:
+        from calibration.catalogue import open_profile
+        from reports.trace.memory import Memory
+
+        memory = Memory.of(open_profile(profile))
     trace = open_trace(file, **reading.given())
     if not len(trace):
         raise DataError(str(file), "expected requests, found none")
@@ -34,12 +43,13 @@ def inspect(
     if page is not None:
         from reports.trace.page import write_trace_page
 
-        write_trace_page(page, found, typed_again("milepost trace inspect FILE"))
+        write_trace_page(page, found, typed_again("milepost trace inspect FILE"), memory)
     if json:
-        print_json(found.as_json())
+        told = found.as_json()
+        print_json(told if memory is None else {**told, "memory": memory.as_json(found)})
     else:
         from reports.trace.summary import print_inspection
 
-        print_inspection(found)
+        print_inspection(found, memory)
     if page is not None:
         say(f"page: {page}")

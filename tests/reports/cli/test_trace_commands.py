@@ -75,3 +75,45 @@ def test_an_unknown_public_trace_is_guessed(milepost: Milepost) -> None:
     ended = milepost("trace", "fetch", "mooncake-conversatoin")
     assert ended.code == 2
     assert "did you mean 'mooncake-conversation'?" in ended.err
+
+
+def test_isolation_is_a_flag_of_commands_that_read_a_trace(
+    milepost: Milepost, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.jsonl"
+    row = '{"input_length": 1024, "output_length": 1, "hash_ids": [7, 8], "cache_salt": "%s"}\n'
+    path.write_text("".join(row % salt for salt in "abab"))
+    told = milepost("trace", "inspect", path, "--json").json
+    assert told["ideal_saved_tokens"] == 2 * 1023
+    assert "prefixes are kept apart by cache_salt (2 values)" in told["notes"]
+    told = milepost("trace", "inspect", path, "--json", "--isolate", "none").json
+    assert told["ideal_saved_tokens"] == 3 * 1023
+    for flags, saved in (((), 2 * 1023), (("--isolate", "none"), 3 * 1023)):
+        command = ("run", "--trace", path, "--rate", "1", "--server", "instant", "--json")
+        told = milepost(*command, "--placer", "dense", *flags).json
+        assert (told["saved_tokens"] > 2048) == (saved > 2048)
+    saved_trace = tmp_path / "t.parquet"
+    assert milepost("trace", "convert", path, "--out", saved_trace).code == 0
+    ended = milepost("trace", "inspect", saved_trace, "--isolate", "none")
+    assert ended.code == 2
+    assert ended.err.startswith("error: isolate: a saved trace")
+    ended = milepost("trace", "validate", path, "--isolate", "tokens")
+    assert ended.code == 2
+    assert ended.err.startswith("error: isolate: unknown 'tokens'")
+
+
+def test_inspect_tells_working_sets_of_a_profile(milepost: Milepost, trace_file: Path) -> None:
+    plain = milepost("trace", "inspect", trace_file, "--json").json
+    told = milepost("trace", "inspect", trace_file, "--json", "--profile", "qwen3.5-9b-h200").json
+    memory = told.pop("memory")
+    assert told == plain
+    sets = plain["working_sets"]["sets"]
+    for each, held in zip(sets, memory["working_sets_gib"], strict=True):
+        kv, states = memory["kv_bytes_per_token"], memory["state_bytes"]
+        peak = max(
+            t * kv + p * states for t, p in zip(each["tokens"], each["prompts"], strict=True)
+        )
+        assert held["peak"] == peak / 2**30
+    ended = milepost("trace", "inspect", trace_file, "--profile", "none-such")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1

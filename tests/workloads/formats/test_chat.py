@@ -136,7 +136,7 @@ def test_oddities_are_noted_with_their_first_line(write):
     found = {anomaly.what: (anomaly.count, anomaly.first_line) for anomaly in validate(path)}
     assert found["other-length"] == (1, 1)
     assert found["not-text"] == (1, 2)
-    assert found["other-model"] == (2, 2)
+    assert found["isolation"] == (3, None)
     assert found["stand-in-tokenizer"] == (3, 1)
     notes = opened(path).notes
     assert any("tokens are bytes, a stand-in" in note for note in notes)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from workloads.formats.parts.otel_messages import (
+    INDEXED,
+    NAMES,
     answer_message,
     has_prompt,
     prompt_messages,
@@ -13,8 +15,9 @@ from workloads.formats.parts.otel_messages import (
     with_events,
 )
 from workloads.formats.parts.otel_spans import Span, SpanError
-from workloads.formats.parts.otel_tree import Kind, kind_of
+from workloads.formats.parts.otel_tree import KIND_NAMES, Kind, kind_of
 from workloads.reading.fields import MAX_TOKENS, short
+from workloads.reading.key_fields import place_of
 from workloads.sessions.cached_tokens import Counted, Usual, group_of, usual_meaning
 from workloads.text.chat_template import Message
 
@@ -59,6 +62,21 @@ _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "a
 _PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
 
 
+_USED = {
+    *PROMPT_TOKENS,
+    *ANSWER_TOKENS,
+    *READ_TOKENS,
+    *CREATED_TOKENS,
+    *_MODELS,
+    *_PROVIDERS,
+    *NAMES,
+    *KIND_NAMES,
+    "gen_ai.conversation.id",
+    "otel.status_code",
+    "error",
+}
+
+
 class Sketch(NamedTuple):
     """What is known of a span without its messages.
 
@@ -90,6 +108,8 @@ class SpanCall:
     session: str | None
     model: str | None
     failed: bool
+    key: dict[str, Any]
+    unused: list[str]
 
 
 def sketch(span: Span, scope: str | None) -> Sketch:
@@ -128,6 +148,11 @@ def answer_tokens_in(found: dict[str, Any]) -> int | None:
     return _count(found, ANSWER_TOKENS)
 
 
+def is_used(name: str) -> bool:
+    """Say whether an attribute is read, in some span at least."""
+    return name in _USED or name.startswith(INDEXED)
+
+
 def call_of(span: Span, known: Sketch) -> SpanCall:
     """Return the call that a span stands for.
 
@@ -148,6 +173,8 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
         session=session,
         model=_text(found, _MODELS),
         failed=span.failed(found),
+        key={name: value for name, value in found.items() if place_of(name) is not None},
+        unused=[name for name in found if not is_used(name) and place_of(name) is None],
     )
 
 

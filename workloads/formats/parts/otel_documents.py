@@ -43,11 +43,13 @@ class _ResourceSpans(
     old: list[_ScopeSpans] = []
 
 
-class _Document(
+class Document(
     msgspec.Struct,
     gc=False,
     rename={"resources": "resourceSpans", "logs": "resourceLogs", "metrics": "resourceMetrics"},
 ):
+    """What a tool writes at once."""
+
     spans: list[msgspec.Raw] | None = None
     resources: list[_ResourceSpans] | None = None
     batches: list[_ResourceSpans] | None = None
@@ -67,7 +69,7 @@ class _Document(
         return any(part is not None for part in parts) or _there(self.logs) or _there(self.metrics)
 
 
-_decode_document = msgspec.json.Decoder(_Document).decode
+_decode_document = msgspec.json.Decoder(Document).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 

@@ -33,6 +33,9 @@ _OUTPUT_TEXTS = (
 )
 _OUTPUT_INDEXED = ("gen_ai.completion", "llm.output_messages", "llm.completions")
 
+NAMES = {*_INPUTS, *_INPUT_TEXTS, *_OUTPUT_TEXTS, OUTPUT, SYSTEM, TOOLS}
+INDEXED = tuple(f"{name}." for name in (*_INPUT_INDEXED, *_OUTPUT_INDEXED))
+
 _ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",

@@ -11,12 +11,14 @@ from typing import NamedTuple
 import msgspec
 
 from workloads.formats.parts.otel_calls import Sketch, answer_tokens_in, counted_in, sketch
-from workloads.formats.parts.otel_documents import Found, spans_in
+from workloads.formats.parts.otel_documents import Document, Found, spans_in
 from workloads.formats.parts.otel_spans import Span, SpanError
 from workloads.formats.parts.otel_tree import Node, SpanTree
 from workloads.reading.fields import Problem
 from workloads.reading.json_stream import decoded, read_json_stream
 from workloads.reading.nanoseconds import NanosecondClock, parse_nanoseconds
+from workloads.reading.watching import Watch
+from workloads.rows import Rows
 from workloads.sessions.cached_tokens import CachedMeaning
 
 Decode = Callable[[msgspec.Raw, int], Span]
@@ -39,18 +41,19 @@ class SeenSpan(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """What cannot be read; `line` is None where that is a whole file."""
+    """What cannot be read, and its text; `line` is None where that is a whole file."""
 
     file: Path
     line: int | None
     problem: Problem
+    text: bytes = b""
 
 
-def read_spans(path: Path, decode: Decode = decode_span) -> Iterator[SeenSpan | Broken]:
+def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Broken]:
     """Yield the spans of a file or folder, and what is none.
 
-    The line of a span is that of the file where it has several, else the number of the span;
-    `decode` is told it.
+    The line of a span is that of the file where it has several, else the number of the span.
+    Rows, where they are given, are told of fields that nobody reads.
 
     Raises
     ------
@@ -58,13 +61,19 @@ def read_spans(path: Path, decode: Decode = decode_span) -> Iterator[SeenSpan | 
         Where a file cannot be read.
     """
     number = 0
+    decode: Decode = decode_span
+    around: Watch[Document] | None = None
+    if rows is not None:
+        around, decode = Watch(Document, rows), Watch(Span, rows, "spans[]").decode
     for file, line, text in read_json_stream(path):
         number = number if line else 0  # a document is a file of its own
         try:
             spans = spans_in(text)
         except SpanError as error:
-            yield Broken(file, line, error.problem)
+            yield Broken(file, line, error.problem, text)
             continue
+        if around is not None and not (len(spans) == 1 and bytes(spans[0].raw) == text.strip()):
+            decoded(lambda raw: around.decode(raw, line or 1), text)  # noqa: B023
         for found in spans:
             number += 1
             yield _seen(file, line or number, found, decode)

@@ -42,12 +42,12 @@ _KINDS: dict[str, Kind] = {
     "rerank": "no call",
 }
 _OPERATION = "gen_ai.operation.name"
-_KIND_NAMES = ("openinference.span.kind", "gen_ai.span.kind", "traceloop.span.kind")
+KIND_NAMES = (_OPERATION, "openinference.span.kind", "gen_ai.span.kind", "traceloop.span.kind")
 
 
 def kind_of(name: str, found: dict[str, Any]) -> Kind:
     """Return what a span of this name and these attributes is around."""
-    words = [found.get(_OPERATION), *(found.get(attribute) for attribute in _KIND_NAMES)]
+    words = [found.get(attribute) for attribute in KIND_NAMES]
     said = next((word for word in words if isinstance(word, str) and word), None)
     return _KINDS.get((said or name.partition(" ")[0]).lower(), "unknown")
 

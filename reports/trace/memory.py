@@ -1,0 +1,86 @@
+"""The working set of a trace in bytes of a profile: KV, and states under a stated assumption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulator.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from simulator.profile_schema import Profile
+    from workloads.inspection import Inspection
+    from workloads.inspection.working_set import WorkingSet
+
+GIB = 1 << 30
+ASSUMED = "one state at the end of each different prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What tokens and states of a trace weigh.
+
+    Parameters
+    ----------
+    profile
+        Its name.
+    kv_bytes_per_token, state_bytes
+        As a cache of that profile keeps them.
+    """
+
+    profile: str
+    kv_bytes_per_token: int
+    state_bytes: int
+
+    @classmethod
+    def of(cls, profile: Profile) -> Memory:
+        """Return the weights of a profile."""
+        return cls(profile.profile_id, profile.kv_bytes_per_token, profile.state_bytes)
+
+    def kv_gib(self, tokens: float) -> float:
+        """Return the KV of tokens."""
+        return tokens * self.kv_bytes_per_token / GIB
+
+    def gib(self, each: WorkingSet) -> list[float]:
+        """Return a working set at each moment: KV, and a state for each different prompt."""
+        pairs = zip(each.tokens, each.prompts, strict=True)
+        return [self.kv_gib(tokens) + states * self.state_bytes / GIB for tokens, states in pairs]
+
+    def told(self) -> str:
+        """Say what is counted."""
+        kv = format_bytes(self.kv_bytes_per_token)
+        return f"{kv} of KV a token, {format_bytes(self.state_bytes)} a state; assumed: {ASSUMED}"
+
+    def figures(self, each: WorkingSet) -> str:
+        """Return the mean and the peak of a working set, and what the peak consists of."""
+        held = self.gib(each)
+        peak = max(range(len(held)), key=held.__getitem__)
+        states = each.prompts[peak]
+        parts = f"{self.kv_gib(each.tokens[peak]):,.4g} GiB of KV and {format_count(states)} states"
+        return f"mean {sum(held) / len(held):,.4g}, peak {held[peak]:,.4g} GiB ({parts})"
+
+    def caption(self, found: Inspection) -> str:
+        """Say what the chart shows and what it assumes."""
+        whole = self.figures(found.working_sets.sets[-1])
+        return (
+            f"Distinct tokens as KV, and {ASSUMED}: {self.told().partition(';')[0]}. "
+            f"All that was used since the beginning: {whole}. A cache with more checkpoints needs "
+            "more, and one that evicts needs less than its peak."
+        )
+
+    def as_json(self, found: Inspection) -> dict[str, Any]:
+        """Return plain values for JSON; LRU capacities are of KV alone."""
+        sets = []
+        for each in found.working_sets.sets:
+            held = self.gib(each)
+            mean, peak = sum(held) / len(held), max(held)
+            sets.append({"window": each.window, "mean": mean, "peak": peak, "gib": held})
+        needed = found.lru.tokens_for_share.items()
+        return {
+            "profile": self.profile,
+            "kv_bytes_per_token": self.kv_bytes_per_token,
+            "state_bytes": self.state_bytes,
+            "assumed_states": ASSUMED,
+            "working_sets_gib": sets,
+            "lru_kv_gib_for_share": {share: self.kv_gib(tokens) for share, tokens in needed},
+        }

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from calibration.catalogue import open_profile
+from reports.trace.memory import GIB, Memory
+from reports.trace.page import render_trace_page
+from reports.trace.summary import print_inspection
+from tests.workloads.inspection.small_traces import trace_of
+from workloads.inspection import inspect
+
+PROMPTS = [[1, 2, 3], [1, 2], [1, 2, 3], [5], [5, 6]]
+
+
+@pytest.fixture
+def found():
+    return inspect(trace_of(PROMPTS, times=[0, 100, 200, 300, 400]))
+
+
+def test_a_working_set_is_kv_and_a_state_for_each_different_prompt(found):
+    memory = Memory("p", kv_bytes_per_token=GIB, state_bytes=10 * GIB)
+    last_minute, everything = found.working_sets.sets
+    assert last_minute.window == 60
+    assert found.working_sets.moments == (80, 160, 240, 320, 400)
+    assert last_minute.prompts == (0, 0, 1, 1, 1)  # one use was 60 s ago
+    assert everything.tokens == (3, 3, 3, 4, 5)
+    assert everything.prompts == (1, 2, 2, 3, 4)
+    assert memory.gib(last_minute) == [0, 0, 3 + 10, 1 + 10, 2 + 10]
+    assert memory.gib(everything) == [13, 23, 23, 34, 45]
+    assert memory.figures(everything) == "mean 27.6, peak 45 GiB (5 GiB of KV and 4 states)"
+
+
+def test_json_has_weights_the_assumption_and_kv_of_lru(found):
+    told = Memory("p", GIB, 10 * GIB).as_json(found)
+    assert told["assumed_states"] == "one state at the end of each different prompt"
+    assert [each["peak"] for each in told["working_sets_gib"]] == [13, 45]
+    assert told["lru_kv_gib_for_share"] == {
+        share: float(tokens) for share, tokens in found.lru.tokens_for_share.items()
+    }
+
+
+def test_the_terminal_and_the_page_say_what_is_assumed(found, capsys):
+    memory = Memory.of(open_profile("qwen3.5-9b-h200"))
+    print_inspection(found, memory)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "32.0 KiB of KV a token, 49.1 MiB a state; assumed: one state at the end of" in printed
+    assert "in memory, 60 seconds" in printed
+    page = render_trace_page(found, memory)
+    assert "The working set, with qwen3.5-9b-h200" in page
+    assert "one state at the end of each different prompt" in page
+    assert "The working set, with" not in render_trace_page(found)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simulator.errors import DataError
+from tests.workloads.formats.examples import EXAMPLES
+from workloads.opening import format_of, open_trace
+from workloads.reading.head import read_head
+from workloads.recognition import found_fields
+
+
+@pytest.fixture
+def refused(tmp_path):
+    def refused(text, **options):
+        path = tmp_path / "t.dat"
+        path.write_text(text if isinstance(text, str) else json.dumps(text))
+        with pytest.raises(DataError) as caught:
+            open_trace(path, **options)
+        return str(caught.value).removeprefix(str(path))
+
+    return refused
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            {"timestamp": 1, "output_length": 5, "hash_ids": [1]},
+            "found: timestamp, output_length, hash_ids; nearest: mooncake, which also needs "
+            "'input_length' or 'input_tokens'; --format",
+        ),
+        (
+            "arrived_at,num_prefill_tokens,x\n1,2,3\n",
+            "found: arrived_at, num_prefill_tokens, x; nearest: vidur, which also needs "
+            "'num_decode_tokens'; --format",
+        ),
+        (
+            {"chat_id": 1, "parent_chat": 2, "hash_ids": [1]},
+            "nearest: bailian, which also needs 'parent_chat_id'",
+        ),
+        ({"prompts": "x", "ts": 5}, "found: prompts, ts; nearest: prompts, which also needs"),
+        ({"foo": 1, "bar": 2}, "found: foo, bar; --format names one of dynamo, "),
+        ("hello world\nfoo\n", "found: hello world; --format"),
+        ('[{"a": 1, "b": 2}]', "found: a, b; --format"),
+    ],
+)
+def test_an_unknown_file_tells_its_fields_and_what_the_nearest_format_lacks(refused, text, told):
+    said = refused(text)
+    assert said.startswith(": looks like no known trace format; ")
+    assert told in said
+
+
+def test_names_are_few_and_safe_to_print(refused):
+    said = refused({f"\x1b[31m{at}" + "x" * 90: 1 for at in range(40)})
+    assert said.isprintable()
+    assert "and 28 more" in said
+    assert len(said) < 1200
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("mooncake", {"a": 1, "b": 2}, ":1: field 'input_length': expected this field, found none"),
+        ("mooncake", {"a": 1, "b": 2}, "found none among a, b"),
+        ("mooncake", {"input_length": 1, "b": 2}, "field 'hash_ids': expected this field"),
+        ("chat", {"prompt": "x"}, "field 'messages'"),
+        ("otel", {"a": 1}, "field 'spans': expected this field, found none among a"),
+        ("mooncake", "a,b\n1,2\n", "text that begins with 'a,b'"),
+        ("otel", "a,b\n1,2\n", "text that begins with 'a,b'"),
+        ("vidur", {"a": 1}, "with num_prefill_tokens, num_decode_tokens; found '{"),
+        (
+            "vidur",
+            "arrived_at,b\n1,2\n",
+            "with num_prefill_tokens, num_decode_tokens; found 'arrived_at,b'",
+        ),
+        ("prompts", "a,b\n1,2\n", "expected 'prompt', 'text' or 'input', found none among a, b"),
+    ],
+)
+def test_a_file_of_another_kind_tells_what_is_missing_and_what_it_has(refused, name, text, told):
+    assert told in refused(text, format=name)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_a_file_of_a_known_format_is_still_recognised(tmp_path, name):
+    path = tmp_path / "t.dat"
+    path.write_bytes(EXAMPLES[name])
+    assert format_of(path) == name
+
+
+def test_columns_and_fields_are_found(tmp_path):
+    path = tmp_path / "t.dat"
+    path.write_text('{"a":{"b":1}}')
+    assert found_fields(read_head(path)) == ["a"]
+    path.write_text('"a", b\n1,2')
+    assert found_fields(read_head(path)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("line", [b'{"\xff":1}', b'{"a":' + b"[" * 9000, b'{"a":1}\xff'])
+def test_a_row_whose_fields_cannot_be_listed_is_one_line(tmp_path, line):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(line)
+    with pytest.raises(DataError, match=r"t\.jsonl:1: "):
+        open_trace(path, format="mooncake")

@@ -1,0 +1,74 @@
+"""Fields that belong to the key of a cached prefix, by their names, and what their values mean."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "salt": ("cache_salt", "salt", "extra_key", "cache_namespace"),
+    "lora": (
+        "lora_name",
+        "lora_id",
+        "lora_int_id",
+        "lora_path",
+        "lora_request",
+        "lora_adapter",
+        "lora",
+        "adapter",
+        "adapter_name",
+        "adapter_id",
+    ),
+    "model": ("model", "model_name", "model_id", "gen_ai.request.model", "gen_ai.response.model"),
+    "media": (
+        "mm_hashes",
+        "mm_hash",
+        "multi_modal_hashes",
+        "multi_modal_uuids",
+        "mm_uuids",
+        "multi_modal_data",
+        "image",
+        "images",
+        "image_url",
+        "image_urls",
+        "image_files",
+        "image_data",
+        "audio",
+        "audios",
+        "video",
+        "videos",
+    ),
+}
+"""The kinds of keys, and the fields that tell one; of several, the first goes before the others."""
+
+KINDS = tuple(NAMES)
+_PLACES = {name: (kind, at) for kind, names in NAMES.items() for at, name in enumerate(names)}
+_LORA_NAMES = ("lora_name", "name", "lora_int_id", "id", "lora_path")
+_LONG = 200  # characters of a value that is kept as it is
+
+
+def place_of(name: str) -> tuple[str, int] | None:
+    """Return the kind of key that a field tells and its rank among such fields, or None.
+
+    Of a name with dots, as attributes have them, the last part decides.
+    """
+    plain = name.lower().replace("-", "_").replace(" ", "_")
+    return _PLACES.get(plain) or _PLACES.get(plain.rpartition(".")[2])
+
+
+def value_of(kind: str, raw: Any) -> str | None:
+    """Return a value as text, None for one that stands for nothing; long ones as a digest."""
+    if raw is None or raw in ("", [], {}):
+        return None
+    if kind == "lora":
+        if raw is False or raw == 0:  # vLLM numbers adapters from 1
+            return None
+        if isinstance(raw, dict):
+            named = (raw[name] for name in _LORA_NAMES if raw.get(name) not in (None, ""))
+            raw = next(named, raw)
+    text = raw if isinstance(raw, str) else msgspec.json.encode(raw, order="sorted").decode()
+    if len(text) <= _LONG:
+        return text
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

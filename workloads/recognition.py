@@ -1,0 +1,144 @@
+"""What a file of no known format holds, and which format it comes nearest to.
+
+Formats say by `matches` which fields they ask for. Here they are asked about a file that has
+what is there, and in turn each field that is not: what has to be added until a format says yes is
+what the file lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from workloads.formats.format import TraceFormat
+from workloads.reading.fields import listed
+from workloads.reading.head import Head, mentioned
+
+MOST_WAYS = 3  # in which a format may be completed
+MOST_TRIED = 64  # sets of fields of one format
+ALIKE = 0.8  # of two names, beyond which one may be meant for the other
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """Fields that a format asks for: those that are there, and those that are not."""
+
+    format: str
+    there: frozenset[str]
+    missing: tuple[str, ...]
+
+    def rank(self, found: list[str]) -> tuple[float, int]:
+        """Return how near this is; a name like one that is found counts half."""
+        alike = sum(bool(get_close_matches(name, found, 1, ALIKE)) for name in self.missing)
+        near = len(self.there) + alike / 2
+        return near / (len(self.there) + len(self.missing)), -len(self.missing)
+
+
+def found_fields(head: Head) -> list[str]:
+    """Return the names of the fields of the first object, or of the columns."""
+    if head.record is not None:
+        return list(head.record)
+    return list(head.columns) or mentioned(head.text)
+
+
+def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
+    """Say what was found in a file, and what the nearest format also needs."""
+    found = found_fields(head)
+    if not found:
+        return ""
+    told = f"; found: {listed(found)}"
+    needs = _nearest(head, found, formats)
+    if not needs:
+        return told
+    sets = dict.fromkeys(" and ".join(f"'{name}'" for name in need.missing) for need in needs)
+    return f"{told}; nearest: {needs[0].format}, which also needs {' or '.join(sets)}"
+
+
+def _nearest(head: Head, found: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:
+    """Return what the nearest format needs, in one way or another; nothing where none is near."""
+    needs = [need for name, format in formats.items() for need in _needs(head, name, format)]
+    ranks = [need.rank(found) for need in needs]
+    best = max(ranks, default=(0.0, 0))
+    if best[0] <= 0:
+        return []
+    first = needs[ranks.index(best)]
+    return [
+        need
+        for need in needs
+        if need.format == first.format
+        and (len(need.there), len(need.missing)) == (len(first.there), len(first.missing))
+    ][:MOST_WAYS]
+
+
+def _needs(head: Head, name: str, format: TraceFormat) -> list[_Need]:
+    """Return the sets of fields with each of which a format would say yes."""
+    waiting: list[list[bool]] = [[]]
+    needs = []
+    for _ in range(MOST_TRIED):
+        if not waiting:
+            break
+        known = waiting.pop(0)
+        probe = _Probe(head, known)
+        if format.matches(probe) and probe.missing:
+            missing = tuple(dict.fromkeys(probe.missing))
+            needs.append(_Need(name, frozenset(probe.there), missing))
+        waiting += [[*probe.answers[:at], False] for at in range(len(known), len(probe.answers))]
+    return needs
+
+
+class _Probe(Head):
+    """A head that also says yes to fields that are not there, where `answers` do not say no."""
+
+    def __init__(self, head: Head, answers: list[bool]) -> None:
+        record = None if head.record is None else _Record(head.record, self._assume)
+        super().__init__(head.path, head.names, head.text, record, head.columns)
+        for name, value in (("answers", list(answers)), ("at", 0), ("there", []), ("missing", [])):
+            object.__setattr__(self, name, value)
+
+    answers: list[bool]
+    at: int
+    there: list[str]
+    missing: list[str]
+
+    def has(self, *fields: str) -> bool:
+        if self.text[:1] == b"[":
+            return super().has(*fields)  # a list has no fields of its own
+        return self._ask(fields, lambda field: Head.has(self, field), table=False)
+
+    def mentions(self, *fields: str) -> bool:
+        return self._ask(fields, lambda field: Head.mentions(self, field), table=False)
+
+    def has_columns(self, *names: str) -> bool:
+        return self._ask(names, lambda name: Head.has_columns(self, name), table=True)
+
+    def _ask(self, fields: tuple[str, ...], has: Callable[[str], bool], *, table: bool) -> bool:
+        if table != bool(self.columns):
+            return False
+        there = [field for field in fields if has(field)]
+        missing = [field for field in fields if field not in there]
+        self.there.extend(there)
+        return not missing or self._assume(*missing)
+
+    def _assume(self, *missing: str) -> bool:
+        if self.at == len(self.answers):
+            self.answers.append(True)
+        answer = self.answers[self.at]
+        object.__setattr__(self, "at", self.at + 1)
+        if answer:
+            self.missing.extend(missing)
+        return answer
+
+
+class _Record(dict[str, Any]):
+    """The first object of a file, with what is assumed to be there."""
+
+    def __init__(self, record: dict[str, Any], assume: Callable[[str], bool]) -> None:
+        super().__init__(record)
+        self._assume = assume
+
+    def get(self, key: str, default: Any = None) -> Any:
+        if key in self:
+            return self[key]
+        return "" if self._assume(key) else default
