@@ -10,10 +10,11 @@ from simulator.errors import UsageError, did_you_mean, printable
 
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
-RowsAre = Literal["cumulative", "incremental"]
+RowsAre = Literal["cumulative", "incremental", "conversation"]
 
 MAX_BLOCK_TOKENS = 1 << 30
 MIN_RATE, MAX_RATE = 1e-6, 1e6  # sessions a second
+ALWAYS_KNOWN = ("on_bad_line", "jitter", "default_template")
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -30,10 +31,15 @@ class ReadOptions:
     time_unit
         The unit of the times in the file.
     rows
-        Whether a row holds the whole context ("cumulative"), or what is new since the session's
-        row before ("incremental").
+        Whether a row holds the whole context ("cumulative"), what is new since the session's row
+        before ("incremental"), or a whole conversation, of which every answer is a request
+        ("conversation").
     tokenizer
         How text becomes tokens: a name or a file, as `workloads.text` explains.
+    template
+        How messages become text: a name or a file, as `workloads.text.templates` explains.
+    default_template
+        The template where `template` tells none: that of the model in play, None where none is.
     jitter
         Seed with which arrivals are spread within their tick; None leaves them where they are.
     session_rate
@@ -52,6 +58,8 @@ class ReadOptions:
     time_unit: TimeUnit | None = None
     rows: RowsAre | None = None
     tokenizer: str | None = None
+    template: str | None = None
+    default_template: str | None = None
     jitter: int | None = None
     session_rate: float | None = None
     seed: int | None = None
@@ -78,7 +86,7 @@ class ReadOptions:
         """Raise `UsageError` for an option that is set and of which a format knows nothing."""
         unset = asdict(ReadOptions())
         for name, value in asdict(self).items():
-            if value != unset[name] and name not in {"on_bad_line", "jitter", *known}:
+            if value != unset[name] and name not in {*ALWAYS_KNOWN, *known}:
                 wanted = ", ".join(sorted(known)) or "none"
                 raise UsageError(
                     f"{name.replace('_', ' ')}: the format '{format}' has no such option "

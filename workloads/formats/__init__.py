@@ -6,6 +6,7 @@ from workloads.formats.azure import AZURE
 from workloads.formats.bailian import BAILIAN
 from workloads.formats.burstgpt import BURSTGPT
 from workloads.formats.chat import CHAT
+from workloads.formats.conversations import CONVERSATIONS_FORMAT
 from workloads.formats.dynamo import DYNAMO
 from workloads.formats.format import TraceFormat
 from workloads.formats.kv_cache_tester import KV_CACHE_TESTER
@@ -46,6 +47,7 @@ FORMATS: dict[str, TraceFormat] = {
         NARRATIVEQA,
         QUALITY,
         CHAT,
+        CONVERSATIONS_FORMAT,
         PROMPTS,
     )
 }

@@ -34,7 +34,6 @@ from workloads.sessions.layout import lay_out
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.sessions.turns import Asked, Line, Turn, set_times
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import NAME
 from workloads.text.histories import Histories
 from workloads.text.requests import TextRequest, TextRows
 
@@ -125,7 +124,7 @@ class _Reader:
             raise DataError(path, "expected turns that ask for an answer, found none")
         if texts is not None:
             texts.finish()
-            self.rows.facts.append(f"the chat template is {NAME}; answers match nothing else")
+            self.rows.facts.append("answers match nothing else")
         self._lay_out()
         return self.rows
 
@@ -148,7 +147,8 @@ class _Reader:
 
 def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None]:
     """Return what adds a turn of text."""
-    histories = Histories(texts.tokenizer.encode)
+    histories = Histories(texts.tokenizer.encode, texts.template)
+    texts.chats = True
     for session, (role, text) in reader.systems.items():
         histories.say(session, role, text)
 
@@ -206,5 +206,5 @@ AIPERF = TraceFormat(
     title="AIPerf or GenAI-Perf JSON lines: turns as text or lengths, milliseconds or delays",
     read=read,
     matches=matches,
-    options=frozenset({"time_unit", "rows", "tokenizer", "session_rate", "seed"}),
+    options=frozenset({"time_unit", "rows", "tokenizer", "template", "session_rate", "seed"}),
 )

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from simulator.errors import DataError
 from workloads.formats.format import Head, TraceFormat
@@ -42,8 +41,8 @@ from workloads.reading.times import TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
 from workloads.sessions.length_rows import Fields, LengthRows, Request
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, turns
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.templates import RenderError
 
 FIELDS = Fields(PROMPT_TOKENS[0], ANSWER_TOKENS[0], "start_time")
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
@@ -108,10 +107,10 @@ class _Reader:
         if call.messages is None:
             self.rows.note("no-messages", self.spans, "a call without messages: left out")
             return None
-        encode = texts.tokenizer.encode
-        said = [encode(turn) for turn in turns(call.messages)]
-        prompt = np.concatenate([*said, encode(GENERATION_PROMPT)])
-        answer = None if call.answer is None else encode(answer_text(call.answer))
+        try:
+            prompt, answer = texts.chat(self.spans, call.messages, answer=call.answer)
+        except RenderError as error:
+            return "gen_ai.input.messages", str(error)
         request = TextRequest(
             line=self.spans,
             prompt=prompt,
@@ -145,7 +144,6 @@ class _Reader:
             raise DataError(str(self.path), "expected calls of language models, found none")
         if self.texts is not None:
             self.texts.finish()
-            self.rows.facts.append(f"the chat template is {NAME}")
         return self.rows
 
 
@@ -172,5 +170,5 @@ OTEL = TraceFormat(
     title="OpenTelemetry JSON: dates, token counts and messages of language model calls",
     read=read,
     matches=matches,
-    options=frozenset({"tokenizer"}),
+    options=frozenset({"tokenizer", "template"}),
 )

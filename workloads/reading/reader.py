@@ -35,7 +35,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         Where the file cannot be read, is binary or truncated, or exceeds a limit.
     """
     with open_file(path) as file:
-        for number, line in _split(path, _chunks(path, file)):
+        for number, line in _split(path, chunks(path, file)):
             kept = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if kept:
                 yield number, kept
@@ -50,7 +50,7 @@ def read_start(path: Path, limit: int) -> bytes:
         Where the file cannot be read, is binary or damaged.
     """
     with open_file(path) as file:
-        return next(_chunks(path, file), b"")[:limit].removeprefix(_BOM)
+        return next(chunks(path, file), b"")[:limit].removeprefix(_BOM)
 
 
 def read_text(path: Path) -> bytes:
@@ -63,7 +63,7 @@ def read_text(path: Path) -> bytes:
     """
     parts, held = [], 0
     with open_file(path) as file:
-        for chunk in _chunks(path, file):
+        for chunk in chunks(path, file):
             parts.append(chunk)
             held += len(chunk)
             if held > MAX_DOCUMENT_BYTES:
@@ -96,7 +96,7 @@ def _split(path: Path, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
     yield number, b"".join(parts)
 
 
-def _chunks(path: Path, file: BufferedReader) -> Iterator[bytes]:
+def chunks(path: Path, file: BufferedReader) -> Iterator[bytes]:
     """Yield the decompressed content, at most `_CHUNK_BYTES` at once."""
     zipped = file.peek(2)[:2] == _GZIP
     stream: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from workloads.anomaly import Anomaly
 from workloads.options import ReadOptions
@@ -12,7 +13,10 @@ from workloads.prefixes.prompts import TokenLists
 from workloads.reading.fields import Problem, presence_problem, prompt_problem, time_problem
 from workloads.reading.times import TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
+from workloads.text.chat_template import Message, content_text
 from workloads.text.naming import tokenizer_for
+from workloads.text.templates import Template, template_for
+from workloads.text.templates.notes import template_notes
 from workloads.text.tokenizer import Tokenizer, Tokens
 
 Time = float | int | str
@@ -40,32 +44,64 @@ class TextRequest:
 
 @dataclass(slots=True)
 class TextRows:
-    """The rows of a file of texts while it is read."""
+    """The rows of a file of texts while it is read.
+
+    `template` renders chats; the notes of the rows tell of it once there is one.
+    """
 
     rows: Rows
     prompts: TokenLists
     tokenizer: Tokenizer
     options: ReadOptions
     clock: DateClock | None = None  # where times are dates
+    template: Template = field(init=False)
+    chats: bool = field(default=False, init=False)
+    numbers: bool = field(default=False, init=False)  # whether a time was one
+
+    def __post_init__(self) -> None:
+        self.template = template_for(self.options.template or self.options.default_template)
 
     @classmethod
     def of(cls, options: ReadOptions) -> Self:
-        """Begin without a row; the options name the tokenizer.
+        """Begin without a row; the options name the tokenizer and the chat template.
 
         Raises
         ------
         UsageError, DataError
-            Those of `workloads.text.tokenizer_for`.
+            Those of `workloads.text.tokenizer_for` and `workloads.text.templates.template_for`.
         """
         prompts = TokenLists()
         rows = Rows(prompts, options.on_bad_line, options.ticks_per_second("s"))
         return cls(rows, prompts, tokenizer_for(options.tokenizer), options)
 
+    def chat(
+        self,
+        line: int,
+        messages: Sequence[Message],
+        tools: Sequence[Any] = (),
+        answer: Message | None = None,
+    ) -> tuple[Tokens, Tokens | None]:
+        """Return the tokens of a prompt and of its answer, where that is known.
+
+        Raises
+        ------
+        RenderError
+            Where the template refuses the messages.
+        """
+        self.chats = True
+        prompt = self.tokenizer.encode(self.template.prompt(messages, tools))
+        if answer is None:
+            return prompt, None
+        if self.template.opens_reasoning() and not has_reasoning(answer):
+            detail = "answers whose reasoning the file does not hold: lengths are too short"
+            self.rows.note("no-reasoning", line, detail)
+        return prompt, self.tokenizer.encode(self.template.answer(messages, tools, answer))
+
     def add(self, request: TextRequest) -> Problem | None:
         """Add a request, or say what is wrong with it; a prompt of no token is left out."""
         rows, field = self.rows, request.time_field
         try:
-            ticks = self._ticks(request.time)
+            ticks = self.ticks(request.time)
         except ValueError as error:
             return field, str(error)
         problem = (
@@ -85,8 +121,10 @@ class TextRows:
         return None
 
     def finish(self) -> Rows:
-        """Return the rows, with a note on what their tokens are."""
+        """Return the rows, with notes on what their tokens are and how chats were rendered."""
         rows, said = self.rows, self.tokenizer.remark()
+        if self.chats:
+            rows.facts += template_notes(self.template, self.options)
         if self.tokenizer.stand_in and len(rows):
             stand_in = Anomaly("stand-in-tokenizer", len(rows), rows.line[0], said)
             rows.oddities[stand_in.what] = stand_in
@@ -94,10 +132,17 @@ class TextRows:
             rows.facts.append(said)
         return rows
 
-    def _ticks(self, time: Time | None) -> float | None:
-        """Return a number as it stands, and a date as ticks of its own; a file has one kind."""
+    def ticks(self, time: Time | None) -> float | None:
+        """Return a number as it stands, and a date as ticks of its own; a file has one kind.
+
+        Raises
+        ------
+        ValueError
+            For a text that is no date, and for one kind where there was the other.
+        """
         number = _number(time)
         if time is None or (number is not None and self.clock is None):
+            self.numbers = self.numbers or number is not None
             return number
         if number is not None:
             raise ValueError("expected a date as on the lines before, found a number")
@@ -106,7 +151,7 @@ class TextRows:
     def _date_ticks(self, time: str) -> float:
         if self.clock is not None:
             return self.clock.ticks(time)
-        if self.rows.time_ticks:
+        if self.numbers:
             raise ValueError("expected a number as on the lines before, found text")
         if self.options.time_unit is not None:
             raise ValueError("expected a number, which a unit of time was given for")
@@ -114,6 +159,11 @@ class TextRows:
         ticks = clock.ticks(time)
         self.clock, self.rows.ticks_per_second = clock, TICKS_PER_SECOND
         return ticks
+
+
+def has_reasoning(answer: Message) -> bool:
+    """Say whether an answer comes with the reasoning that led to it."""
+    return bool(answer.reasoning_text()) or "</think>" in content_text(answer)
 
 
 def _number(time: Time | None) -> float | None:

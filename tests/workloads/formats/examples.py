@@ -72,6 +72,17 @@ EXAMPLES: dict[str, bytes] = {
         b"2023-11-16 18:17:04.0319600,3180,8"
     ),
     "bailian": lines(BAILIAN_CHAT, BAILIAN_CHAT | {"chat_id": 160, "parent_chat_id": 159}),
+    "conversations": lines(
+        {
+            "id": "a",
+            "conversations": [
+                {"from": "system", "value": "Be brief."},
+                {"from": "human", "value": "Which rivers meet in Vienna?"},
+                {"from": "gpt", "value": "Danube and Wien."},
+            ],
+        },
+        {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello!"}]},
+    ),
     "burstgpt": (
         b"Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
         b"Log Type\n"

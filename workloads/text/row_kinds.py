@@ -1,0 +1,93 @@
+"""Whether rows of `messages` are requests or whole conversations: what the rows show.
+
+A row that ends with the assistant's answer may be the last request of a session with all that came
+before it, or a conversation of which each answer is a request. Rows are conversations where
+
+- one holds two answers or more and ends with one;
+- none has a response, a count of tokens or another trace of a server beside its messages;
+- no two have the same session, and hardly any goes on from another, as the requests of one chat do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+FEW = 0.1  # of the rows, which may go on from another by chance
+
+_ANSWER = b'"assistant"'
+
+
+class _Part(msgspec.Struct, gc=False):
+    role: msgspec.Raw = msgspec.Raw(b"")
+    content: msgspec.Raw = msgspec.Raw(b"")
+
+
+class Glance(msgspec.Struct, gc=False):
+    """A row, of which only the shape is looked at."""
+
+    messages: list[_Part] | None = None
+    request: msgspec.Raw | None = None
+    body: msgspec.Raw | None = None
+    response: msgspec.Raw | None = None
+    choices: msgspec.Raw | None = None
+    usage: msgspec.Raw | None = None
+    session_id: msgspec.Raw | None = None
+    conversation_id: msgspec.Raw | None = None
+    chat_id: msgspec.Raw | None = None
+    thread_id: msgspec.Raw | None = None
+
+    def served(self) -> bool:
+        """Say whether a server has left something beside the messages."""
+        left = (self.request, self.body, self.response, self.choices, self.usage)
+        return any(found is not None and bytes(found) != b"null" for found in left)
+
+    def session(self) -> bytes | None:
+        """Return the session, None where the row names none."""
+        names = (self.session_id, self.conversation_id, self.chat_id, self.thread_id)
+        return next((bytes(name) for name in names if name is not None and name != b"null"), None)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the rows of a file have shown so far."""
+
+    rows: int = 0
+    conversations: int = 0
+    served: int = 0
+    shared: int = 0
+    going_on: int = 0
+    sessions: set[bytes] = field(default_factory=set)
+    whole: set[int] = field(default_factory=set)
+
+    def see(self, row: Glance) -> None:
+        """Look at a row."""
+        if not row.messages:
+            return
+        self.rows += 1
+        self.served += row.served()
+        self._see_session(row.session())
+        roles = [bytes(part.role) for part in row.messages]
+        self.conversations += roles[-1] == _ANSWER and roles.count(_ANSWER) > 1
+        self._see_beginning(row.messages)
+
+    def are_conversations(self) -> bool:
+        """Say whether rows are whole conversations."""
+        alone = not (self.served or self.shared) and self.going_on <= FEW * self.rows
+        return bool(self.conversations) and alone
+
+    def _see_session(self, session: bytes | None) -> None:
+        if session is not None:
+            self.shared += session in self.sessions
+            self.sessions.add(session)
+
+    def _see_beginning(self, messages: list[_Part]) -> None:
+        """Find out whether a row goes on from all that another holds."""
+        chain, begins = 0, False
+        for part in messages[:-1]:
+            chain = hash((chain, bytes(part.role), bytes(part.content)))
+            begins = begins or chain in self.whole
+        self.going_on += begins
+        last = messages[-1]
+        self.whole.add(hash((chain, bytes(last.role), bytes(last.content))))
