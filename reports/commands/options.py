@@ -37,12 +37,20 @@ RowsAre = Annotated[
     str | None,
     typer.Option(
         "--rows",
-        metavar="cumulative|incremental",
-        help="A row holds the whole context, or what is new in its session.",
+        metavar="cumulative|incremental|conversation",
+        help="A row holds the whole context, what is new in its session, or a conversation.",
     ),
 ]
 Tokenizer = Annotated[
     str | None, typer.Option("--tokenizer", help="How text becomes tokens: a name or a file.")
+]
+Template = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="NAME|FILE",
+        help="How messages become text, as in qwen3.5:thinking=false; default: the model's.",
+    ),
 ]
 Jitter = Annotated[
     int | None, typer.Option("--jitter", metavar="SEED", help="Spread arrivals within ticks.")
@@ -73,6 +81,7 @@ def read_options(
     jitter: int | None = None,
     session_rate: float | None = None,
     seed: int | None = None,
+    template: str | None = None,
 ) -> dict[str, Any]:
     """Return flags as keywords of `workloads.opening.open_trace`, without those not given."""
     given = {
@@ -81,6 +90,7 @@ def read_options(
         "time_unit": time_unit,
         "rows": rows,
         "tokenizer": tokenizer,
+        "template": template,
         "jitter": jitter,
         "session_rate": session_rate,
         "seed": seed,

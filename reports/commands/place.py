@@ -49,7 +49,7 @@ def place(
     """Place checkpoints for a law of overlap depths, and show what each of them saves."""
     from reports.place.placement import answer
 
-    law = _law(depths, from_trace, block, format)
+    law = _law(depths, from_trace, block, format, profile)
     question = _question(law, length, budget, price, placer, profile)
     found = answer(question)
     if profile is not None:
@@ -83,7 +83,11 @@ def _beyond(profile: str, length: int) -> list[str]:
 
 
 def _law(
-    depths: Path | None, trace: Path | None, block: int | None, format: str | None
+    depths: Path | None,
+    trace: Path | None,
+    block: int | None,
+    format: str | None,
+    profile: str | None,
 ) -> DepthLaw:
     from reports.place.law_file import law_of_requests, read_law
 
@@ -96,7 +100,10 @@ def _law(
     from workloads.opening import open_trace
 
     assert trace is not None
-    opened = open_trace(trace, block=block, format=format)
+    from reports.study.template import template_of_profile
+
+    template = None if profile is None else template_of_profile(profile)
+    opened = open_trace(trace, block=block, format=format, default_template=template)
     if not len(opened):
         raise DataError(str(trace), "expected requests, found none")
     return law_of_requests(opened)

@@ -19,7 +19,16 @@ from simulator.units import parse_capacity, parse_seconds, parse_share
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
 DEFAULT_RATE = 1.0
 AUTO = "auto"  # warm-up by MSER-5
-READ_OPTIONS = ("block", "time_unit", "rows", "tokenizer", "jitter", "session_rate", "seed")
+READ_OPTIONS = (
+    "block",
+    "time_unit",
+    "rows",
+    "tokenizer",
+    "template",
+    "jitter",
+    "session_rate",
+    "seed",
+)
 NOT_IN_GRID = (
     "workload.builtin",
     "workload.block",
@@ -71,8 +80,9 @@ class Workload(_Section):
     format: str | None = None
     on_bad_line: Literal["fail", "skip"] = "fail"
     time_unit: Literal["s", "ms", "us", "ns"] | None = None
-    rows: Literal["cumulative", "incremental"] | None = None
+    rows: Literal["cumulative", "incremental", "conversation"] | None = None
     tokenizer: Spec | None = None
+    template: Spec | None = None
     jitter: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
     session_rate: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None

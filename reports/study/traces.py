@@ -10,11 +10,17 @@ from pathlib import Path
 
 from reports.files import make_folder, write_json
 from reports.study.sections import DEFAULT_RATE, Study, Workload
+from reports.study.template import (
+    default_template,
+    model_template,
+    template_contents,
+    with_template_warning,
+)
 from reports.study.traffic import keeps_times, process_of, traffic_of
 from simulator.errors import DataError, UsageError, printable
 from simulator.trace import Trace
 
-STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
+STORE_VERSION = 2  # raise when an importer or the generator gives other bytes than before
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,13 @@ def load_trace(study: Study, seed: int) -> Trace:
         return traffic_of(study).trace(seed)
     from workloads.opening import open_trace
 
-    return open_trace(Path(workload.trace), format=workload.format, **workload.read_options())
+    trace = open_trace(
+        Path(workload.trace),
+        format=workload.format,
+        default_template=model_template(study),
+        **workload.read_options(),
+    )
+    return with_template_warning(trace, study)
 
 
 def with_times(trace: Trace, study: Study, seed: int) -> Trace:
@@ -122,6 +134,7 @@ def trace_key(study: Study, seed: int) -> str:
         workload = traffic_of(study).identity(seed)
     else:
         workload = study.workload.model_dump() | _contents(study.workload)
+        workload |= default_template(study)
     if arrivals_file := process_of(study, DEFAULT_RATE).file:
         workload["arrivals file"] = file_sha256(arrivals_file)
     text = json.dumps([STORE_VERSION, workload], sort_keys=True)
@@ -138,6 +151,8 @@ def _contents(workload: Workload) -> dict[str, str]:
     contents = {"trace": file_sha256(workload.trace)}
     if workload.tokenizer is not None and Path(workload.tokenizer).is_file():
         contents["tokenizer file"] = file_sha256(workload.tokenizer)
+    if workload.template is not None:
+        contents |= template_contents(workload.template)
     return contents
 
 

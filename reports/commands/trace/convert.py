@@ -11,6 +11,7 @@ from reports.commands.options import (
     OnBadLine,
     RowsAre,
     SessionRate,
+    Template,
     TimeUnit,
     Tokenizer,
     read_options,
@@ -27,6 +28,7 @@ def convert(
     time_unit: TimeUnit = None,
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
+    template: Template = None,
     jitter: Jitter = None,
     session_rate: SessionRate = None,
     seed: DrawSeed = None,
@@ -37,7 +39,7 @@ def convert(
 
     refuse_suffix(out)
     options = read_options(
-        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
+        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed, template
     )
     trace = open_trace(file, format=format, **options)
     write(trace, out, trace.granularity, as_json=json)

@@ -14,6 +14,7 @@ from reports.commands.options import (
     OnBadLine,
     RowsAre,
     SessionRate,
+    Template,
     TimeUnit,
     Tokenizer,
     read_options,
@@ -43,6 +44,7 @@ def from_stats(
     time_unit: TimeUnit = None,
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
+    template: Template = None,
     session_rate: SessionRate = None,
     json: Json = False,
 ) -> None:
@@ -61,6 +63,7 @@ def from_stats(
         time_unit,
         rows,
         tokenizer,
+        template=template,
         session_rate=session_rate,
         seed=None if session_rate is None else seed,
     )

@@ -16,6 +16,7 @@ from reports.commands.options import (
     OnBadLine,
     RowsAre,
     SessionRate,
+    Template,
     TimeUnit,
     Tokenizer,
     read_options,
@@ -34,6 +35,7 @@ def inspect(
     time_unit: TimeUnit = None,
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
+    template: Template = None,
     jitter: Jitter = None,
     session_rate: SessionRate = None,
     seed: DrawSeed = None,
@@ -44,7 +46,7 @@ def inspect(
     from workloads.opening import open_trace
 
     options = read_options(
-        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed
+        block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed, template
     )
     trace = open_trace(file, format=format, **options)
     if not len(trace):

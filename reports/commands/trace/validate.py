@@ -12,6 +12,7 @@ from reports.commands.options import (
     Format,
     Json,
     RowsAre,
+    Template,
     TimeUnit,
     Tokenizer,
     read_options,
@@ -31,12 +32,13 @@ def validate(
     time_unit: TimeUnit = None,
     rows: RowsAre = None,
     tokenizer: Tokenizer = None,
+    template: Template = None,
     json: Json = False,
 ) -> None:
     """Look for what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
     from workloads.validation import validate as validate_trace
 
-    options = read_options(block, None, time_unit, rows, tokenizer)
+    options = read_options(block, None, time_unit, rows, tokenizer, template=template)
     anomalies = validate_trace(file, format=format, **options)
     errors = [anomaly for anomaly in anomalies if anomaly.error]
     if json:

@@ -20,7 +20,7 @@ def template_notes(template: Template, options: ReadOptions) -> list[str]:
     elif options.template is None:
         notes.append("that is the template of the profile's model: --template names another")
     if template.opens_reasoning():
-        notes.append("answers begin with reasoning, which later prompts leave out")
+        notes.append("every answer is taken to begin with reasoning")
     return notes
 
 
