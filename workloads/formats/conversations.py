@@ -28,6 +28,9 @@ _SAYS = ("content", "value", "text")
 
 def matches(head: Head) -> bool:
     """Recognise messages below a field of conversations, in a list, or in rows of an array."""
+    as_text = (head.record or {}).get("messages")
+    if isinstance(as_text, str) and as_text[:1] == "[" and '"role"' in as_text:
+        return True
     if not (_any(head, MESSAGE_FIELDS) and _any(head, _SAYS)):
         return False
     if head.text[:1] == b"[":

@@ -115,8 +115,7 @@ class _Scanner:
             if token != b'"':
                 yield from self._bracket(token, found.start())
         self._forget()
-        if len(self.held) > MAX_LINE_BYTES:
-            self._refuse(f"the record is over the limit of {MAX_LINE_BYTES >> 20} MiB")
+        self._check(len(self.held))
 
     def end(self) -> None:
         """Refuse a file that ends within a record or a list."""
@@ -167,8 +166,13 @@ class _Scanner:
 
     def _record(self, start: int) -> tuple[int, bytes]:
         self.records += 1
+        self._check(self.at - start)
         self.start = None
         return self.records, self.held[start : self.at]
+
+    def _check(self, record_bytes: int) -> None:
+        if record_bytes > MAX_LINE_BYTES:
+            self._refuse(f"the record is over the limit of {MAX_LINE_BYTES >> 20} MiB")
 
     def _refuse(self, what: str) -> NoReturn:
         raise DataError(str(self.path), what, line=max(self.records, 1))

@@ -17,36 +17,46 @@ import msgspec
 FEW = 0.1  # of the rows, which may go on from another by chance
 
 _ANSWER = b'"assistant"'
+_NOTHING = msgspec.Raw(b"null")
 
 
 class _Part(msgspec.Struct, gc=False):
-    role: msgspec.Raw = msgspec.Raw(b"")
-    content: msgspec.Raw = msgspec.Raw(b"")
+    role: msgspec.Raw = _NOTHING
+    content: msgspec.Raw = _NOTHING
 
 
 class Glance(msgspec.Struct, gc=False):
     """A row, of which only the shape is looked at."""
 
-    messages: list[_Part] | None = None
-    request: msgspec.Raw | None = None
-    body: msgspec.Raw | None = None
-    response: msgspec.Raw | None = None
-    choices: msgspec.Raw | None = None
-    usage: msgspec.Raw | None = None
-    session_id: msgspec.Raw | None = None
-    conversation_id: msgspec.Raw | None = None
-    chat_id: msgspec.Raw | None = None
-    thread_id: msgspec.Raw | None = None
+    messages: list[_Part] | str | None = None
+    request: msgspec.Raw = _NOTHING
+    body: msgspec.Raw = _NOTHING
+    response: msgspec.Raw = _NOTHING
+    choices: msgspec.Raw = _NOTHING
+    usage: msgspec.Raw = _NOTHING
+    session_id: msgspec.Raw = _NOTHING
+    conversation_id: msgspec.Raw = _NOTHING
+    chat_id: msgspec.Raw = _NOTHING
+    thread_id: msgspec.Raw = _NOTHING
 
     def served(self) -> bool:
         """Say whether a server has left something beside the messages."""
         left = (self.request, self.body, self.response, self.choices, self.usage)
-        return any(found is not None and bytes(found) != b"null" for found in left)
+        return any(bytes(found) != b"null" for found in left)
 
     def session(self) -> bytes | None:
         """Return the session, None where the row names none."""
         names = (self.session_id, self.conversation_id, self.chat_id, self.thread_id)
-        return next((bytes(name) for name in names if name is not None and name != b"null"), None)
+        return next((bytes(name) for name in names if bytes(name) != b"null"), None)
+
+    def parts(self) -> list[_Part]:
+        """Return the messages; text that holds them is read."""
+        if not isinstance(self.messages, str):
+            return self.messages or []
+        try:
+            return msgspec.json.decode(self.messages, type=list[_Part])
+        except (msgspec.DecodeError, RecursionError):
+            return []
 
 
 @dataclass(slots=True)
@@ -63,14 +73,15 @@ class Survey:
 
     def see(self, row: Glance) -> None:
         """Look at a row."""
-        if not row.messages:
+        parts = row.parts()
+        if not parts:
             return
         self.rows += 1
         self.served += row.served()
         self._see_session(row.session())
-        roles = [bytes(part.role) for part in row.messages]
+        roles = [bytes(part.role) for part in parts]
         self.conversations += roles[-1] == _ANSWER and roles.count(_ANSWER) > 1
-        self._see_beginning(row.messages)
+        self._see_beginning(parts)
 
     def are_conversations(self) -> bool:
         """Say whether rows are whole conversations."""

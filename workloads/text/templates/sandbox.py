@@ -86,8 +86,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             raise SecurityError("uses the operator **")
         if operator == "%" and isinstance(left, str):
             _check_widths(left)
-        if operator == "*" and not (_is_small(left) and _is_small(right)):
-            raise SecurityError("multiplies a text or a large number")
+        if operator == "*" and _size(left) * _size(right) > MOST_CHARACTERS:
+            raise SecurityError("multiplies by too much")
         return _short(super().call_binop(context, operator, left, right))
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
@@ -163,8 +163,9 @@ def _short(value: Any) -> Any:
     return value
 
 
-def _is_small(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) < 1e15
+def _size(value: Any) -> float:
+    """Return how much a factor may make of the other."""
+    return abs(value) if isinstance(value, int | float) else max(len(value), 1)
 
 
 def _raise(message: Any) -> None:
