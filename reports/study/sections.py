@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from reports.study.generated import (
     shown,
 )
-from reports.study.settings import replace_path, replace_profile_path
+from reports.study.settings import replace_path, replace_profile_path, replace_text_file
 from reports.study.workload_grid import absolute_traces
 from simulator.errors import MilepostError, UsageError
 from simulator.units import parse_capacity, parse_seconds, parse_share
@@ -196,6 +196,9 @@ class Study(_Section):
         tables = self.resolved()
         if self.workload.trace is not None:
             tables["workload"]["trace"] = str(Path(self.workload.trace).resolve())
+        for name in tables.get("workload", {}).keys() & {"tokenizer", "template"}:
+            file = replace_text_file(tables["workload"][name], lambda path: Path(path).resolve())
+            tables["workload"][name] = file
         if self.arrivals.process is not None and "process" in tables["arrivals"]:
             process = replace_path(self.arrivals.process, lambda path: str(Path(path).resolve()))
             tables["arrivals"]["process"] = process
