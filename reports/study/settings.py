@@ -164,9 +164,10 @@ def _beside(folder: Path, key: str, value: Any) -> Any:
         return {name: _beside(folder, f"workload.{name}", item) for name, item in value.items()}
     if isinstance(value, list):
         return [_beside(folder, key, item) for item in value]
-    if not isinstance(value, str):
+    placed = _PLACED.get(key.rpartition(".")[2])
+    if placed is None or not isinstance(value, str):
         return value
-    return _PLACED[key.rpartition(".")[2]](value, lambda path: folder / path)
+    return placed(value, lambda path: folder / path)
 
 
 _PLACED: dict[str, Callable[[str, Callable[[str], Path]], Any]] = {

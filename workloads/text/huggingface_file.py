@@ -45,8 +45,9 @@ def read_huggingface(path: Path) -> Tokenizer:
         except BaseException as error:  # a text that the vocabulary cannot hold
             raise _unusable(path, error) from None
 
-    parts = {"separable": _separable(config), "splits_turns": _splits_turns(config)}
-    return Tokenizer(printable(path.name), convert, **parts)
+    separable, splits_turns = _separable(config), _splits_turns(config)
+    name = printable(path.name)
+    return Tokenizer(name, convert, separable=separable, splits_turns=splits_turns)
 
 
 def _unusable(path: Path, error: BaseException) -> DataError:

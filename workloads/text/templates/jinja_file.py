@@ -71,7 +71,7 @@ class JinjaFile:
             return False
 
     def _render(self, messages: Sequence[Message], tools: Sequence[Any], *, begun: bool) -> str:
-        from jinja2.sandbox import SecurityError
+        from jinja2.exceptions import SecurityError
 
         template = self.with_tools if tools else self.plain
         template.environment.steps = 0  # type: ignore[attr-defined]

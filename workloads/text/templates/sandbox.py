@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 from jinja2 import TemplateError, nodes
+from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MOST_STEPS = 300_000  # of loops and macros; a message takes a few
 MOST_CHARACTERS = 64 << 20  # of any text
@@ -31,7 +32,7 @@ TODAY = datetime(2024, 7, 26)  # the day that Llama's template has where the ser
 class Generation(Extension):
     """The tag `generation`, which marks answers for training: what is within stands as it is."""
 
-    tags = frozenset({"generation"})
+    tags: ClassVar[set[str]] = {"generation"}
 
     def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
         """Return what stands within the tag."""
@@ -64,7 +65,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def joined(self, parts: Iterable[Any]) -> str:
         """Return the texts of an expression with `~`, one after another."""
-        return _short("".join(map(str, parts)))
+        text = "".join(map(str, parts))
+        _short(text)
+        return text
 
     def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call what a template calls, within bounds."""
