@@ -15,6 +15,7 @@ RowsAre = Literal["cumulative", "incremental", "conversation"]
 MAX_BLOCK_TOKENS = 1 << 30
 MIN_RATE, MAX_RATE = 1e-6, 1e6  # sessions a second
 ALWAYS_KNOWN = ("on_bad_line", "jitter", "default_template")
+CONVERSATION_FORMATS = ("chat", "conversations")
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -84,6 +85,8 @@ class ReadOptions:
 
     def refuse_unknown(self, format: str, known: Collection[str]) -> None:
         """Raise `UsageError` for an option that is set and of which a format knows nothing."""
+        if self.rows == "conversation" and format not in CONVERSATION_FORMATS:
+            raise UsageError(f"rows: the format '{format}' has no rows of whole conversations")
         unset = asdict(ReadOptions())
         for name, value in asdict(self).items():
             if value != unset[name] and name not in {*ALWAYS_KNOWN, *known}:

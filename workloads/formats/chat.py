@@ -41,6 +41,7 @@ from workloads.text.row_kinds import Glance, Survey
 from workloads.text.templates import RenderError
 
 OPTIONS = frozenset({"rows", "time_unit", "tokenizer", "template"})
+FIELDS = frozenset(LogLine.__struct_fields__)
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
 
 Session = str | int | None
@@ -162,7 +163,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
         For an unknown tokenizer or template.
     """
     reader = _Reader(options, options.rows or _rows_are(path))
-    rows = read_json_records(path, reader.rows, LogLine | list[AnyMessage], reader.take)
+    rows = read_json_records(path, reader.rows, LogLine | list[AnyMessage], reader.take, FIELDS)
     if reader.whole and not len(rows) and rows.first_bad is None:
         raise DataError(str(path), "expected conversations in which somebody answers, found none")
     return reader.finish()
@@ -178,7 +179,7 @@ def _rows_are(path: Path) -> RowsAre:
             survey.see(row)
 
     try:
-        read_json_records(path, passed_over, Glance | list[Any], see)
+        read_json_records(path, passed_over, Glance | list[Any], see, FIELDS)
     except DataError:
         return "cumulative"
     return "conversation" if survey.are_conversations() else "cumulative"

@@ -3,7 +3,7 @@
 Source: the ShareGPT files that serving benchmarks read (`conversations` of `from` and `value`, or
 of `role` and `content`); WildChat and LMSYS-Chat-1M (`conversation`); trajectories of SWE-agent
 and others (`history` or `trajectory`); lines that are lists of messages. Each stands on a line of
-its own, in one JSON array, or is the file.
+its own, in one JSON array, in a row of Parquet, or is the file.
 
 - Each answer is a request whose prompt is all that was said before it, see
   `workloads.text.conversations`; what is no request is counted. A conversation is a session.
@@ -21,6 +21,7 @@ from typing import Any
 from workloads.formats.chat import OPTIONS, read
 from workloads.formats.format import Head, TraceFormat
 from workloads.reading.json_records import MESSAGE_FIELDS
+from workloads.reading.parquet import MAGIC
 from workloads.text.chat_log import CONVERSATIONS
 
 _SAYS = ("content", "value", "text")
@@ -28,6 +29,8 @@ _SAYS = ("content", "value", "text")
 
 def matches(head: Head) -> bool:
     """Recognise messages below a field of conversations, in a list, or in rows of an array."""
+    if head.text == MAGIC:
+        return any(field in head.columns for field in ("messages", *CONVERSATIONS))
     as_text = (head.record or {}).get("messages")
     if isinstance(as_text, str) and as_text[:1] == "[" and '"role"' in as_text:
         return True

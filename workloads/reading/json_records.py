@@ -1,4 +1,4 @@
-"""Records of a JSON file, whether they stand on lines, in one array, or one after another.
+"""Records of a JSON file, whether they stand on lines, in an array, or one after another.
 
 A list whose first element is a message (it has `role` or `from`) is one record, a conversation; of
 another list each element is one.
@@ -7,7 +7,7 @@ another list each element is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ from simulator.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain, not_finite, read_json_lines
+from workloads.reading.parquet import is_parquet, opened_parquet, parquet_columns
 from workloads.reading.reader import MAX_LINE_BYTES, chunks, read_start
 from workloads.rows import Rows
 
@@ -27,9 +28,15 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?P<ended>"?)|[\[\]{}]', re.DOTALL)
 
 
 def read_json_records(
-    path: Path, rows: Rows, kind: Any, take: Callable[[Any, int], Problem | None]
+    path: Path,
+    rows: Rows,
+    kind: Any,
+    take: Callable[[Any, int], Problem | None],
+    columns: Collection[str] = (),
 ) -> Rows:
     """Decode each record as `kind` and give it to `take` with the number of its line or its own.
+
+    Of a Parquet file `columns` are read, as the JSON that they would be.
 
     Raises
     ------
@@ -37,11 +44,12 @@ def read_json_records(
         For the first bad record, unless they are skipped, for a file without any, and for one
         that is no JSON.
     """
-    if stand_on_lines(path):
+    if not is_parquet(path) and stand_on_lines(path):
         return read_json_lines(path, rows, kind, take)
     decode = msgspec.json.Decoder(kind).decode
+    found = _parquet_rows(path, columns) if is_parquet(path) else read_json_values(path)
     number = 0
-    for number, text in read_json_values(path):
+    for number, text in found:
         problem: Problem | None
         try:
             problem = take(decode(text), number)
@@ -54,6 +62,17 @@ def read_json_records(
     if not number:
         raise DataError(str(path), "expected records, found none")
     return rows
+
+
+def _parquet_rows(path: Path, columns: Collection[str]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the JSON of each row of a Parquet file."""
+    import polars as pl
+
+    wanted = [name for name in parquet_columns(path) if name in columns]
+    with opened_parquet(path) as file:
+        frame = pl.read_parquet(file, columns=wanted)
+    for number, record in enumerate(frame.iter_rows(named=True), start=1):
+        yield number, msgspec.json.encode(record)
 
 
 def stand_on_lines(path: Path) -> bool:

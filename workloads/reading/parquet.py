@@ -43,7 +43,7 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
     """
     import polars as pl
 
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         return tuple(pl.read_parquet_schema(file))
 
 
@@ -52,7 +52,7 @@ def parquet_metadata(path: Path) -> dict[str, str] | None:
     import polars as pl
 
     try:
-        with _opened(path) as file:
+        with opened_parquet(path) as file:
             return pl.read_parquet_metadata(file)
     except DataError:
         return None
@@ -89,7 +89,7 @@ def read_parquet_rows(
     if missing:
         raise DataError(str(path), f"expected a column '{missing[0]}', found {', '.join(there)}")
     wanted = [f.encode_name for f in fields if f.encode_name in there]
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         frame = pl.read_parquet(file, columns=wanted)
     for number, record in enumerate(frame.iter_rows(named=True), start=1):
         try:
@@ -102,7 +102,7 @@ def read_parquet_rows(
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
+def opened_parquet(path: Path) -> Iterator[BufferedReader]:
     """Open a file, and turn what polars raises into one line.
 
     Given a path, polars reads brackets as a pattern, and refuses a name that is no UTF-8.

@@ -16,7 +16,7 @@ from workloads.rows import Rows
 from workloads.text.chat_template import Message, content_text
 from workloads.text.naming import tokenizer_for
 from workloads.text.templates import Template, template_for
-from workloads.text.templates.notes import template_notes
+from workloads.text.templates.notes import default_template_remark, template_notes
 from workloads.text.tokenizer import Tokenizer, Tokens
 
 Time = float | int | str
@@ -125,6 +125,10 @@ class TextRows:
         rows, said = self.rows, self.tokenizer.remark()
         if self.chats:
             rows.facts += template_notes(self.template, self.options)
+            remark = default_template_remark(self.options)
+            if remark is not None and len(rows):
+                default = Anomaly("default-template", len(rows), rows.line[0], remark)
+                rows.oddities[default.what] = default
         if self.tokenizer.stand_in and len(rows):
             stand_in = Anomaly("stand-in-tokenizer", len(rows), rows.line[0], said)
             rows.oddities[stand_in.what] = stand_in

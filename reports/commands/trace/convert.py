@@ -17,6 +17,7 @@ from reports.commands.options import (
     read_options,
 )
 from reports.commands.trace.files import File, Out, refuse_suffix, write
+from reports.console import say
 
 
 def convert(
@@ -42,4 +43,7 @@ def convert(
         block, on_bad_line, time_unit, rows, tokenizer, jitter, session_rate, seed, template
     )
     trace = open_trace(file, format=format, **options)
+    for note in trace.notes:
+        if note.startswith("default-template: "):
+            say(f"note: {note}")
     write(trace, out, trace.granularity, as_json=json)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.errors import DataError, UsageError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate
@@ -231,3 +232,40 @@ def test_a_conversation_that_a_template_refuses_adds_nothing(write, tmp_path):
         opened(path, template=str(template))
     trace = opened(path, template=str(template), on_bad_line="skip")
     assert len(trace) == 1
+
+
+def test_rows_of_parquet_are_read(tmp_path):
+    import polars as pl
+
+    dates = [datetime(2023, 4, 9, 0, 0, at, tzinfo=UTC) for at in (0, 5)]
+    rows = [
+        {
+            "conversation": [
+                {"role": "user", "content": "Hi", "timestamp": None},
+                {"role": "assistant", "content": "Hello", "timestamp": date},
+            ],
+            "model": "m",
+            "toxic": b"\xff",
+        }
+        for date in dates
+    ]
+    path = tmp_path / "train-00000.parquet"
+    pl.DataFrame(rows).write_parquet(path)
+    assert format_of(path) == "conversations"
+    trace = opened(path)
+    assert trace.prompt_tokens.tolist() == [len(PROMPTS[2])] * 2
+    assert trace.arrival_seconds.tolist() == [0, 5]
+    assert trace.labels == ("m",)
+
+
+def test_rows_that_are_stated_to_be_requests_are_one_each(write):
+    trace = opened(write(BOTH["sharegpt"]), rows="cumulative")
+    assert trace.prompt_tokens.tolist() == [len(PROMPTS[1]), len(PROMPTS[2])]
+    assert trace.output_tokens.tolist() == [len("Danube"), len("Hello")]
+    assert trace.session.tolist() == [-1, -1]
+
+
+def test_other_formats_have_no_conversations(write):
+    path = write('{"timestamp": 0, "input_length": 9, "output_length": 1, "hash_ids": [1]}\n')
+    with pytest.raises(UsageError, match="rows: the format 'mooncake' has no rows of whole"):
+        open_trace(path, rows="conversation")

@@ -15,13 +15,18 @@ def template_notes(template: Template, options: ReadOptions) -> list[str]:
     """Return the notes of a trace that say how its messages were rendered, and why so."""
     name = name_of_template(template)
     notes = [f"{_SAYS}{_SHOWN.get(name, name)}"]
-    if options.template is None and options.default_template is None:
-        notes.append("no model is named here whose chat template that is: --template names another")
-    elif options.template is None:
+    if options.template is None and options.default_template is not None:
         notes.append("that is the template of the profile's model: --template names another")
     if template.opens_reasoning():
         notes.append("every answer is taken to begin with reasoning")
     return notes
+
+
+def default_template_remark(options: ReadOptions) -> str | None:
+    """Return what is odd where nobody has said with which template messages are rendered."""
+    if options.template is not None or options.default_template is not None:
+        return None
+    return "messages are rendered as ChatML, as no model is named here: --template names another"
 
 
 def noted_template(notes: Iterable[str]) -> str | None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import wraps
-from typing import Any, ClassVar
+from typing import Any
 
 from jinja2 import TemplateError, nodes
 from jinja2.exceptions import SecurityError
@@ -32,7 +32,7 @@ TODAY = datetime(2024, 7, 26)  # the day that Llama's template has where the ser
 class Generation(Extension):
     """The tag `generation`, which marks answers for training: what is within stands as it is."""
 
-    tags: ClassVar[set[str]] = {"generation"}
+    tags = {"generation"}  # noqa: RUF012
 
     def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
         """Return what stands within the tag."""

@@ -16,7 +16,7 @@ from tests.workloads.text.templates.chats import (
 from workloads.options import ReadOptions
 from workloads.text.templates import TEMPLATES, name_of_template, template_for
 from workloads.text.templates.models import template_of_model
-from workloads.text.templates.notes import noted_template, template_notes
+from workloads.text.templates.notes import default_template_remark, noted_template, template_notes
 
 
 def test_llama3_always_has_a_system_turn_and_tools_in_the_first_question():
@@ -96,7 +96,8 @@ def test_notes_tell_the_template_and_can_be_read_again(name):
     default = template_notes(template_for(name), ReadOptions(default_template=name))
     assert any("of the profile's model" in note for note in default)
     assert noted_template(default) == name
-    assert any("--template" in note for note in template_notes(template_for(None), ReadOptions()))
+    assert "--template" in (default_template_remark(ReadOptions()) or "")
+    assert default_template_remark(ReadOptions(template=name)) is None
     assert noted_template(["tokens are words"]) is None
 
 
