@@ -25,6 +25,7 @@ MOST_STEPS = 300_000  # of loops and macros; a message takes a few
 MOST_CHARACTERS = 64 << 20  # of any text
 MOST_ITEMS = 1 << 20  # of any list
 MOST_NUMBER = 100_000  # that a filter or a method is told, such as a width
+_JOINED = "texts with ~"  # no name that a template can write
 _WIDTH = re.compile(r"\d{6}|\{[^{}]*\{|%[^a-zA-Z%]*\*")
 TODAY = datetime(2024, 7, 26)  # the day that Llama's template has where the server tells none
 
@@ -52,22 +53,18 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         self.steps = 0
         self.filters = {name: _bounded(known) for name, known in self.filters.items()}
         self.filters["tojson"] = _to_json
+        self.filters[_JOINED] = _joined
         del self.globals["lipsum"]
         self.globals["raise_exception"] = _raise
         self.globals["strftime_now"] = _strftime_now
 
+    @property
     def step(self) -> str:
-        """Count a step of a loop or a macro."""
+        """No text; asking for it counts a step of a loop or a macro."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise SecurityError(f"takes more than {MOST_STEPS:,} steps")
         return ""
-
-    def joined(self, parts: Iterable[Any]) -> str:
-        """Return the texts of an expression with `~`, one after another."""
-        text = "".join(map(str, parts))
-        _short(text)
-        return text
 
     def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call what a template calls, within bounds."""
@@ -96,35 +93,37 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
         """Let a template count its steps; Jinja has this method to be overridden."""
         for node in source.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
-            node.body.insert(0, nodes.Output([_asks(self, "step", [])]))  # type: ignore[attr-defined]
+            node.body.insert(0, nodes.Output([nodes.EnvironmentAttribute("step")]))  # type: ignore[attr-defined]
         for block in source.find_all(nodes.AssignBlock):
             if block.filter is None:
                 block.filter = nodes.Filter(None, "string", [], [], None, None)
-        _replace_concatenations(self, source)
+        _replace_concatenations(source)
         return super()._generate(source, *args, **kwargs)
 
 
-def _asks(environment: BoundedEnvironment, method: str, args: list[nodes.Expr]) -> nodes.Call:
-    call = nodes.Call(nodes.EnvironmentAttribute(method), args, [], None, None)
-    return call.set_environment(environment)  # type: ignore[return-value]
-
-
-def _replace_concatenations(environment: BoundedEnvironment, node: nodes.Node) -> None:
-    """Let `a ~ b` be a call that knows how long the result may be."""
+def _replace_concatenations(node: nodes.Node) -> None:
+    """Let `a ~ b` be a filter that knows how long the result may be."""
     for field, value in node.iter_fields():
         if isinstance(value, list):
-            setattr(node, field, [_replaced(environment, item) for item in value])
+            setattr(node, field, [_replaced(item) for item in value])
         elif isinstance(value, nodes.Node):
-            setattr(node, field, _replaced(environment, value))
+            setattr(node, field, _replaced(value))
 
 
-def _replaced(environment: BoundedEnvironment, node: Any) -> Any:
+def _replaced(node: Any) -> Any:
     if not isinstance(node, nodes.Node):
         return node
-    _replace_concatenations(environment, node)
+    _replace_concatenations(node)
     if not isinstance(node, nodes.Concat):
         return node
-    return _asks(environment, "joined", [nodes.List(node.nodes)])
+    return nodes.Filter(nodes.List(node.nodes), _JOINED, [], [], None, None)
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """Return the texts of an expression with `~`, one after another."""
+    text = "".join(map(str, parts))
+    _short(text)
+    return text
 
 
 def _bounded(known: Callable[..., Any]) -> Callable[..., Any]:
