@@ -45,13 +45,15 @@ def default_template(study: Study) -> dict[str, str]:
 
 
 def template_contents(template: str) -> dict[str, str]:
-    """Return the sha256 of the file that a template is read from, if it is one."""
+    """Return the sha256 of the files that a template is read from, if it is a file's."""
     from workloads.text.templates import template_file
+    from workloads.text.templates.jinja_file import files_of
 
     file = template_file(template)
-    if file is None or not file.is_file():
+    if file is None:
         return {}
-    return {"template file": hashlib.sha256(file.read_bytes()).hexdigest()}
+    hashes = (hashlib.sha256(part.read_bytes()).hexdigest() for part in files_of(file))
+    return {"template file": " ".join(hashes)}
 
 
 def with_template_warning(trace: Trace, study: Study) -> Trace:

@@ -162,15 +162,21 @@ def read(path: Path, options: ReadOptions) -> Rows:
     UsageError
         For an unknown tokenizer or template.
     """
-    reader = _Reader(options, options.rows or _rows_are(path))
+    survey = Survey() if options.rows else _survey(path)
+    reader = _Reader(options, options.rows or survey.rows_are())
     rows = read_json_records(path, reader.rows, LogLine | list[AnyMessage], reader.take, FIELDS)
     if reader.whole and not len(rows) and rows.first_bad is None:
         raise DataError(str(path), "expected conversations in which somebody answers, found none")
+    if survey.several and survey.rows_are() == "cumulative":
+        rows.facts.append(
+            "rows of messages are requests with their whole context (--rows conversation: each "
+            "answer in them is a request)"
+        )
     return reader.finish()
 
 
-def _rows_are(path: Path) -> RowsAre:
-    """Look at all rows, and say what they are; what is wrong with one is told later."""
+def _survey(path: Path) -> Survey:
+    """Look at all rows; what is wrong with one is told when it is read."""
     survey = Survey()
     passed_over = Rows(BlockKeys(1), "skip")
 
@@ -181,8 +187,8 @@ def _rows_are(path: Path) -> RowsAre:
     try:
         read_json_records(path, passed_over, Glance | list[Any], see, FIELDS)
     except DataError:
-        return "cumulative"
-    return "conversation" if survey.are_conversations() else "cumulative"
+        return Survey()
+    return survey
 
 
 def matches(head: Head) -> bool:

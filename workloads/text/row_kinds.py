@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from workloads.options import RowsAre
+
 FEW = 0.1  # of the rows, which may go on from another by chance
 
 _ANSWER = b'"assistant"'
@@ -65,6 +67,7 @@ class Survey:
 
     rows: int = 0
     conversations: int = 0
+    several: int = 0
     served: int = 0
     shared: int = 0
     going_on: int = 0
@@ -80,13 +83,19 @@ class Survey:
         self.served += row.served()
         self._see_session(row.session())
         roles = [bytes(part.role) for part in parts]
-        self.conversations += roles[-1] == _ANSWER and roles.count(_ANSWER) > 1
+        several = roles.count(_ANSWER) > 1
+        self.several += several
+        self.conversations += several and roles[-1] == _ANSWER
         self._see_beginning(parts)
 
     def are_conversations(self) -> bool:
         """Say whether rows are whole conversations."""
         alone = not (self.served or self.shared) and self.going_on <= FEW * self.rows
         return bool(self.conversations) and alone
+
+    def rows_are(self) -> RowsAre:
+        """Say what rows are, where nobody has said it."""
+        return "conversation" if self.are_conversations() else "cumulative"
 
     def _see_session(self, session: bytes | None) -> None:
         if session is not None:

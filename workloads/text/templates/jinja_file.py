@@ -40,6 +40,7 @@ class JinjaFile:
     marks: dict[str, str]
     plain: jinja2.Template
     with_tools: jinja2.Template
+    last: list[Any] = field(default_factory=list, compare=False)  # messages, and their prompt
 
     def __str__(self) -> str:
         shown = ",".join(f"{name}={value}" for name, value in self.variables.items())
@@ -48,7 +49,9 @@ class JinjaFile:
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
         """Return the whole prompt."""
-        return self._render(messages, tools, begun=True)
+        text = self._render(messages, tools, begun=True)
+        self.last[:] = [messages, text]
+        return text
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
         """Return what the model writes: what the template adds where the answer is known.
@@ -56,7 +59,8 @@ class JinjaFile:
         Where it takes reasoning from the answer at once, as that of DeepSeek-R1 does, reasoning and
         text stand as they are.
         """
-        prompt = self._render(messages, tools, begun=True)
+        known = self.last and self.last[0] is messages
+        prompt = self.last[1] if known else self.prompt(messages, tools)
         whole = self._render([*messages, answer], tools, begun=False)
         if not whole.startswith(prompt):
             return _as_it_is(answer, prompt)
@@ -94,6 +98,12 @@ class JinjaFile:
             raise RenderError(f"the chat template refuses it: {_line(error)}") from None
 
 
+def files_of(path: Path) -> list[Path]:
+    """Return the files that a template may be read from: one, and what stands beside it."""
+    path = _file(path)
+    return [file for file in dict.fromkeys((path, path.parent / BESIDE)) if file.is_file()]
+
+
 def read_template(path: Path, variables: str = "") -> JinjaFile:
     """Open a template; of a folder, that of its `chat_template.jinja` or `tokenizer_config.json`.
 
@@ -109,8 +119,7 @@ def read_template(path: Path, variables: str = "") -> JinjaFile:
     from workloads.text.templates.sandbox import BoundedEnvironment
 
     given = _read_variables(variables)
-    if path.is_dir():
-        path = path / (BESIDE if (path / BESIDE).exists() else CONFIG)
+    path = _file(path)
     source = _read_source(path)
     environment = BoundedEnvironment()
     plain = source.templates.get("default") or next(iter(source.templates.values()))
@@ -121,6 +130,13 @@ def read_template(path: Path, variables: str = "") -> JinjaFile:
         line = getattr(error, "lineno", None)
         raise DataError(str(path), f"is no usable template: {_line(error)}", line=line) from None
     return JinjaFile(path, given, source.marks, *compiled)
+
+
+def _file(path: Path) -> Path:
+    """Return the file of a template; of a folder, the one that it has."""
+    if not path.is_dir():
+        return path
+    return path / (BESIDE if (path / BESIDE).exists() else CONFIG)
 
 
 def _read_source(path: Path) -> _Source:
