@@ -8,6 +8,7 @@ import msgspec
 
 from workloads.reading.fields import MISSING, Problem
 from workloads.text.chat_template import Call, Function, Message
+from workloads.text.content_blocks import unfolded
 
 Time = float | int | str
 
@@ -54,8 +55,11 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
         """Say whether the role is one of `ROLES`."""
         return (self.named() or "").lower() in ROLES
 
-    def message(self) -> Message:
-        """Return the message in OpenAI's words."""
+    def messages(self) -> list[Message]:
+        """Return the message in OpenAI's words, which are several where it has blocks of tools."""
+        return unfolded(self._message())
+
+    def _message(self) -> Message:
         named = (self.named() or "").lower()
         calls = self.tool_calls
         content = self._said()

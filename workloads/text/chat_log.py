@@ -110,13 +110,14 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
     problem = _problem(field, given)
     if problem is not None:
         return problem
+    told = [(said.timestamp, message) for said in given for message in said.messages()]
     time_field, time = named(line, TIME_FIELDS)
     model = asked.model or line.model or answered.model
     label = named(line, LABEL_FIELDS)[1]
     unknown = next((message.named() for message in given if not message.knows_role()), None)
     return Exchange(
         field=field,
-        messages=_with_system(line.system, [message.message() for message in given]),
+        messages=_with_system(line.system, [message for _, message in told]),
         tools=_tools(asked.tools if asked.tools is not None else line.tools),
         answer=_answer(answered),
         usage=answered.usage or line.usage or Usage(),
@@ -125,7 +126,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
         model=model,
         time=answered.created if time is None else time,
         time_field=time_field,
-        times=[message.timestamp for message in given],
+        times=[time for time, _ in told],
         unknown_role=unknown,
         whole=field in CONVERSATIONS,
     )

@@ -269,3 +269,26 @@ def test_other_formats_have_no_conversations(write):
     path = write('{"timestamp": 0, "input_length": 9, "output_length": 1, "hash_ids": [1]}\n')
     with pytest.raises(UsageError, match="rows: the format 'mooncake' has no rows of whole"):
         open_trace(path, rows="conversation")
+
+
+def test_blocks_of_tools_in_a_trajectory_are_calls_and_results(write):
+    use = {"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "2"}
+    history = [
+        {"role": "user", "content": "Hi", "timestamp": 1},
+        {"role": "assistant", "content": [use], "timestamp": 2},
+        {"role": "user", "content": [result], "timestamp": 4},
+        {"role": "assistant", "content": "Two", "timestamp": 5},
+    ]
+    trace = opened(write(lines({"history": history})))
+    call = '<tool_call>\n{"name": "f", "arguments": {"a":1}}\n</tool_call>'
+    assert trace.output_tokens.tolist() == [len(call), len("Two")]
+    assert trace.arrival_seconds.tolist() == [0, 3]
+    assert overlaps(trace)[1] == trace.prompt_tokens[0] + len(call)
+
+
+def test_a_note_says_what_rows_of_messages_were_taken_for(write):
+    path = write(lines({"messages": openai(CHAT), "usage": {"completion_tokens": 9}}))
+    assert any("rows of messages are requests" in note for note in opened(path).notes)
+    stated = opened(path, rows="cumulative").notes
+    assert not any("rows of messages are" in note for note in stated)
