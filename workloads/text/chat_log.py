@@ -10,6 +10,7 @@ import msgspec
 from workloads.reading.fields import Problem
 from workloads.text.any_message import AnyMessage
 from workloads.text.chat_template import Message
+from workloads.text.content_blocks import unfolded
 from workloads.text.requests import Time
 
 SESSION_FIELDS = ("session_id", "conversation_id", "chat_id", "thread_id")
@@ -41,7 +42,7 @@ class Body(msgspec.Struct, gc=False):
     messages: Messages | None = None
     tools: list[Any] | str | None = None
     model: Name | None = None
-    content: str | None = None
+    content: str | list[Any] | None = None
     reasoning_content: str | None = None
     tool_calls: list[Any] | None = None
     choices: list[Choice] | None = None
@@ -195,9 +196,10 @@ def _answer(answered: Body) -> Message | None:
         return answered.choices[0].message
     if answered.content is None and not answered.tool_calls:
         return None
-    told = msgspec.to_builtins(answered)
-    kept = {name: told[name] for name in ("content", "reasoning_content", "tool_calls")}
+    fields = msgspec.to_builtins(answered)
+    kept = {name: fields[name] for name in ("content", "reasoning_content", "tool_calls")}
     try:
-        return msgspec.convert({"role": "assistant", **kept}, Message)
+        told = msgspec.convert({"role": "assistant", **kept}, Message)
     except msgspec.ValidationError:
-        return Message("assistant", answered.content)
+        told = Message("assistant", answered.content)
+    return unfolded(told)[-1]

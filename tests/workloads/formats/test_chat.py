@@ -76,6 +76,7 @@ def test_every_column_of_a_log_is_read(write):
     [
         {"messages": [HI], "response": "Hello!"},
         {"messages": [HI], "response": HELLO},
+        {"messages": [HI], "response": {"content": [{"type": "text", "text": "Hello!"}]}},
         {"messages": [HI], "response": {"body": {"choices": [{"message": HELLO}]}}},
         {"messages": [HI], "choices": [{"message": HELLO}, {"message": MORE}]},
         {"messages": [HI, HELLO]},

@@ -125,11 +125,11 @@ def read_template(path: Path, variables: str = "") -> JinjaFile:
     plain = source.templates.get("default") or next(iter(source.templates.values()))
     tools = source.templates.get("tool_use", plain)
     try:
-        compiled = [environment.from_string(text) for text in (plain, tools)]
+        made, made_for_tools = environment.from_string(plain), environment.from_string(tools)
     except (TemplateError, RecursionError, SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise DataError(str(path), f"is no usable template: {_line(error)}", line=line) from None
-    return JinjaFile(path, given, source.marks, *compiled)
+    return JinjaFile(path, given, source.marks, made, made_for_tools)
 
 
 def _file(path: Path) -> Path:
