@@ -142,6 +142,20 @@ def test_a_file_stands_beside_the_study_and_is_part_of_the_workload(
     assert "the chat template is t.jinja:a=1" in load_trace(cells[0].study, 0).notes
 
 
+def test_a_folder_counts_by_what_is_in_it(chat: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    keys = set()
+    for text in ("{{ messages }}", "{{ messages }}!"):
+        (folder / "chat_template.jinja").write_text(text)
+        (folder / "tokenizer_config.json").write_text("{}")
+        file = folder / "tokenizer_config.json"
+        for named in (folder, file):
+            _, cells = expand(study_of(f"workload.trace={chat}", f"workload.template={named}"))
+            keys.add(cells[0].trace)
+    assert len(keys) == 4
+
+
 def test_trace_commands_have_no_model_and_say_so(
     milepost: Milepost, chat: Path, tmp_path: Path
 ) -> None:
