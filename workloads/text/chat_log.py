@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from workloads.reading.fields import Problem
+from workloads.reading.json_lines import explain
 from workloads.text.any_message import AnyMessage
 from workloads.text.chat_template import Message
 from workloads.text.content_blocks import unfolded
@@ -18,6 +19,8 @@ TIME_FIELDS = ("timestamp", "created_at", "created")
 LABEL_FIELDS = ("label", "type")
 CONVERSATIONS = ("conversations", "conversation", "history", "trajectory")  # always whole ones
 NO_LIST = "expected a list of messages, found text"
+
+_NOTHING = msgspec.Raw(b"null")
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 Messages = list[AnyMessage]
@@ -55,11 +58,11 @@ class LogLine(msgspec.Struct, gc=False):
     """A line: a request, alone or beside its response, or a whole conversation."""
 
     messages: Messages | str | None = None
-    conversations: Messages | None = None
-    conversation: Messages | None = None
-    history: Messages | None = None
-    trajectory: Messages | None = None
-    system: str | None = None
+    conversations: msgspec.Raw = _NOTHING  # other logs have other things by these names
+    conversation: msgspec.Raw = _NOTHING
+    history: msgspec.Raw = _NOTHING
+    trajectory: msgspec.Raw = _NOTHING
+    system: Any = None
     tools: list[Any] | str | None = None
     model: Name | None = None
     body: Body | None = None
@@ -103,11 +106,12 @@ class Exchange:
 
 def exchange(line: LogLine | Messages) -> Exchange | Problem:
     """Return what a line says, or what is wrong with it; no messages where it has none."""
-    line = LogLine(conversations=line) if isinstance(line, list) else line
+    listed, line = (line, LogLine()) if isinstance(line, list) else (None, line)
     asked, answered = _request(line), _response(line)
-    field, given = _messages(line, asked)
-    if isinstance(given, str):
-        return field, NO_LIST
+    try:
+        field, given = ("conversations", listed) if listed is not None else _messages(line, asked)
+    except _BadMessagesError as error:
+        return error.problem
     problem = _problem(field, given)
     if problem is not None:
         return problem
@@ -144,17 +148,32 @@ def _request(line: LogLine) -> Body:
     return found.body or found
 
 
-def _messages(line: LogLine, asked: Body) -> tuple[str, Messages | str]:
+class _BadMessagesError(ValueError):
+    """Messages that are none."""
+
+    def __init__(self, field: str, problem: Problem) -> None:
+        super().__init__()
+        self.problem = f"{field}{problem[0] or ''}", problem[1]
+
+
+def _messages(line: LogLine, asked: Body) -> tuple[str, Messages]:
     """Return where the messages of a line stand, and them; text that holds them is read."""
-    if line.messages is None and asked.messages is not None:
-        return "messages", asked.messages
-    field, found = named(line, ("messages", *CONVERSATIONS))
-    if isinstance(found, str):
+    if isinstance(line.messages, str):
         try:
-            return field, msgspec.json.decode(found, type=Messages)
+            return "messages", msgspec.json.decode(line.messages, type=Messages)
         except (msgspec.DecodeError, RecursionError):
-            return field, found
-    return field, found or []
+            raise _BadMessagesError("messages", (None, NO_LIST)) from None
+    found = asked.messages if line.messages is None else line.messages
+    if found is not None:
+        return "messages", found
+    raws = ((field, getattr(line, field)) for field in CONVERSATIONS)
+    field, raw = next(
+        ((field, raw) for field, raw in raws if bytes(raw) != b"null"), ("messages", b"[]")
+    )
+    try:
+        return field, msgspec.json.decode(raw, type=Messages)
+    except msgspec.ValidationError as error:
+        raise _BadMessagesError(field, explain(str(error))) from None
 
 
 def _problem(field: str, given: Messages) -> Problem | None:
@@ -165,9 +184,10 @@ def _problem(field: str, given: Messages) -> Problem | None:
     return None
 
 
-def _with_system(system: str | None, messages: list[Message]) -> list[Message]:
+def _with_system(system: Any, messages: list[Message]) -> list[Message]:
     """Return the messages behind the system's, where that stands beside them."""
-    if not system or not messages or messages[0].role == "system":
+    said = isinstance(system, str | list) and bool(system)
+    if not said or not messages or messages[0].role == "system":
         return messages
     return [Message("system", system), *messages]
 

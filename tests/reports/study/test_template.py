@@ -142,6 +142,13 @@ def test_a_file_stands_beside_the_study_and_is_part_of_the_workload(
     assert "the chat template is t.jinja:a=1" in load_trace(cells[0].study, 0).notes
 
 
+def test_a_law_of_depths_is_of_the_model_too(milepost: Milepost, chat: Path) -> None:
+    told = milepost("place", "--from-trace", chat, "--profile", "qwen3.5-9b-h200", "--json").json
+    assert "the chat template is qwen3.5" in told["notes"]
+    alone = milepost("place", "--from-trace", chat, "--json").json
+    assert "the chat template is ChatML" in alone["notes"]
+
+
 def test_a_folder_counts_by_what_is_in_it(chat: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()

@@ -91,6 +91,19 @@ def test_answers_are_found_wherever_logs_keep_them(write, record):
     assert trace.output_tokens.tolist() == [len("Hello!")]
 
 
+def test_other_things_by_the_names_of_conversations_are_none_of_ours(write):
+    others = {"conversation": "c1", "history": [["a", "b"]], "trajectory": {"a": 1}, "system": 7}
+    trace = opened(write({"messages": [HI], "response": "Hello!"} | others))
+    assert trace.prompt_tokens.tolist() == [len(rendered(HI))]
+
+
+def test_a_system_prompt_may_stand_beside_the_messages(write):
+    blocks = [{"type": "text", "text": "Be brief."}]
+    for system in ("Be brief.", blocks):
+        trace = opened(write({"messages": [HI], "system": system}))
+        assert trace.prompt_tokens.tolist() == [len(rendered(SYSTEM, HI))]
+
+
 @pytest.mark.parametrize("name", ["session_id", "conversation_id", "chat_id", "thread_id"])
 def test_sessions_are_named_never_guessed(write, name):
     rows = [{"messages": [HI], name: 1}, {"messages": [HI, HELLO, MORE], name: 1}]
