@@ -66,6 +66,16 @@ def refuse_isolation(options: ReadOptions) -> None:
         )
 
 
+def renders_messages(path: Path, format: str | None = None) -> bool:
+    """Say whether reading a file renders messages; errors are those of `format_of`."""
+    from workloads.formats import FORMATS
+
+    if format is None and is_saved(path):
+        return False
+    name = format_of(path) if format is None else format
+    return name in FORMATS and "template" in FORMATS[name].options
+
+
 def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Rows:
     """Read what is not a saved trace; errors are those of `open_trace`."""
     from workloads.formats import FORMATS

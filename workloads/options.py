@@ -17,10 +17,12 @@ from workloads.reading.key_fields import KINDS
 
 OnBadLine = Literal["fail", "skip"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
-RowsAre = Literal["cumulative", "incremental"]
+RowsAre = Literal["cumulative", "incremental", "conversation"]
 CachedTokens = Literal["inside", "outside"]
 
-EVERYWHERE = frozenset({"on_bad_line", "jitter", "isolate"})  # options that all formats know
+# Options that all formats know.
+EVERYWHERE = frozenset({"on_bad_line", "jitter", "isolate", "default_template"})
+CONVERSATION_FORMATS = ("chat", "conversations")
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -37,10 +39,15 @@ class ReadOptions:
     time_unit
         The unit of the times in the file.
     rows
-        Whether a row holds the whole context ("cumulative"), or what is new since the session's
-        row before ("incremental").
+        Whether a row holds the whole context ("cumulative"), what is new since the session's row
+        before ("incremental"), or a whole conversation, of which every answer is a request
+        ("conversation").
     tokenizer
         How text becomes tokens: a name or a file, as `workloads.text` explains.
+    template
+        How messages become text: a name or a file, as `workloads.text.templates` explains.
+    default_template
+        The template where `template` tells none: that of the model in play, None where none is.
     jitter
         Seed with which arrivals are spread within their tick; None leaves them where they are.
     session_rate
@@ -65,6 +72,8 @@ class ReadOptions:
     time_unit: TimeUnit | None = None
     rows: RowsAre | None = None
     tokenizer: str | None = None
+    template: str | None = None
+    default_template: str | None = None
     jitter: int | None = None
     session_rate: float | None = None
     seed: int | None = None
@@ -97,6 +106,9 @@ class ReadOptions:
 
     def refuse_unknown(self, format: str, known: Collection[str]) -> None:
         """Raise `SettingError` for an option that is set and of which a format knows nothing."""
+        if self.rows == "conversation" and format not in CONVERSATION_FORMATS:
+            problem = f"the format '{format}' has no rows of whole conversations"
+            raise SettingError("rows", problem)
         unset = asdict(ReadOptions())
         for name, value in asdict(self).items():
             if value != unset[name] and name not in {*EVERYWHERE, *known}:

@@ -62,12 +62,19 @@ class TraceFlags:
     rows: Annotated[
         str | None,
         typer.Option(
-            metavar="cumulative|incremental",
-            help="A row holds the whole context, or what is new in its session.",
+            metavar="cumulative|incremental|conversation",
+            help="A row holds the whole context, what is new in its session, or a conversation.",
         ),
     ] = None
     tokenizer: Annotated[
         str | None, typer.Option(help="How text becomes tokens: a name or a file.")
+    ] = None
+    template: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="How messages become text, as in qwen3.5:thinking=false; default: the model's.",
+        ),
     ] = None
     jitter: Annotated[
         int | None, typer.Option(metavar="SEED", help="Spread arrivals within ticks.")

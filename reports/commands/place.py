@@ -54,7 +54,7 @@ def place(
     from reports.place.placement import answer
 
     html_page(page)
-    law = _law(depths, from_trace, reading)
+    law = _law(depths, from_trace, reading, profile)
     question = _question(law, length, budget, price, placer, profile)
     found = answer(question)
     if profile is not None:
@@ -87,7 +87,9 @@ def _beyond(profile: str, length: int) -> list[str]:
     ]
 
 
-def _law(depths: Path | None, trace: Path | None, reading: TraceFlags) -> DepthLaw:
+def _law(
+    depths: Path | None, trace: Path | None, reading: TraceFlags, profile: str | None
+) -> DepthLaw:
     from reports.place.law_file import law_of_requests, read_law
 
     if (depths is None) == (trace is None):
@@ -99,7 +101,10 @@ def _law(depths: Path | None, trace: Path | None, reading: TraceFlags) -> DepthL
     from workloads.opening import open_trace
 
     assert trace is not None
-    opened = open_trace(trace, **reading.given())
+    from reports.study.template import template_of_profile
+
+    template = None if profile is None else template_of_profile(profile)
+    opened = open_trace(trace, default_template=template, **reading.given())
     if not len(opened):
         raise DataError(str(trace), "expected requests, found none")
     return law_of_requests(opened)

@@ -123,7 +123,16 @@ def _opened(setup: Setup) -> Trace:
             f"--trace needs {error.name}, which is not installed; generated traces do not"
         ) from None
     assert setup.trace is not None
-    return open_trace(setup.trace, **setup.reading)
+    return open_trace(setup.trace, default_template=_template(setup), **setup.reading)
+
+
+def _template(setup: Setup) -> str | None:
+    """Return the chat template of the profile's model, None where no profile is named."""
+    if setup.profile is None:
+        return None
+    from reports.study.template import template_of_profile
+
+    return template_of_profile(setup.profile)
 
 
 def _first(trace: Trace, requests: int) -> Trace:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from reports.study.generated import (
     shown,
 )
-from reports.study.settings import replace_path, replace_profile_path
+from reports.study.settings import replace_path, replace_profile_path, replace_text_file
 from reports.study.workload_grid import absolute_traces
 from simulator.bounds import (
     MAX_BLOCK_TOKENS,
@@ -146,10 +146,13 @@ class Workload(_Section):
     time_unit: TimeUnit | None = None
     """The unit of the times in the trace; by default the one of the format."""
     rows: RowsAre | None = None
-    """Whether a row holds the whole context, or what is new in its session; by default what the
-    format says."""
+    """Whether a row holds the whole context, what is new in its session, or a whole conversation;
+    by default what the format says, or what the rows show."""
     tokenizer: Spec | None = None
     """How text becomes tokens: a name or a file."""
+    template: Spec | None = None
+    """The chat template by which messages become text: a name, as in `qwen3.5:thinking=false`, or a
+    file; by default that of the profile's model."""
     jitter: Seed | None = None
     """The seed by which arrivals are spread within the ticks of a coarse clock; by default they
     stay where they are."""
@@ -311,6 +314,9 @@ class Study(_Section):
         tables = self.resolved()
         if self.workload.trace is not None:
             tables["workload"]["trace"] = str(Path(self.workload.trace).resolve())
+        for name in tables.get("workload", {}).keys() & {"tokenizer", "template"}:
+            file = replace_text_file(tables["workload"][name], lambda path: Path(path).resolve())
+            tables["workload"][name] = file
         if self.arrivals.process is not None and "process" in tables["arrivals"]:
             process = replace_path(self.arrivals.process, lambda path: str(Path(path).resolve()))
             tables["arrivals"]["process"] = process

@@ -18,6 +18,9 @@ from simulator.errors import SettingError, UsageError, printable
 FILE_LIMIT_BYTES = 1 << 20
 _PATHS = (
     "workload.trace",
+    "workload.tokenizer",
+    "workload.template",
+    "grid.workload.template",
     "grid.workload.trace",
     "grid.workload",
     "model.profile",
@@ -154,6 +157,19 @@ def replace_profile_path(spec: str, place: Callable[[str], Path]) -> str:
     return f"{place(match['file'])}{match['options']}" if match else spec
 
 
+def replace_text_file(spec: Any, place: Callable[[str], Path]) -> Any:
+    """Return "FILE" or "FILE:key=value,..." with FILE as `place` puts it, where it is there.
+
+    A tokenizer or a template may be a name too, which stays as it is.
+    """
+    if not isinstance(spec, str) or "\0" in spec:
+        return spec
+    for file, behind in ((spec, ""), (spec.rpartition(":")[0], f":{spec.rpartition(':')[2]}")):
+        if file and place(file).exists():
+            return f"{place(file)}{behind}"
+    return spec
+
+
 def _read_text(path: Path) -> str:
     name = printable(str(path))
     try:
@@ -191,18 +207,25 @@ def flatten(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, An
 
 def _beside(folder: Path, key: str, value: Any) -> Any:
     """Resolve a path of the study file against its folder."""
-    if key not in _PATHS:
+    if key not in _PATHS or not value:
         return value
     if isinstance(value, dict):  # a workload of the grid
         return {name: _beside(folder, f"workload.{name}", item) for name, item in value.items()}
     if isinstance(value, list):
         return [_beside(folder, key, item) for item in value]
-    if key.endswith("arrivals.process"):
-        return replace_path(value, lambda path: str(folder / path))
-    if not isinstance(value, str) or not value:
+    placed = _PLACED.get(key.rpartition(".")[2])
+    if placed is None or not isinstance(value, str):
         return value
-    is_trace = key.endswith("workload.trace")
-    return str(folder / value) if is_trace else replace_profile_path(value, lambda p: folder / p)
+    return placed(value, lambda path: folder / path)
+
+
+_PLACED: dict[str, Callable[[str, Callable[[str], Path]], Any]] = {
+    "trace": lambda value, place: str(place(value)),
+    "process": lambda value, place: replace_path(value, lambda path: str(place(path))),
+    "profile": replace_profile_path,
+    "tokenizer": replace_text_file,
+    "template": replace_text_file,
+}
 
 
 def _parse_value(text: str) -> Any:

@@ -11,12 +11,18 @@ from typing import Any
 from reports.files import make_folder, write_json
 from reports.study.clock import clock_warnings, coarse_tick_seconds
 from reports.study.sections import DEFAULT_RATE, Study, Workload
+from reports.study.template import (
+    default_template,
+    model_template,
+    template_contents,
+    with_template_warning,
+)
 from reports.study.traffic import keeps_times, process_of, traffic_of
 from simulator.errors import DataError, SettingError, printable
 from simulator.file_memory import remembered
 from simulator.trace import Trace
 
-STORE_VERSION = 1  # raise when an importer or the generator gives other bytes than before
+STORE_VERSION = 2  # raise when an importer or the generator gives other bytes than before
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +67,12 @@ def load_trace(study: Study, seed: int) -> Trace:
         return traffic_of(study).trace(seed)
     from workloads.opening import open_trace
 
-    options = workload.read_options()
+    options = workload.read_options() | {"default_template": model_template(study)}
     try:
-        return open_trace(Path(workload.trace), format=workload.format, **options)
+        trace = open_trace(Path(workload.trace), format=workload.format, **options)
     except SettingError as error:
         raise SettingError(f"workload.{error.name}", error.problem) from error
+    return with_template_warning(trace, study)
 
 
 def with_times(trace: Trace, study: Study, seed: int) -> Trace:
@@ -141,6 +148,7 @@ def trace_key(study: Study, seed: int) -> str:
         workload = traffic_of(study).identity(seed)
     else:
         workload = study.workload.model_dump() | _contents(study.workload)
+        workload |= default_template(study)
     if arrivals_file := process_of(study, DEFAULT_RATE).file:
         workload["arrivals file"] = file_sha256(arrivals_file)
     text = json.dumps([STORE_VERSION, workload], sort_keys=True)
@@ -157,6 +165,8 @@ def _contents(workload: Workload) -> dict[str, str]:
     contents = {"trace": file_sha256(workload.trace)}
     if workload.tokenizer is not None and Path(workload.tokenizer).is_file():
         contents["tokenizer file"] = file_sha256(workload.tokenizer)
+    if workload.template is not None:
+        contents |= template_contents(workload.template)
     return contents
 
 

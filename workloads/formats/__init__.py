@@ -9,6 +9,7 @@ from workloads.formats.bench_serving import BENCH_SERVING
 from workloads.formats.burstgpt import BURSTGPT
 from workloads.formats.chat import CHAT
 from workloads.formats.claude_code import CLAUDE_CODE
+from workloads.formats.conversations import CONVERSATIONS_FORMAT
 from workloads.formats.copilot import COPILOT
 from workloads.formats.dynamo import DYNAMO
 from workloads.formats.format import TraceFormat
@@ -56,6 +57,7 @@ FORMATS: dict[str, TraceFormat] = {
         NARRATIVEQA,
         QUALITY,
         CHAT,
+        CONVERSATIONS_FORMAT,
         PROMPTS,
     )
 }

@@ -117,7 +117,7 @@ class _Reader:
     ) -> Problem | None:
         if request.prompt is None:
             return "prompt", "expected a text as in the first request, found none"
-        prompt = prompt_tokens(texts, request.prompt)
+        prompt = prompt_tokens(texts, request.prompt, number)
         problem = texts.add(
             TextRequest(
                 line=number,

@@ -36,7 +36,7 @@ from workloads.sessions.layout import lay_out
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.sessions.turns import Asked, Line, Turn, set_times
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import NAME, part_mark
+from workloads.text.chat_template import part_mark
 from workloads.text.histories import Histories
 from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIELDS
 from workloads.text.requests import TextRequest, TextRows
@@ -133,7 +133,7 @@ class _Reader:
             raise DataError(path, "expected turns that ask for an answer, found none")
         if texts is not None:
             texts.finish()
-            self.rows.facts.append(f"the chat template is {NAME}; answers match nothing else")
+            self.rows.facts.append("answers match nothing else")
         self._lay_out()
         return self.rows
 
@@ -156,7 +156,8 @@ class _Reader:
 
 def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None]:
     """Return what adds a turn of text."""
-    histories = Histories(texts.tokenizer.encode)
+    histories = Histories(texts.tokenizer.encode, texts.template)
+    texts.chats = True
     for session, (role, text) in reader.systems.items():
         histories.say(session, role, text)
 
@@ -228,5 +229,5 @@ AIPERF = TraceFormat(
     title="AIPerf or GenAI-Perf JSON lines: turns as text or lengths, milliseconds or delays",
     read=read,
     matches=matches,
-    options=frozenset({"time_unit", "rows", "tokenizer", "session_rate", "seed"}),
+    options=frozenset({"time_unit", "rows", "tokenizer", "template", "session_rate", "seed"}),
 )

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import numpy as np
 
 from simulator.errors import DataError
 from workloads.formats.format import Head, TraceFormat
@@ -25,8 +24,9 @@ from workloads.options import ReadOptions
 from workloads.reading.fields import Problem, output_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.rows import Rows
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, turns
+from workloads.text.chat_template import Message
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.templates import RenderError
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -88,8 +88,10 @@ class _Reader:
 
     def _add(self, session: str | None, body: _Body) -> Problem | None:
         if body.messages is not None:
-            said = [self.encode(turn) for turn in turns(body.messages, body.tools or [])]
-            prompt = np.concatenate([*said, self.encode(GENERATION_PROMPT)])
+            try:
+                prompt, _ = self.texts.chat(self.bodies, body.messages, body.tools or [])
+            except RenderError as error:
+                return "messages", str(error)
         elif body.prompt is not None:
             prompt = self.encode(body.prompt)
         else:
@@ -115,9 +117,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     rows = read_json_documents(path, reader.texts.rows, _Document, reader.take)
     if not reader.bodies and rows.first_bad is None:
         raise DataError(str(path), "expected request bodies, found none")
-    reader.texts.finish()
-    rows.facts.append(f"the chat template is {NAME}")
-    return rows
+    return reader.texts.finish()
 
 
 def matches(head: Head) -> bool:
@@ -130,5 +130,5 @@ AIPERF_INPUTS = TraceFormat(
     title="inputs.json of AIPerf or GenAI-Perf: request bodies by session, no times",
     read=read,
     matches=matches,
-    options=frozenset({"tokenizer"}),
+    options=frozenset({"tokenizer", "template"}),
 )

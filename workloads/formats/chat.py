@@ -1,39 +1,59 @@
 """Chat logs in JSON lines: OpenAI-style `messages`, and the answers where they are logged.
 
 Source: the request and response bodies of OpenAI's chat completions, alone or as logs wrap them:
-`messages` stand on the line, in its `body` (OpenAI's batch files) or in its `request`.
+`messages` stand on the line, in its `body` (OpenAI's batch files) or in its `request`; rows of
+`messages` as models are fine-tuned on them.
 
-- Messages become tokens by the chat template of `workloads.text.chat_template`, ChatML.
+- Messages become tokens by a chat template, see `workloads.text.templates`.
 - The answer is that of `response` (text, a message or a whole response body), of `choices` on
   the line, or the last message where that is the assistant's. Without any the output counts what
   `usage.completion_tokens` says, or 0.
 - Rows are cumulative: messages are the whole context. Incremental ones go on from the session's
-  row before and its answer.
+  row before and its answer. Where the rows show that they are whole conversations
+  (`workloads.text.row_kinds`), each answer is a request (`workloads.text.conversations`).
 - A session is what `session_id`, `conversation_id`, `chat_id` or `thread_id` names. Where there
-  is none it is unknown; `user` names no session.
+  is none it is unknown; `user` names no session. A conversation is a session.
 - Times are `timestamp`, `created_at` or `created`, seconds where nothing else is said, or dates.
 - A label is `label` or `type`, else the name of the model.
 - Failures and other lines without messages are bad lines; without any text, they are left out.
+- A role that no chat has is taken as the user's, and noted.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
+from simulator.errors import DataError, printable
 from workloads.formats.format import Head, TraceFormat
-from workloads.options import ReadOptions
+from workloads.options import ReadOptions, RowsAre
+from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import Problem, output_problem
-from workloads.reading.json_lines import read_json_lines
+from workloads.reading.json_records import read_json_records
 from workloads.rows import Rows
 from workloads.sessions.cached_tokens import CachedMeaning
+from workloads.text.any_message import AnyMessage
 from workloads.text.chat_log import Exchange, LogLine, exchange
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, answer_text, is_text, turns
+from workloads.text.chat_template import Message, is_text
+from workloads.text.conversations import Conversations
 from workloads.text.requests import TextRequest, TextRows
-from workloads.text.tokenizer import Tokens
+from workloads.text.row_kinds import Glance, Survey
+from workloads.text.templates import RenderError
 
+OPTIONS = frozenset({"rows", "time_unit", "tokenizer", "template", "cached_tokens"})
+FIELDS = frozenset(LogLine.__struct_fields__)
+NOT_NEEDED = {
+    "id": "requests are told apart by their line",
+    "*.response.id": "requests are told apart by their line",
+    "*.object": "the kind of OpenAI's object",
+    "*.tool_calls[].id": "ties a call to its result, which follow each other",
+    "*.tool_calls[].type": "OpenAI has one kind only",
+    "*.tool_call_id": "ties a result to its call, which follow each other",
+    "*.choices[].index": "the first choice counts",
+    "*.choices[].finish_reason": "an answer is as long as it is",
+    "*.usage.total_tokens": "the sum of the other two",
+}
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
 
 Session = str | int | None
@@ -42,65 +62,104 @@ Session = str | int | None
 class _Reader:
     """The rows of a file while it is read."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, rows_are: RowsAre) -> None:
         self.texts = TextRows.of(options)
+        self.stated = options.rows is not None
         self.rows = self.texts.rows
-        self.encode = self.texts.tokenizer.encode
-        self.incremental = options.rows == "incremental"
-        self.context: defaultdict[Session, list[Tokens]] = defaultdict(list)
+        self.rows_are = rows_are
+        self.conversations = Conversations(self.texts)
+        self.context: defaultdict[Session, list[Message]] = defaultdict(list)
         self.most_messages: defaultdict[Session, int] = defaultdict(int)
+        self.whole = 0
         self.cached = CachedMeaning(options.cached_tokens)
 
-    def take(self, line: LogLine, number: int) -> Problem | None:
-        """Add the request of a line, or say what is wrong with it."""
+    def take(self, line: LogLine | list[AnyMessage], number: int) -> Problem | None:
+        """Add the requests of a line, or say what is wrong with it."""
         said = exchange(line)
-        if not said.messages:
+        if not isinstance(said, Exchange):
+            return said
+        if self.rows_are == "conversation" or (said.whole and not self.stated):
+            problem = self._take_conversation(line, said, number)
+        else:
+            problem = self._take_request(said, number)
+        if problem is None:
+            self._note(said, number)
+        return problem
+
+    def _take_conversation(self, line: Any, said: Exchange, number: int) -> Problem | None:
+        if not said.messages and not said.whole and line.messages is None:
+            return "messages", "expected a list of messages, found none"
+        self.whole += 1
+        return self.conversations.take(said, number)
+
+    def _take_request(self, said: Exchange, number: int) -> Problem | None:
+        messages, answer = _split(said)
+        if not messages:
             return "messages", "expected a list of messages, found none to be answered"
-        if self.incremental and said.session is None:
+        incremental = self.rows_are == "incremental"
+        if incremental and said.session is None:
             return "session_id", "expected the session of an incremental row, found none"
         field, output = said.usage.answer()
         problem = output_problem(field, output)
         if problem is not None:
             return problem
-        context = self._context(said)
-        prompt = np.concatenate([*context, self.encode(GENERATION_PROMPT)])
-        answer = None if said.answer is None else self.encode(answer_text(said.answer))
-        of_line = (number, prompt, answer, output)
+        context = [*self.context[said.session], *messages] if incremental else messages
+        try:
+            prompt, tokens = self.texts.chat(number, context, said.tools, answer)
+        except RenderError as error:
+            return said.field, str(error)
+        of_line = (number, prompt, tokens, output)
         problem = self.texts.add(
             TextRequest(*of_line, said.time, said.time_field, said.session, said.label)
         )
-        if problem is None:
-            self._keep(said, context)
-            self._note(said, len(prompt), number)
-        return problem
+        if problem is not None:
+            return problem
+        if incremental:
+            self.context[said.session] = [*context, *([] if answer is None else [answer])]
+        self._note_length(said, len(messages), len(prompt), number)
+        return None
 
-    def _context(self, said: Exchange) -> list[Tokens]:
-        """Return the tokens of the prompt, in parts, up to the assistant's turn."""
-        new = [self.encode(turn) for turn in turns(said.messages, said.tools)]
-        return self.context[said.session] + new if self.incremental else new
-
-    def _keep(self, said: Exchange, context: list[Tokens]) -> None:
-        """Remember the context of a session to which rows add."""
-        if self.incremental:
-            answers = [] if said.answer is None else [said.answer]
-            self.context[said.session] = [*context, *map(self.encode, turns(answers))]
-
-    def _note(self, said: Exchange, tokens: int, number: int) -> None:
-        """Note what is odd about a row."""
-        note = self.rows.note
-        if said.session is not None and not self.incremental:
+    def _note_length(self, said: Exchange, messages: int, tokens: int, number: int) -> None:
+        """Note what is odd about the length of a prompt."""
+        if said.session is not None and self.rows_are == "cumulative":
             most = self.most_messages[said.session]
-            if len(said.messages) < most:
+            if messages < most:
                 detail = "fewer messages than before in the session: rewritten, or incremental rows"
-                note("shorter-context", number, detail)
-            self.most_messages[said.session] = max(most, len(said.messages))
-        parts = (m.content for m in said.messages if isinstance(m.content, list))
-        if not all(is_text(part) for content in parts for part in content):
-            note("not-text", number, "images and other parts count as a short mark each")
+                self.rows.note("shorter-context", number, detail)
+            self.most_messages[said.session] = max(most, messages)
         logged = said.usage.whole_prompt(self.cached, said.model, number)
         if logged is not None and abs(logged - tokens) > OTHER_LENGTH * tokens:
             detail = "usage.prompt_tokens is over 10 % from the tokens counted here"
-            note("other-length", number, detail)
+            self.rows.note("other-length", number, detail)
+
+    def _note(self, said: Exchange, number: int) -> None:
+        """Note what is odd about the messages of a row."""
+        note = self.rows.note
+        if said.unknown_role is not None:
+            shown = printable(said.unknown_role, 40)
+            note("unknown-role", number, f"such as '{shown}': taken as the user's")
+        parts = (m.content for m in said.messages if isinstance(m.content, list))
+        if not all(is_text(part) for content in parts for part in content):
+            note("not-text", number, "images and other parts count as a short mark each")
+
+    def finish(self) -> Rows:
+        """Return the rows, with notes on how they were read."""
+        self.conversations.finish()
+        rows = self.texts.finish()
+        if self.whole:
+            rows.facts.append(
+                f"{self.whole:,} rows hold whole conversations: each answer in them is a request, "
+                "and each conversation a session"
+                + ("" if self.stated else " (--rows cumulative: each row a request)")
+            )
+        return rows
+
+
+def _split(said: Exchange) -> tuple[list[Message], Message | None]:
+    """Return the messages of the prompt, and the answer where it is known."""
+    if said.answer is None and said.messages and said.messages[-1].role == "assistant":
+        return said.messages[:-1], said.messages[-1]
+    return said.messages, said.answer
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -109,13 +168,35 @@ def read(path: Path, options: ReadOptions) -> Rows:
     Raises
     ------
     UsageError
-        For an unknown tokenizer.
+        For an unknown tokenizer or template.
     """
-    reader = _Reader(options)
-    read_json_lines(path, reader.rows, LogLine, reader.take)
-    rows = reader.texts.finish()
-    rows.facts.append(f"the chat template is {NAME}; prompts end with the assistant's turn begun")
-    return rows
+    survey = Survey() if options.rows else _survey(path)
+    reader = _Reader(options, options.rows or survey.rows_are())
+    rows = read_json_records(path, reader.rows, LogLine | list[AnyMessage], reader.take, FIELDS)
+    if reader.whole and not len(rows) and rows.first_bad is None:
+        raise DataError(str(path), "expected conversations in which somebody answers, found none")
+    if survey.several and survey.rows_are() == "cumulative":
+        rows.facts.append(
+            "rows of messages are requests with their whole context (--rows conversation: each "
+            "answer in them is a request)"
+        )
+    return reader.finish()
+
+
+def _survey(path: Path) -> Survey:
+    """Look at all rows; what is wrong with one is told when it is read."""
+    survey = Survey()
+    passed_over = Rows(BlockKeys(1), "skip")
+
+    def see(row: Any, _: int) -> None:
+        if isinstance(row, Glance):
+            survey.see(row)
+
+    try:
+        read_json_records(path, passed_over, Glance | list[Any], see, FIELDS)
+    except DataError:
+        return Survey()
+    return survey
 
 
 def matches(head: Head) -> bool:
@@ -130,16 +211,6 @@ CHAT = TraceFormat(
     title="chat logs in JSON lines: OpenAI-style messages, answers where known, seconds or dates",
     read=read,
     matches=matches,
-    options=frozenset({"rows", "time_unit", "tokenizer", "cached_tokens"}),
-    not_needed={
-        "id": "requests are told apart by their line",
-        "*.response.id": "requests are told apart by their line",
-        "*.object": "the kind of OpenAI's object",
-        "*.tool_calls[].id": "ties a call to its result, which follow each other",
-        "*.tool_calls[].type": "OpenAI has one kind only",
-        "*.tool_call_id": "ties a result to its call, which follow each other",
-        "*.choices[].index": "the first choice counts",
-        "*.choices[].finish_reason": "an answer is as long as it is",
-        "*.usage.total_tokens": "the sum of the other two",
-    },
+    options=OPTIONS,
+    not_needed=NOT_NEEDED,
 )

@@ -55,5 +55,5 @@ LMCACHE = TraceFormat(
     title="LMCache agent traces, JSON lines: microseconds, input and output as text, sessions",
     read=read,
     matches=matches,
-    options=frozenset({"time_unit", "tokenizer"}),
+    options=frozenset({"time_unit", "tokenizer", "template"}),
 )

@@ -25,8 +25,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from simulator.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.formats.parts.otel_calls import (
@@ -36,6 +34,7 @@ from workloads.formats.parts.otel_calls import (
     SpanCall,
     call_of,
 )
+from workloads.formats.parts.otel_messages import INPUT
 from workloads.formats.parts.otel_spans import SpanError
 from workloads.formats.parts.otel_survey import Broken, SeenSpan, Survey, read_spans
 from workloads.options import ReadOptions
@@ -55,9 +54,8 @@ from workloads.sessions.cached_calls import CachedCall, CachedCalls
 from workloads.sessions.cached_tokens import CachedMeaning
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.text import tokenizer_for
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, answer_text, turns
 from workloads.text.requests import TextRequest, TextRows
-from workloads.text.tokenizer import Tokens
+from workloads.text.templates import RenderError
 
 FIELDS = Fields(PROMPT_TOKENS[0], ANSWER_TOKENS[0], "start_time")
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
@@ -90,7 +88,6 @@ class _Reader:
             raise DataError(str(self.path), "expected calls of language models, found none")
         if self.texts is not None:
             self.texts.finish()
-            self.rows.facts.append(f"the chat template is {NAME}")
             return self.rows
         if self.survey.held:
             CachedCalls.into(self.rows).place(self.partly)
@@ -148,7 +145,10 @@ class _Reader:
         if call.messages is None:
             self.rows.note("no-messages", seen.line, "a call without messages: left out")
             return None
-        prompt, answer = _rendered(texts, call.messages, call)
+        try:
+            prompt, answer = texts.chat(seen.line, call.messages, call.tools, call.answer)
+        except RenderError as error:
+            return INPUT, str(error)
         request = TextRequest(
             line=seen.line,
             prompt=prompt,
@@ -192,16 +192,6 @@ class _Reader:
         return problem
 
 
-def _rendered(
-    texts: TextRows, messages: list[Message], call: SpanCall
-) -> tuple[Tokens, Tokens | None]:
-    """Return the tokens of a prompt and of its answer, where that is known."""
-    encode = texts.tokenizer.encode
-    said = [encode(turn) for turn in turns(messages, call.tools)]
-    prompt = np.concatenate([*said, encode(GENERATION_PROMPT)])
-    return prompt, None if call.answer is None else encode(answer_text(call.answer))
-
-
 def read(path: Path, options: ReadOptions) -> Rows:
     """Read a file, or the files of a folder.
 
@@ -239,7 +229,7 @@ OTEL = TraceFormat(
     title="OpenTelemetry JSON: dates, token counts and messages of language model calls",
     read=read,
     matches=matches,
-    options=frozenset({"tokenizer", "cached_tokens"}),
+    options=frozenset({"tokenizer", "template", "cached_tokens"}),
     not_needed={
         "trace_id": "that of each span counts",
         "span_count": "spans are counted here",

@@ -99,5 +99,5 @@ PROMPTS = TraceFormat(
     title="prompts and responses as text, JSON lines or CSV, seconds or dates",
     read=read,
     matches=matches,
-    options=frozenset({"time_unit", "tokenizer"}),
+    options=frozenset({"time_unit", "tokenizer", "template"}),
 )

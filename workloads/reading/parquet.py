@@ -45,7 +45,7 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
     """
     import polars as pl
 
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         return tuple(pl.read_parquet_schema(file))
 
 
@@ -54,7 +54,7 @@ def parquet_metadata(path: Path) -> dict[str, str] | None:
     import polars as pl
 
     try:
-        with _opened(path) as file:
+        with opened_parquet(path) as file:
             return pl.read_parquet_metadata(file)
     except DataError:
         return None
@@ -92,7 +92,7 @@ def read_parquet_rows(
         raise DataError(str(path), f"expected a column '{missing[0]}', found {', '.join(there)}")
     declared = [f.encode_name for f in fields if f.encode_name in there]
     keys = [name for name in there if name not in declared and place_of(name) is not None]
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         frame = pl.read_parquet(file, columns=declared + keys)
     count_others(path, there, frame.columns, rows)
     other = OtherColumns(frame.columns, frame.columns, rows)
@@ -113,7 +113,7 @@ def count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Ro
     import polars as pl
 
     for name in (name for name in there if name not in used):
-        with _opened(path) as file:
+        with opened_parquet(path) as file:
             column = pl.read_parquet(file, columns=[name]).to_series()
         filled = column.is_not_null()
         if filled.any():
@@ -122,7 +122,7 @@ def count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Ro
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
+def opened_parquet(path: Path) -> Iterator[BufferedReader]:
     """Open a file, and turn what polars raises into one line.
 
     Given a path, polars reads brackets as a pattern, and refuses a name that is no UTF-8.

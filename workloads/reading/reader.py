@@ -36,7 +36,7 @@ def read_lines(path: Path, most_bytes: int | None = None) -> Iterator[tuple[int,
         Where the file cannot be read, is binary or truncated, or exceeds a limit.
     """
     with open_file(path) as file:
-        for number, line in _split(path, _chunks(path, file), most_bytes or MAX_LINE_BYTES):
+        for number, line in _split(path, chunks(path, file), most_bytes or MAX_LINE_BYTES):
             kept = line.removeprefix(_BOM).strip() if number == 1 else line.strip()
             if kept:
                 yield number, kept
@@ -51,7 +51,7 @@ def read_start(path: Path, limit: int) -> bytes:
         Where the file cannot be read, is binary or damaged.
     """
     with open_file(path) as file:
-        return next(_chunks(path, file), b"")[:limit].removeprefix(_BOM)
+        return next(chunks(path, file), b"")[:limit].removeprefix(_BOM)
 
 
 def read_text(path: Path) -> bytes:
@@ -64,7 +64,7 @@ def read_text(path: Path) -> bytes:
     """
     parts, held = [], 0
     with open_file(path) as file:
-        for chunk in _chunks(path, file):
+        for chunk in chunks(path, file):
             parts.append(chunk)
             held += len(chunk)
             if held > MAX_DOCUMENT_BYTES:
@@ -97,7 +97,7 @@ def _split(path: Path, chunks: Iterator[bytes], most_bytes: int) -> Iterator[tup
     yield number, b"".join(parts)
 
 
-def _chunks(path: Path, file: BufferedReader) -> Iterator[bytes]:
+def chunks(path: Path, file: BufferedReader) -> Iterator[bytes]:
     """Yield the decompressed content, at most `_CHUNK_BYTES` at once."""
     zipped = file.peek(2)[:2] == _GZIP
     stream: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file

@@ -1,4 +1,4 @@
-"""Lines of a chat log in OpenAI's words, however a log wraps a request and its response."""
+"""Lines of chat logs and chat data sets, however they wrap a request or a conversation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ from typing import Annotated, Any
 
 import msgspec
 
+from workloads.reading.fields import Problem
+from workloads.reading.json_lines import explain
 from workloads.reading.time_fields import Timed
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.sessions.usage import Usage
+from workloads.text.any_message import AnyMessage
 from workloads.text.chat_template import Message
+from workloads.text.content_blocks import unfolded
 from workloads.text.requests import Time
 
 SESSION_FIELDS = ("session_id", "conversation_id", "chat_id", "thread_id")
 LABEL_FIELDS = ("label", "type")
+CONVERSATIONS = ("conversations", "conversation", "history", "trajectory")  # always whole ones
+NO_LIST = "expected a list of messages, found text"
+
+_NOTHING = msgspec.Raw(b"null")
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
+Messages = list[AnyMessage]
 
 
 class Choice(msgspec.Struct, gc=False):
@@ -28,10 +37,12 @@ class Choice(msgspec.Struct, gc=False):
 class Body(msgspec.Struct, gc=False):
     """A request or a response, or what wraps one."""
 
-    messages: list[Message] | None = None
-    tools: list[Any] | None = None
+    messages: Messages | None = None
+    tools: list[Any] | str | None = None
     model: Name | None = None
-    content: str | None = None
+    content: str | list[Any] | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[Any] | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
     created: Written = UNWRITTEN
@@ -39,10 +50,15 @@ class Body(msgspec.Struct, gc=False):
 
 
 class LogLine(Timed, gc=False):
-    """A line: a request, alone or beside its response."""
+    """A line: a request, alone or beside its response, or a whole conversation."""
 
-    messages: list[Message] | None = None
-    tools: list[Any] | None = None
+    messages: Messages | str | None = None
+    conversations: msgspec.Raw = _NOTHING  # other logs have other things by these names
+    conversation: msgspec.Raw = _NOTHING
+    history: msgspec.Raw = _NOTHING
+    trajectory: msgspec.Raw = _NOTHING
+    system: Any = None
+    tools: list[Any] | str | None = None
     model: Name | None = None
     body: Body | None = None
     request: Body | None = None
@@ -59,11 +75,13 @@ class LogLine(Timed, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a line says: the messages of the prompt, and the answer where it is known.
+    """What a line says: its messages, and the answer where that stands elsewhere.
 
-    `time_field` is the name of the field that `time` comes from.
+    `field` is where the messages stand, `time_field` the name of the field that `time` comes
+    from; `times` are those of the messages. `whole` says that the field holds conversations.
     """
 
+    field: str
     messages: list[Message]
     tools: list[Any]
     answer: Message | None
@@ -73,25 +91,43 @@ class Exchange:
     model: str | None
     time: Time | None
     time_field: str
+    times: list[Time | None]
+    unknown_role: str | None
+    whole: bool
 
 
-def exchange(line: LogLine) -> Exchange:
-    """Return what a line says; no messages where it has none."""
+def exchange(line: LogLine | Messages) -> Exchange | Problem:
+    """Return what a line says, or what is wrong with it; no messages where it has none."""
+    listed, line = (line, LogLine()) if isinstance(line, list) else (None, line)
     asked, answered = _request(line), _response(line)
-    messages, answer = _split(asked.messages or [], answered)
+    try:
+        field, given = ("conversations", listed) if listed is not None else _messages(line, asked)
+    except _BadMessagesError as error:
+        return error.problem
+    problem = _problem(field, given)
+    if problem is not None:
+        return problem
+    told = [
+        (number_or_date(said.timestamp), message) for said in given for message in said.messages()
+    ]
     time_field, time = line.when()
     model = asked.model or line.model or answered.model
     label = named(line, LABEL_FIELDS)[1]
+    unknown = next((message.named() for message in given if not message.knows_role()), None)
     return Exchange(
-        messages=messages,
-        tools=asked.tools or [],
-        answer=answer,
+        field=field,
+        messages=_with_system(line.system, [message for _, message in told]),
+        tools=_tools(asked.tools if asked.tools is not None else line.tools),
+        answer=_answer(answered),
         usage=answered.usage or line.usage or Usage(),
         session=named(line, SESSION_FIELDS)[1],
         label=model if label is None else str(label),
         model=model,
         time=number_or_date(answered.created) if time is None else time,
         time_field=time_field,
+        times=[time for time, _ in told],
+        unknown_role=unknown,
+        whole=field in CONVERSATIONS,
     )
 
 
@@ -102,10 +138,61 @@ def named(line: msgspec.Struct, fields: tuple[str, ...]) -> tuple[str, Any]:
 
 
 def _request(line: LogLine) -> Body:
-    if line.messages is not None:
-        return Body(line.messages, line.tools, line.model)
     found = line.body or line.request or Body()
     return found.body or found
+
+
+class _BadMessagesError(ValueError):
+    """Messages that are none."""
+
+    def __init__(self, field: str, problem: Problem) -> None:
+        super().__init__()
+        self.problem = f"{field}{problem[0] or ''}", problem[1]
+
+
+def _messages(line: LogLine, asked: Body) -> tuple[str, Messages]:
+    """Return where the messages of a line stand, and them; text that holds them is read."""
+    if isinstance(line.messages, str):
+        try:
+            return "messages", msgspec.json.decode(line.messages, type=Messages)
+        except (msgspec.DecodeError, RecursionError):
+            raise _BadMessagesError("messages", (None, NO_LIST)) from None
+    found = asked.messages if line.messages is None else line.messages
+    if found is not None:
+        return "messages", found
+    raws = ((field, getattr(line, field)) for field in CONVERSATIONS)
+    field, raw = next(
+        ((field, raw) for field, raw in raws if bytes(raw) != b"null"), ("messages", b"[]")
+    )
+    try:
+        return field, msgspec.json.decode(raw, type=Messages)
+    except msgspec.ValidationError as error:
+        raise _BadMessagesError(field, explain(str(error))) from None
+
+
+def _problem(field: str, given: Messages) -> Problem | None:
+    for at, message in enumerate(given):
+        problem = message.problem()
+        if problem is not None:
+            return f"{field}[{at}].{problem[0]}", problem[1]
+    return None
+
+
+def _with_system(system: Any, messages: list[Message]) -> list[Message]:
+    """Return the messages behind the system's, where that stands beside them."""
+    said = isinstance(system, str | list) and bool(system)
+    if not said or not messages or messages[0].role == "system":
+        return messages
+    return [Message("system", system), *messages]
+
+
+def _tools(found: list[Any] | str | None) -> list[Any]:
+    if not isinstance(found, str):
+        return found or []
+    try:
+        return msgspec.json.decode(found, type=list[Any])
+    except (msgspec.DecodeError, RecursionError):
+        return [found] if found.strip() else []
 
 
 def _response(line: LogLine) -> Body:
@@ -117,12 +204,16 @@ def _response(line: LogLine) -> Body:
     return found.body or found
 
 
-def _split(messages: list[Message], answered: Body) -> tuple[list[Message], Message | None]:
-    """Return the messages of the prompt, and the answer where it is known."""
+def _answer(answered: Body) -> Message | None:
+    """Return the answer, where it stands beside the messages."""
     if answered.choices and answered.choices[0].message is not None:
-        return messages, answered.choices[0].message
-    if answered.content is not None:
-        return messages, Message("assistant", answered.content)
-    if messages and messages[-1].role == "assistant":
-        return messages[:-1], messages[-1]
-    return messages, None
+        return answered.choices[0].message
+    if answered.content is None and not answered.tool_calls:
+        return None
+    names = ("content", "reasoning_content", "tool_calls")
+    kept = {name: getattr(answered, name) for name in names}
+    try:
+        told = msgspec.convert({"role": "assistant", **kept}, Message)
+    except msgspec.ValidationError:
+        told = Message("assistant", answered.content)
+    return unfolded(told)[-1]

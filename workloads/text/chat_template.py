@@ -30,19 +30,44 @@ class Function(msgspec.Struct, gc=False):
 
 
 class Call(msgspec.Struct, gc=False):
-    """A call as OpenAI wraps it."""
+    """A call as OpenAI wraps it, or without the wrap."""
 
     function: Function | None = None
+    name: str | None = None
+    arguments: Any = None
+
+    def called(self) -> Function | None:
+        """Return what is called."""
+        if self.function is None and self.name is not None:
+            return Function(self.name, self.arguments)
+        return self.function
 
 
 class Message(msgspec.Struct, gc=False):
-    """A message as OpenAI's interface has it; other fields say nothing of the prompt."""
+    """A message as OpenAI's interface has it; other fields say nothing of the prompt.
+
+    Servers call the reasoning `reasoning_content`, or `reasoning`.
+    """
 
     role: str
     content: str | list[Any] | None = None
     reasoning_content: str | None = None
     tool_calls: list[Call] | None = None
     function_call: Function | None = None
+    reasoning: Any = None
+    name: Any = None
+    tool_call_id: Any = None
+
+    def reasoning_text(self) -> str | None:
+        """Return the reasoning, None where the message does not tell it."""
+        if self.reasoning_content is not None:
+            return self.reasoning_content
+        return self.reasoning if isinstance(self.reasoning, str) else None
+
+    def calls(self) -> list[Function]:
+        """Return the calls of tools."""
+        calls = [call.called() for call in self.tool_calls or []]
+        return [call for call in (*calls, self.function_call) if call is not None]
 
 
 def turns(messages: Sequence[Message], tools: Sequence[Any] = ()) -> Iterator[str]:
@@ -51,22 +76,20 @@ def turns(messages: Sequence[Message], tools: Sequence[Any] = ()) -> Iterator[st
     `tools` stand in the system's turn, which comes first; there is one where there are tools.
     """
     if tools:
-        first = messages[0] if messages and _role(messages[0]) == "system" else None
+        first = messages[0] if messages and role_of(messages[0]) == "system" else None
         yield _turn("system", _with_tools("" if first is None else content_text(first), tools))
         messages = messages[first is not None :]
-    for role, group in groupby(messages, _role):
+    for role, group in groupby(messages, role_of):
         if role == "tool":
             yield _turn("user", "\n".join(map(_tool_response, group)))
         else:
-            yield from (_turn(role, _text(message)) for message in group)
+            yield from (_turn(role, plain_text(message)) for message in group)
 
 
 def answer_text(message: Message) -> str:
     """Return what a model has written for a message, its reasoning included."""
-    text = _text(message)
-    if not message.reasoning_content:
-        return text
-    return f"<think>\n{message.reasoning_content}\n</think>\n\n{text}"
+    text, reasoning = plain_text(message), message.reasoning_text()
+    return f"<think>\n{reasoning}\n</think>\n\n{text}" if reasoning else text
 
 
 def content_text(message: Message) -> str:
@@ -97,7 +120,8 @@ def part_mark(part: Any) -> str:
     return f"<|part_{hashlib.sha256(encoded).hexdigest()[:16]}|>"
 
 
-def _role(message: Message) -> str:
+def role_of(message: Message) -> str:
+    """Return the role of a message, in the one word that templates have for it."""
     return {"developer": "system", "function": "tool"}.get(message.role, message.role)
 
 
@@ -105,11 +129,9 @@ def _turn(role: str, text: str) -> str:
     return f"<|im_start|>{role}\n{text}<|im_end|>\n"
 
 
-def _text(message: Message) -> str:
-    calls = [call.function for call in message.tool_calls or [] if call.function is not None]
-    if message.function_call is not None:
-        calls.append(message.function_call)
-    parts = [content_text(message), *map(_call_text, calls)]
+def plain_text(message: Message) -> str:
+    """Return the text of a message and its calls of tools."""
+    parts = [content_text(message), *map(_call_text, message.calls())]
     return "\n".join(part for part in parts if part)
 
 

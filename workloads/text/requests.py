@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Self
+from typing import Any, Self
 
 from workloads.anomaly import Anomaly
 from workloads.instants import Ticks, exact
@@ -15,7 +16,10 @@ from workloads.reading.fields import Problem, presence_problem, prompt_problem, 
 from workloads.reading.time_fields import UNIT_OF
 from workloads.reading.times import TICKS_PER_SECOND, DateClock, number_in
 from workloads.rows import Rows
+from workloads.text.chat_template import Message, content_text
 from workloads.text.naming import tokenizer_for
+from workloads.text.templates import Template, template_for
+from workloads.text.templates.notes import default_template_remark, template_notes
 from workloads.text.tokenizer import Tokenizer, Tokens
 
 Time = float | int | Decimal | str
@@ -41,32 +45,64 @@ class TextRequest:
 
 @dataclass(slots=True)
 class TextRows:
-    """The rows of a file of texts while it is read."""
+    """The rows of a file of texts while it is read.
+
+    `template` renders chats; the notes of the rows tell of it once there is one.
+    """
 
     rows: Rows
     prompts: TokenLists
     tokenizer: Tokenizer
     options: ReadOptions
     clock: DateClock | None = None  # where times are dates
+    template: Template = field(init=False)
+    chats: bool = field(default=False, init=False)
+    numbers: bool = field(default=False, init=False)  # whether a time was one
+
+    def __post_init__(self) -> None:
+        self.template = template_for(self.options.template or self.options.default_template)
 
     @classmethod
     def of(cls, options: ReadOptions) -> Self:
-        """Begin without a row; the options name the tokenizer.
+        """Begin without a row; the options name the tokenizer and the chat template.
 
         Raises
         ------
         UsageError, DataError
-            Those of `workloads.text.tokenizer_for`.
+            Those of `workloads.text.tokenizer_for` and `workloads.text.templates.template_for`.
         """
         prompts = TokenLists()
         rows = Rows(prompts, options.on_bad_line, options.ticks_per_second("s"))
         return cls(rows, prompts, tokenizer_for(options.tokenizer), options)
 
+    def chat(
+        self,
+        line: int,
+        messages: Sequence[Message],
+        tools: Sequence[Any] = (),
+        answer: Message | None = None,
+    ) -> tuple[Tokens, Tokens | None]:
+        """Return the tokens of a prompt and of its answer, where that is known.
+
+        Raises
+        ------
+        RenderError
+            Where the template refuses the messages.
+        """
+        self.chats = True
+        prompt = self.tokenizer.encode(self.template.prompt(messages, tools))
+        if answer is None:
+            return prompt, None
+        if self.template.opens_reasoning() and not has_reasoning(answer):
+            detail = "answers whose reasoning the file does not hold: lengths are too short"
+            self.rows.note("no-reasoning", line, detail)
+        return prompt, self.tokenizer.encode(self.template.answer(messages, tools, answer))
+
     def add(self, request: TextRequest) -> Problem | None:
         """Add a request, or say what is wrong with it; a prompt of no token is left out."""
         rows, field = self.rows, request.time_field
         try:
-            ticks = self._ticks(request.time, field)
+            ticks = self.ticks(request.time, field)
         except ValueError as error:
             return field, str(error)
         problem = (
@@ -86,8 +122,14 @@ class TextRows:
         return None
 
     def finish(self) -> Rows:
-        """Return the rows, with a note on what their tokens are."""
+        """Return the rows, with notes on what their tokens are and how chats were rendered."""
         rows, said = self.rows, self.tokenizer.remark()
+        if self.chats:
+            rows.facts += template_notes(self.template, self.options)
+            remark = default_template_remark(self.options)
+            if remark is not None and len(rows):
+                default = Anomaly("default-template", len(rows), rows.line[0], remark)
+                rows.oddities[default.what] = default
         if self.tokenizer.stand_in and len(rows):
             stand_in = Anomaly("stand-in-tokenizer", len(rows), rows.line[0], said)
             rows.oddities[stand_in.what] = stand_in
@@ -95,13 +137,19 @@ class TextRows:
             rows.facts.append(said)
         return rows
 
-    def _ticks(self, time: Time | None, field: str) -> Ticks | None:
+    def ticks(self, time: Time | None, field: str = "timestamp") -> Ticks | None:
         """Return a number as it stands, and a date as ticks of its own; a file has one kind.
 
         A number whose name tells a unit is turned into the file's, where the options tell none.
+
+        Raises
+        ------
+        ValueError
+            For a text that is no date, and for one kind where there was the other.
         """
         number = number_in(time) if isinstance(time, str) else time
         if time is None or (number is not None and self.clock is None):
+            self.numbers = self.numbers or number is not None
             return self._in_unit(number, UNIT_OF.get(field))
         if number is not None:
             raise ValueError("expected a date as on the lines before, found a number")
@@ -117,7 +165,7 @@ class TextRows:
     def _date_ticks(self, time: str) -> int:
         if self.clock is not None:
             return self.clock.ticks(time)
-        if self.rows.time_ticks:
+        if self.numbers:
             raise ValueError("expected a number as on the lines before, found text")
         if self.options.time_unit is not None:
             raise ValueError("expected a number, which a unit of time was given for")
@@ -125,3 +173,8 @@ class TextRows:
         ticks = clock.ticks(time)
         self.clock, self.rows.ticks_per_second, self.rows.dated = clock, TICKS_PER_SECOND, True
         return ticks
+
+
+def has_reasoning(answer: Message) -> bool:
+    """Say whether an answer comes with the reasoning that led to it."""
+    return bool(answer.reasoning_text()) or "</think>" in content_text(answer)

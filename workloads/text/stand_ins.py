@@ -12,7 +12,7 @@ import numpy as np
 
 from workloads.text.tokenizer import Tokenizer, Tokens
 
-_MARK = r"<\|\w{1,40}\|>"  # of a chat template
+_MARK = r"<\|\w{1,40}\|>|</?(?:think|tool_call|tool_response)>"  # of a chat template
 _WORD = re.compile(_MARK + r"| ?[A-Za-z]+|\w| ?[^\w\s]+|\s*\n|\s+")
 
 

@@ -15,14 +15,15 @@ PIECE_CHARACTERS = 1024
 MOST_CHARACTERS = 64 << 20  # of text whose tokens are kept
 
 _CUT = re.compile(r"(?<=[A-Za-z]) ")
+_TURN = re.compile(r"(?<=\n)(?=<\|im_start\|>)")
 
 
 @dataclass(slots=True, eq=False)
 class Tokenizer:
     """Turns text into tokens. Only its tokens and, for a while, its pieces are kept, in memory.
 
-    Long texts are tokenised in pieces of about `PIECE_CHARACTERS`, cut where that cannot change
-    a token, and the pieces met last are remembered: what texts share at their starts is
+    Long texts are tokenised in pieces, a turn of a chat or about `PIECE_CHARACTERS` each, cut where
+    that cannot change a token, and the pieces met last are remembered: what texts share is
     tokenised once.
 
     Parameters
@@ -36,12 +37,15 @@ class Tokenizer:
     separable
         Whether text may be cut before any space that follows one of the letters A to Z: the
         tokens of both parts are those of the whole.
+    splits_turns
+        Whether it may be cut before `<|im_start|>` on a new line; so it may where it is separable.
     """
 
     name: str
     convert: Callable[[str], Sequence[int] | Tokens]
     stand_in: bool = False
     separable: bool = False
+    splits_turns: bool = False
     _known: dict[str, Tokens] = field(default_factory=dict)
     _characters: int = 0
 
@@ -57,13 +61,14 @@ class Tokenizer:
         return f"tokens are those of {self.name}"
 
     def _pieces(self, text: str) -> Iterator[str]:
-        """Cut a text; where it is cut depends on nothing behind the cut."""
-        at = 0
-        if self.separable:
-            while found := _CUT.search(text, at + PIECE_CHARACTERS):
-                yield text[at : found.start()]
+        """Cut a text; where it is cut depends on nothing behind the cut, or on the turn only."""
+        turns = _TURN.split(text) if self.separable or self.splits_turns else (text,)
+        for turn in turns:
+            at = 0
+            while self.separable and (found := _CUT.search(turn, at + PIECE_CHARACTERS)):
+                yield turn[at : found.start()]
                 at = found.start()
-        yield text[at:]
+            yield turn[at:]
 
     def _piece(self, text: str) -> Tokens:
         tokens = self._known.pop(text, None)

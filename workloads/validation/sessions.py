@@ -11,6 +11,7 @@ from simulator.trace import NO_SESSION
 from workloads.anomaly import Anomaly
 from workloads.inspection.conversations import continues, turn_pairs
 from workloads.prefixes.numbering import Int64
+from workloads.text.templates.notes import noted_template
 from workloads.validation.facts import Facts
 
 LEAST_TURNS = 3  # lengths of fewer are equal by chance
@@ -42,6 +43,9 @@ def _turns(facts: Facts, before: Int64, later: Int64) -> Iterator[Anomaly]:
     other = np.zeros(len(trace), dtype=np.bool_)
     other[later] = ~continues(trace, before, later)
     detail = "does not begin with the whole prompt of the turn before"
+    template = noted_template(trace.notes)
+    if template is not None and template.startswith(("qwen3.5", "qwen3.6")):
+        detail += f": {template} ends prompts with words that the history leaves out"
     yield from facts.found_in("other-beginning", other & ~shorter, detail)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File, Out, refuse_suffix, write
+from reports.console import say
 
 
 @spread()
@@ -19,4 +20,7 @@ def convert(
 
     refuse_suffix(out)
     trace = open_trace(file, **reading.given())
+    for note in trace.notes:
+        if note.startswith("default-template: "):
+            say(f"note: {note}")
     write(trace, out, trace.granularity, as_json=json)

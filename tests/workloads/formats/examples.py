@@ -108,6 +108,17 @@ EXAMPLES: dict[str, bytes] = {
             "errors": ["", ""],
         }
     ),
+    "conversations": lines(
+        {
+            "id": "a",
+            "conversations": [
+                {"from": "system", "value": "Be brief."},
+                {"from": "human", "value": "Which rivers meet in Vienna?"},
+                {"from": "gpt", "value": "Danube and Wien."},
+            ],
+        },
+        {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello!"}]},
+    ),
     "burstgpt": (
         b"Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
         b"Log Type\n"

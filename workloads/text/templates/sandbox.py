@@ -1,0 +1,194 @@
+"""Jinja as transformers sets it up, for templates that nobody has checked.
+
+transformers renders chat templates in an immutable sandbox, which keeps them from Python. This one
+also bounds how long they run and how much text they make: steps of loops and macros are counted,
+and whatever makes long text or large numbers out of short ones is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from jinja2 import TemplateError, nodes
+from jinja2.exceptions import SecurityError
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+MOST_STEPS = 300_000  # of loops and macros; a message takes a few
+MOST_CHARACTERS = 64 << 20  # of any text
+MOST_ITEMS = 1 << 20  # of any list
+MOST_NUMBER = 100_000  # that a filter or a method is told, such as a width
+_JOINED = "texts with ~"  # no name that a template can write
+_WIDTH = re.compile(r"\d{6}|\{[^{}]*\{|%[^a-zA-Z%]*\*")
+TODAY = datetime(2024, 7, 26)  # the day that Llama's template has where the server tells none
+
+
+class Generation(Extension):
+    """The tag `generation`, which marks answers for training: what is within stands as it is."""
+
+    tags = {"generation"}  # noqa: RUF012
+
+    def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
+        """Return what stands within the tag."""
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+class BoundedEnvironment(ImmutableSandboxedEnvironment):
+    """A sandbox in which a template ends."""
+
+    intercepted_binops = frozenset({"*", "**", "%", "+"})
+
+    def __init__(self) -> None:
+        super().__init__(
+            trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
+        )
+        self.steps = 0
+        self.filters = {name: _bounded(known) for name, known in self.filters.items()}
+        self.filters["tojson"] = _to_json
+        self.filters[_JOINED] = _joined
+        del self.globals["lipsum"]
+        self.globals["raise_exception"] = _raise
+        self.globals["strftime_now"] = _strftime_now
+
+    @property
+    def step(self) -> str:
+        """No text; asking for it counts a step of a loop or a macro."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise SecurityError(f"takes more than {MOST_STEPS:,} steps")
+        return ""
+
+    def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call what a template calls, within bounds."""
+        text = getattr(called, "__self__", None)
+        if isinstance(text, str):
+            _check(text, (*args, *kwargs.values()))
+        return _short(super().call(context, called, *args, **kwargs))
+
+    def wrap_str_format(self, value: Any) -> Any:
+        """Return the method `format` of a text within bounds, None for anything else."""
+        wrapped = super().wrap_str_format(value)
+        if wrapped is not None:
+            _check_widths(value.__self__)
+        return wrapped
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Return the value of an operation that may make much of little."""
+        if operator == "**":
+            raise SecurityError("uses the operator **")
+        if operator == "%" and isinstance(left, str):
+            _check_widths(left)
+        if operator == "*" and _size(left) * _size(right) > MOST_CHARACTERS:
+            raise SecurityError("multiplies by too much")
+        return _short(super().call_binop(context, operator, left, right))
+
+    def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
+        """Let a template count its steps; Jinja has this method to be overridden."""
+        for node in source.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
+            node.body.insert(0, nodes.Output([nodes.EnvironmentAttribute("step")]))  # type: ignore[attr-defined]
+        for block in source.find_all(nodes.AssignBlock):
+            if block.filter is None:
+                block.filter = nodes.Filter(None, "string", [], [], None, None)
+        _replace_concatenations(source)
+        return super()._generate(source, *args, **kwargs)
+
+
+def _replace_concatenations(node: nodes.Node) -> None:
+    """Let `a ~ b` be a filter that knows how long the result may be."""
+    for field, value in node.iter_fields():
+        if isinstance(value, list):
+            setattr(node, field, [_replaced(item) for item in value])
+        elif isinstance(value, nodes.Node):
+            setattr(node, field, _replaced(value))
+
+
+def _replaced(node: Any) -> Any:
+    if not isinstance(node, nodes.Node):
+        return node
+    _replace_concatenations(node)
+    if not isinstance(node, nodes.Concat):
+        return node
+    return nodes.Filter(nodes.List(node.nodes), _JOINED, [], [], None, None)
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """Return the texts of an expression with `~`, one after another."""
+    text = "".join(map(str, parts))
+    _short(text)
+    return text
+
+
+def _bounded(known: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that makes no long text of a short one."""
+
+    @wraps(known)
+    def filtered(*args: Any, **kwargs: Any) -> Any:
+        at = next((at for at, value in enumerate(args) if isinstance(value, str)), None)
+        text = "" if at is None else args[at]
+        if known.__name__ == "do_format":
+            _check_widths(text)
+        others = [value for place, value in enumerate(args) if place != at]
+        _check(text, (*others, *kwargs.values()))
+        return _short(known(*args, **kwargs))
+
+    return filtered
+
+
+def _check(text: str, given: Iterable[Any]) -> None:
+    """Refuse what makes a filter or a method of a text write very much."""
+    if any(isinstance(value, int) and abs(value) > MOST_NUMBER for value in given):
+        raise SecurityError(f"asks for more than {MOST_NUMBER:,}")
+    longest = max((len(value) for value in given if isinstance(value, str)), default=0)
+    if (len(text) + 1) * longest > MOST_CHARACTERS:
+        raise SecurityError("makes a text that is too long")
+
+
+def _check_widths(written: str) -> None:
+    """Refuse a format that asks for a width of many digits, or takes it from elsewhere."""
+    if _WIDTH.search(written):
+        raise SecurityError("asks for a very wide text")
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MOST_CHARACTERS:
+        raise SecurityError("makes a text that is too long")
+    if isinstance(value, list | tuple) and len(value) > MOST_ITEMS:
+        raise SecurityError("makes a list that is too long")
+    return value
+
+
+def _size(value: Any) -> float:
+    """Return how much a factor may make of the other."""
+    return abs(value) if isinstance(value, int | float) else max(len(value), 1)
+
+
+def _raise(message: Any) -> None:
+    raise TemplateError(str(message))
+
+
+def _to_json(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: Any = None,
+    sort_keys: bool = False,
+) -> str:
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+
+
+def _strftime_now(written: Any) -> str:
+    """Return the fixed day, in the words that templates ask for.
+
+    The day of the import would make other traces of one file every day.
+    """
+    return TODAY.strftime(str(written)[:100])
