@@ -69,6 +69,11 @@ class Study:
         """Every setting as tables of plain values, defaults included."""
         return self._parsed.resolved()
 
+    @property
+    def notes(self) -> list[str]:
+        """What of a study is not used, since a trace came in the place of its workload."""
+        return list(self._settings.notes)
+
     def plan(self, jobs: int = 1) -> dict[str, Any]:
         """Return cells, requests, minutes and disk that `run` would take; nothing is simulated.
 

@@ -76,3 +76,6 @@ def test_from_python(tmp_path: Path) -> None:
     ):
         assert study.settings["workload"] == {"trace": "own.jsonl", "on_bad_line": "fail"}
         assert study.settings["study"]["replications"] == 1
+        assert [note.partition(" is not used")[0] for note in study.notes][1:] == [
+            f"{path}: study.replications = 3"
+        ]
