@@ -20,7 +20,7 @@ from reports.statistics import (
     Ratio,
     mean_interval,
     paired_difference,
-    resampled_difference,
+    replay_difference,
 )
 
 SCHEMA_VERSION = 1
@@ -95,14 +95,14 @@ def share(found: DriftStudy, placer: str) -> Estimate:
     """Return saved tokens / overlap tokens: over replications, or over blocks of one trace."""
     if len(found.replications) > 1:
         return mean_interval(_shares(found, placer))
-    return resampled_difference(_ratio(found, placer), None)
+    return replay_difference(_ratio(found, placer), None, _memory(found))
 
 
 def difference(found: DriftStudy, ours: str, theirs: str) -> Estimate:
     """Return the same of one placer less that of another, paired."""
     if len(found.replications) > 1:
         return paired_difference(_shares(found, ours), _shares(found, theirs))
-    return resampled_difference(_ratio(found, ours), _ratio(found, theirs))
+    return replay_difference(_ratio(found, ours), _ratio(found, theirs), _memory(found))
 
 
 def over_time(found: DriftStudy, placer: str) -> Float64:
@@ -172,6 +172,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     told = asdict(finding)
     for name in ("saved_share", "lost_share"):
         told[name].pop("freedom")
+        told[name].pop("reason")
     return told
 
 
@@ -186,6 +187,11 @@ def _shares(found: DriftStudy, placer: str) -> Float64:
 def _ratio(found: DriftStudy, placer: str, replication: int = 0) -> Ratio:
     each = found.replications[replication]
     return Ratio(each.courses[placer].saved_tokens, each.overlap_tokens)
+
+
+def _memory(found: DriftStudy) -> float:
+    """Return for how many windows a request is remembered."""
+    return found.replications[0].overlaps.memory_requests / found.windows.width
 
 
 def _mean(courses: list[Course], name: str) -> float:

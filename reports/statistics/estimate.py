@@ -35,6 +35,9 @@ class Estimate:
     p_holm
         Of a difference, the p-value adjusted for all comparisons that it was made with; None
         where it was made alone, or there was nothing to test.
+    reason
+        Why there is no interval, as in "too short to tell: ..."; empty where there is one, or
+        nothing more is to be said.
     """
 
     value: float
@@ -44,6 +47,7 @@ class Estimate:
     count: int = 1
     freedom: float | None = field(default=None, compare=False)
     p_holm: float | None = field(default=None, compare=False)
+    reason: str = field(default="", compare=False)
 
     @property
     def tied(self) -> bool:
