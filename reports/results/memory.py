@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _SESSIONS_COUNT = 0.1  # of the tokens; where fewer are in sessions these do not matter
-_BURSTS = 8.0  # bursts differ greatly: so many of them for one of what is alike
-_BINS, _RUNNING = 16, 2  # of time; the first two have the starts of sessions that ran before
+_BURSTS = 12.0  # bursts differ greatly: so many of them for one of what is alike
+_BINS, _FINER = 16, 16  # of time, and of each of them
+_RUNNING = 2  # the first bins have what seem starts of sessions that ran before
 _QUEUE_TAILS = 4.0  # waits are skewed: so many times their memory for one of them
 
 
@@ -135,7 +136,8 @@ def _of_bursts(requests: Requests) -> float:
 
     The starts of sessions, and requests of none, are a Poisson process or come in bursts. Their
     index of dispersion, the variance of their number over its mean, is about how many there are
-    in a burst.
+    in a burst. It grows with the time that is looked at where bursts last, as do the differences
+    between them: so it counts by as much more as it has grown.
 
     References
     ----------
@@ -145,13 +147,18 @@ def _of_bursts(requests: Requests) -> float:
     if arrival is None or arrival[-1] <= arrival[0]:
         return 0.0
     starts = arrival[_starts(requests)]
-    edges = np.linspace(arrival[0], arrival[-1], _BINS + 1)[_RUNNING:]
-    counts = np.histogram(starts, edges)[0]
+    edges = np.linspace(arrival[0], arrival[-1], _BINS * _FINER + 1)[_RUNNING * _FINER :]
+    fine = np.histogram(starts, edges)[0]
+    counts = fine.reshape(-1, _FINER).sum(axis=1)
     if counts.sum() < len(counts):
         return np.inf
-    dispersion = max(float(counts.var(ddof=1) / counts.mean()), 1.0)
+    dispersion, within = (max(_dispersion(each), 1.0) for each in (counts, fine))
     per_start = float((arrival >= edges[0]).sum()) / float(counts.sum())
-    return _BURSTS * dispersion * per_start
+    return _BURSTS * dispersion * max(dispersion / within, 1.0) * per_start
+
+
+def _dispersion(counts: NDArray[np.int64]) -> float:
+    return float(counts.var(ddof=1) / counts.mean())
 
 
 def _starts(requests: Requests) -> NDArray[np.bool_]:

@@ -258,11 +258,11 @@ def _repetition(study: Study, why: str) -> UsageError:
     if study.study.until_ci is not None:
         return UsageError(
             f"study.until_ci: {why}; more replications tell nothing: leave it out (intervals then "
-            "come from resampling blocks of requests)"
+            "come from blocks of requests)"
         )
     return UsageError(
         f"study.replications: {why}; one seed repeated is no evidence: set it to 1 "
-        "(intervals then come from resampling blocks of requests)"
+        "(intervals then come from blocks of requests)"
     )
 
 
