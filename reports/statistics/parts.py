@@ -133,7 +133,7 @@ class Quantile:
         normal = float(ndtri(self.level))
         density = math.exp(-(normal**2) / 2) / math.sqrt(2 * math.pi)
         width = 1.5 * density**2 / (2 * normal**2 + 1)
-        step = (float(ndtri(0.975)) ** 2 * width / len(self.values)) ** (1 / 3)
+        step = float(np.cbrt(float(ndtri(0.975)) ** 2 * width / len(self.values)))
         step = max(step, moved / math.sqrt(self.parts))
         low, high = max(self.level - step, 0.0), min(self.level + step, 1.0)
         ends = np.quantile(self.values, [low, high])
@@ -143,4 +143,4 @@ class Quantile:
 def _effective(sizes: Floats) -> float:
     """Return how many parts of one size have the same sum of squared shares."""
     squares = float(np.square(sizes).sum())
-    return float(sizes.sum()) ** 2 / squares if squares else 0.0
+    return float(sizes.sum() ** 2) / squares if squares else 0.0

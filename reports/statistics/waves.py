@@ -95,7 +95,8 @@ def error_of(slow: Floats, parts: int, memory: float) -> tuple[Floats, Floats]:
 def _cosines(parts: int) -> Floats:
     """Return the slowest cosines, orthonormal rows of shape (waves, parts); none is constant."""
     row = np.arange(1, min(MOST_WAVES, parts - 1) + 1)[:, None]
-    return np.sqrt(2 / parts) * np.cos(np.pi * row * (np.arange(parts) + 0.5) / parts)
+    found: Floats = np.sqrt(2 / parts) * np.cos(np.pi * row * (np.arange(parts) + 0.5) / parts)
+    return found
 
 
 @lru_cache(maxsize=256)

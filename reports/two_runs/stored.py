@@ -94,5 +94,6 @@ def _compared(row: Mapping[str, Any]) -> Compared:
             row["count"],
             row["freedom"],
             row["p_holm"],
+            row.get("reason") or "",
         )
     return Compared(row["place"], MEASURES[row["measure"]], row["a"], row["b"], difference)
