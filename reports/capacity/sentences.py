@@ -122,8 +122,8 @@ def evidence_notes(found: Mapping[str, Any]) -> list[str]:
         )
     if "none" in methods:
         notes.append(
-            "Where a replay is too short to tell, the interval is only the last step of the search: "
-            "its lower end was tried and misses the target."
+            "Where a replay is too short to tell, the interval is only the last step of the "
+            "search: its lower end was tried and misses the target."
         )
     return [*notes, _definition(found)]
 
