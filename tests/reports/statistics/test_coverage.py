@@ -11,11 +11,11 @@ import pytest
 from reports.statistics import Estimate
 from studies.coverage import Covered, Traffic, by_figure, coverage, figures_of, piece_of
 
-# chats whose turns follow each other soon: a piece lasts as many memories as one of 12,000 requests
-# of the usual chats
+# chats whose turns follow each other soon, in less memory: so a piece is to them what 12,000
+# requests are to the usual chats
 BRISK = "chats:think_seconds_median=1,answer_tokens_median=150"
-CHATS = Traffic("brisk chats", BRISK, "poisson", 5, 2400, 16)
-DOCUMENTS = Traffic("documents", "documents", "poisson", 3, 1200, 16)
+CHATS = Traffic("brisk chats", BRISK, "poisson", 5, 3000, 2.5)
+DOCUMENTS = Traffic("documents", "documents", "poisson", 3, 1000, 16)
 
 
 def covered(traffic: Traffic, pieces: int) -> dict[tuple[str, str, str], Covered]:
@@ -26,10 +26,10 @@ def covered(traffic: Traffic, pieces: int) -> dict[tuple[str, str, str], Covered
 
 @pytest.mark.parametrize("traffic", [DOCUMENTS, CHATS], ids=lambda traffic: traffic.name)
 def test_intervals_of_a_replay_hold_the_mean_of_such_traffic(traffic: Traffic) -> None:
-    """Of 50 at 92 %, 40 or fewer with a chance of 1 in 200."""
+    """Of 45 at 92 %, 37 or fewer with a chance of 1 in 30; drawn blocks of time held 35 of 50."""
     for figure, found in covered(traffic, 50).items():
-        assert found.printed >= 45, figure
-        assert found.share > 0.8, figure
+        assert found.printed >= 40, figure
+        assert found.share > 0.82, figure
 
 
 @pytest.mark.parametrize(
