@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from reports.statistics import (
     Estimate,
     Quantile,
     Ratio,
+    Room,
     clustered_difference,
     holm,
     independent_difference,
@@ -205,6 +208,56 @@ def test_holm_claims_something_false_in_at_most_five_per_cent() -> None:
         adjusted = holm((2 * stats.norm.sf(np.abs(scores))).tolist())
         false_claims.append(min(adjusted[:8]) < 0.05)
     assert np.mean(false_claims) <= 0.05
+
+
+@pytest.mark.parametrize("memory", [3.0, 7.0])
+def test_what_is_known_to_last_is_extrapolated(memory: float) -> None:
+    """Blocks that are forgotten exponentially, of which 64 hold few spells."""
+    generator = np.random.default_rng(40)
+    runs = [ratio(autoregressive(generator, 64, np.exp(-1 / memory))) for _ in range(600)]
+    told, untold = (
+        np.mean([covers(replay_difference(run, None, known), 0.0) for run in runs])
+        for known in (memory, 0.0)
+    )
+    assert 0.92 <= told <= 0.985
+    assert untold < told
+
+
+def test_a_replay_of_few_memories_or_blocks_says_why_it_has_no_interval() -> None:
+    run = ratio(np.arange(64.0))
+    assert replay_difference(run, None, 8.0).low is not None
+    short = replay_difference(run, None, 16.0)
+    assert (short.low, short.value) == (None, 31.5)
+    assert short.reason.startswith("too short to tell: it lasts 4.0 times as long")
+    few = replay_difference(ratio(np.arange(7.0)), None)
+    assert few.reason == "too short to tell: 7 blocks of time, of which 8 are needed"
+    assert replay_difference(ratio(np.arange(8.0)), None).low is not None
+
+
+def test_the_same_in_every_part_is_sure() -> None:
+    found = replay_difference(ratio(np.ones(64)), ratio(np.zeros(64)))
+    assert (found.low, found.high, found.p_value) == (1.0, 1.0, 0.0)
+
+
+def test_influences_are_what_a_part_more_would_do() -> None:
+    """A part with a weight a little above one moves the number by its influence."""
+    generator = np.random.default_rng(41)
+    prompts = generator.integers(500, 1500, 64).astype(float)
+    base, ours, top = (prompts * generator.uniform(0.2, level, 64) for level in (0.4, 0.6, 0.9))
+    weights = np.ones(64)
+    weights[5] += 1e-6
+
+    def moved(statistic: Callable[[NDArray[np.float64]], float]) -> float:
+        return (statistic(weights) - statistic(np.ones(64))) / 1e-6
+
+    def made(of: NDArray[np.float64], w: NDArray[np.float64]) -> Ratio:
+        return Ratio(of * w, prompts * w)
+
+    alone = made(ours, np.ones(64)).influence[5]
+    assert moved(lambda w: made(ours, w).value) == pytest.approx(alone, rel=1e-3)
+    room = Room(*(made(each, np.ones(64)) for each in (ours, base, top))).influence[5]
+    told = moved(lambda w: Room(*(made(each, w) for each in (ours, base, top))).value)
+    assert told == pytest.approx(room, rel=1e-3)
 
 
 def test_no_prompt_tokens_give_no_interval() -> None:
