@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 
 from reports.statistics import Estimate
-from studies.coverage import Covered, Traffic, by_figure, coverage, figures_of, piece_of
+from studies.coverage import BRISK, Covered, Traffic, by_figure, coverage, figures_of, piece_of
 
-# chats whose turns follow each other soon, in less memory: so a piece is to them what 12,000
-# requests are to the usual chats
-BRISK = "chats:think_seconds_median=1,answer_tokens_median=150"
-CHATS = Traffic("brisk chats", BRISK, "poisson", 5, 3000, 2.5)
 DOCUMENTS = Traffic("documents", "documents", "poisson", 3, 1000, 16)
 
 
@@ -24,7 +20,7 @@ def covered(traffic: Traffic, pieces: int) -> dict[tuple[str, str, str], Covered
     return by_figure([figures_of(piece_of(trace, at, at + size), traffic) for at in starts])
 
 
-@pytest.mark.parametrize("traffic", [DOCUMENTS, CHATS], ids=lambda traffic: traffic.name)
+@pytest.mark.parametrize("traffic", [DOCUMENTS, BRISK], ids=lambda traffic: traffic.name)
 def test_intervals_of_a_replay_hold_the_mean_of_such_traffic(traffic: Traffic) -> None:
     """Of 45 at 92 %, 37 or fewer with a chance of 1 in 30; drawn blocks of time held 35 of 50."""
     for figure, found in covered(traffic, 50).items():
