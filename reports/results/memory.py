@@ -23,7 +23,7 @@ _SESSIONS_COUNT = 0.1  # of the tokens; where fewer are in sessions these do not
 _BURSTS = 12.0  # bursts differ greatly: so many of them for one of what is alike
 _BINS, _FINER = 16, 16  # of time, and of each of them
 _RUNNING = 2  # the first bins have what seem starts of sessions that ran before
-_QUEUE_TAILS = 4.0  # waits are skewed: so many times their memory for one of them
+_QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

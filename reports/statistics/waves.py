@@ -34,7 +34,7 @@ _SHARES = (0.25, 0.5, 0.75, 0.9, 0.97)  # of the variance, that is due to what l
 _KNOWN = 0.95  # prior weight of a memory that is known from sessions or the queue
 _KNOWN_SHARES = (0.5, 0.7, 0.85, 0.95, 1.0)
 _KNOWN_MEMORIES = (1.0, 2.0)
-_SHORTEST = 2.0  # parts; a shorter memory is within them
+_SHORTEST = 4.0  # parts; a shorter memory is within them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -210,7 +210,7 @@ def test_holm_claims_something_false_in_at_most_five_per_cent() -> None:
     assert np.mean(false_claims) <= 0.05
 
 
-@pytest.mark.parametrize("memory", [3.0, 7.0])
+@pytest.mark.parametrize("memory", [4.0, 7.0])
 def test_what_is_known_to_last_is_extrapolated(memory: float) -> None:
     """Blocks that are forgotten exponentially, of which 64 hold few spells."""
     generator = np.random.default_rng(40)
