@@ -104,8 +104,7 @@ def _joint(place: Place, series: Sequence[Series], metric: Metric) -> Joint | No
     found = joint([point.rows for point in points], metric, points[0].deterministic)
     if found is None or metric == "token_hit_rate":
         return found
-    draws = None if found.draws is None else -found.draws
-    return Joint(-found.values, draws, found.scale, found.freedom)
+    return found.opposite
 
 
 def _ranking(

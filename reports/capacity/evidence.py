@@ -23,7 +23,7 @@ from reports.statistics import (
     Ratio,
     drawn_interval,
     mean_interval,
-    resampled_difference,
+    replay_difference,
 )
 
 Metrics = Mapping[str, Any]
@@ -103,7 +103,10 @@ def _blocks(row: Metrics, alone: Estimate) -> Estimate:
     over, under = (
         np.asarray(row[name], dtype=np.float64) for name in ("block_over", "block_under")
     )
-    return resampled_difference(Ratio(over, under), None) if len(over) else alone
+    if not len(over):
+        return alone
+    share = (row.get("memory_requests") or 0.0) / (row.get("requests_total") or len(over))
+    return replay_difference(Ratio(over, under), None, share * len(over))
 
 
 def _ends(estimate: Estimate, limit: float, target: Target) -> tuple[bool, bool]:

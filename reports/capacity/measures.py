@@ -1,4 +1,4 @@
-"""What one cell says of a target: a value, and sums over blocks of time to resample.
+"""What one cell says of a target: a value, and sums over blocks of time.
 
 A request that was rejected or not finished waits for ever: it counts in every percentile, and makes
 a mean infinite. A quantile is the least time within which that share of the counted requests have
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from reports.capacity.price import MILLION, Prices
 from reports.capacity.target import Target
+from reports.results.memory import Requests, memory_requests
 from reports.results.metrics import BLOCKS, flat_metrics
 from reports.stored.journal import Outcome
 from reports.study.cells import Cell
@@ -63,6 +64,7 @@ def capacity_cell(task: CapacityTask) -> Outcome:
         {
             **flat_metrics(result, warmup),
             **measured,
+            "memory_requests": memory_requests(Requests.of(trace, result, warmup)),
             "busy_seconds": float(rows.busy.sum()),
             "span_seconds": float(rows.spans().sum()),
             "served_tokens": int(rows.served_tokens.sum()),

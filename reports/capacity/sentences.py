@@ -153,13 +153,13 @@ def evidence_notes(found: Mapping[str, Any]) -> list[str]:
         )
     if "blocks" in methods:
         notes.append(
-            "Intervals: 95 %, from resampling blocks of time of one replay. They tell how much the "
+            "Intervals: 95 %, from the blocks of time of one replay. They tell how much the "
             "answer hangs on these hours of traffic, not what another trace would show."
         )
     if "none" in methods:
         notes.append(
-            "Where there is nothing to resample, the interval is only the last step of the search: "
-            "its lower end was tried and misses the target."
+            "Where a replay is too short to tell, the interval is only the last step of the "
+            "search: its lower end was tried and misses the target."
         )
     return [*notes, _definition(found), *_overload(found)]
 

@@ -22,7 +22,7 @@ from reports.statistics import (
     corrected,
     mean_interval,
     paired_difference,
-    resampled_difference,
+    replay_difference,
 )
 
 SCHEMA_VERSION = 1
@@ -97,7 +97,7 @@ def share(found: DriftStudy, placer: str) -> Estimate:
     """Return saved tokens / overlap tokens: over replications, or over blocks of one trace."""
     if len(found.replications) > 1:
         return mean_interval(_shares(found, placer))
-    return resampled_difference(_ratio(found, placer), None)
+    return replay_difference(_ratio(found, placer), None, _memory(found))
 
 
 def difference(found: DriftStudy, ours: str, theirs: str) -> Estimate:
@@ -105,7 +105,7 @@ def difference(found: DriftStudy, ours: str, theirs: str) -> Estimate:
     if len(found.replications) > 1:
         told = paired_difference(_shares(found, ours), _shares(found, theirs))
     else:
-        told = resampled_difference(_ratio(found, ours), _ratio(found, theirs))
+        told = replay_difference(_ratio(found, ours), _ratio(found, theirs), _memory(found))
     return margins_of(found).rate(told) or told
 
 
@@ -199,6 +199,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     for name in ("saved_share", "lost_share"):
         told[name].pop("freedom")
         told[name].pop("margin")
+        told[name].pop("reason")
     return told
 
 
@@ -221,6 +222,11 @@ def _shares(found: DriftStudy, placer: str) -> Float64:
 def _ratio(found: DriftStudy, placer: str, replication: int = 0) -> Ratio:
     each = found.replications[replication]
     return Ratio(each.courses[placer].saved_tokens, each.overlap_tokens)
+
+
+def _memory(found: DriftStudy) -> float:
+    """Return for how many windows a request is remembered."""
+    return found.replications[0].overlaps.memory_requests / found.windows.width
 
 
 def _mean(courses: list[Course], name: str) -> float:

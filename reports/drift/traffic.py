@@ -33,6 +33,8 @@ class Overlaps:
     depths
         int64, shape (requests,): tokens shared with the best match before; the last token of a
         prompt never counts.
+    memory_requests
+        For how many requests a request is remembered.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Overlaps:
     granularity: int
     seed: int
     depths: Int64
+    memory_requests: float = 0.0
 
 
 def read_overlaps(study: Study, seed: int) -> Overlaps:
@@ -50,13 +53,17 @@ def read_overlaps(study: Study, seed: int) -> Overlaps:
     UsageError, DataError
         Where it cannot be had, or no prompt overlaps.
     """
+    from reports.results.memory import Requests, memory_requests
     from workloads.inspection import overlaps
 
     trace: Trace = load_trace(study, seed)
     depths = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
     if not depths.any():
         raise DataError(_source(study, trace.name), "expected overlaps, found none")
-    return Overlaps(trace.name, trace.notes, trace.granularity, seed, depths)
+    # overlaps depend on the order of requests alone, so no queue is remembered
+    told = Requests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
+    memory = memory_requests(told)
+    return Overlaps(trace.name, trace.notes, trace.granularity, seed, depths, memory)
 
 
 def refuse_without_overlaps(study: Study, found: Overlaps, windows: Windows) -> None:

@@ -71,11 +71,13 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
         )
     if "blocks" in methods:
         yield (
-            "Intervals: 95 %, from resampling blocks of time of one replay. They tell how much "
+            "Intervals: 95 %, from the blocks of time of one replay. They tell how much "
             "the answer hangs on these hours of traffic, not what another trace would show."
         )
     if "none" in methods:
-        yield "Some figures have no interval: there is one short replay and nothing to resample."
+        reasons = [e.reason for p in points if (e := p.token_hit_rate) and e.reason]
+        reason = reasons[0] if reasons else "one short replay is too short to tell"
+        yield f"Some figures have no interval: {reason}."
 
 
 def _corrected(worlds: Sequence[World]) -> Iterator[str]:

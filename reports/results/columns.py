@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _TEXT = frozenset({"error", "profile", "placer"})
 _WHOLE = frozenset({"capacity_bytes", "bound_saved_tokens"})
 _SHARES = ("offered_load", "server_utilisation")  # how their names begin
-_REAL = ("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request")
+_REAL = ("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request", "memory_requests")
 
 
 def column(name: str, values: Sequence[Any]) -> pl.Series:

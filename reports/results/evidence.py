@@ -23,9 +23,9 @@ from reports.statistics import (
     mean_interval,
     paired_difference,
     ratio_of_means,
+    replay_difference,
+    replayed_together,
     replicated_together,
-    resampled_difference,
-    resampled_together,
 )
 
 Row = dict[str, Any]
@@ -70,7 +70,8 @@ def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estima
     if _replicated(rows, deterministic):
         return mean_interval([_known(row, metric) for row in rows])
     ours = _ratio(rows[0], metric)
-    return _centred(_known(rows[0], metric), resampled_difference(ours, None) if ours else None)
+    found = replay_difference(ours, None, _memory(rows[:1])) if ours else None
+    return _centred(_known(rows[0], metric), found)
 
 
 def difference(
@@ -92,7 +93,7 @@ def difference(
     if _replicated([mine for mine, _ in pairs], deterministic):
         return paired_difference(values[:, 0], values[:, 1])
     mine, other = pairs[0]
-    return _centred(_known(mine, metric) - _known(other, metric), _resampled(mine, other, metric))
+    return _centred(_known(mine, metric) - _known(other, metric), _by_blocks(mine, other, metric))
 
 
 def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) -> Joint | None:
@@ -105,7 +106,7 @@ def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) 
     if _drawn(first) or _replicated(first, deterministic):
         return replicated_together(values, another=_drawn(first))
     ratios = _ratios(together[0], metric)
-    return Joint(values[0]) if ratios is None else resampled_together(ratios)
+    return Joint(values[0]) if ratios is None else replayed_together(ratios, _memory(together[0]))
 
 
 def share_of_room(
@@ -127,7 +128,8 @@ def share_of_room(
     if _replicated(first, deterministic):
         return ratio_of_means(over, under)
     ratios = _ratios(together[0], "token_hit_rate")
-    return _centred(share, resampled_difference(Room(*ratios), None) if ratios else None)
+    memory = _memory(together[0])
+    return _centred(share, replay_difference(Room(*ratios), None, memory) if ratios else None)
 
 
 def _together(groups: Sequence[Sequence[Row]], metric: Metric) -> list[tuple[Row, ...]]:
@@ -157,19 +159,31 @@ def _replicated(rows: Sequence[Row], deterministic: bool) -> bool:
     return not deterministic and len({row["seed"] for row in rows}) > 1
 
 
-def _resampled(mine: Row, other: Row, metric: Metric) -> Estimate | None:
+def _by_blocks(mine: Row, other: Row, metric: Metric) -> Estimate | None:
     ours, theirs = _ratio(mine, metric), _ratio(other, metric)
     if not ours or not theirs or len(ours.numerator) != len(theirs.numerator):
         return None
-    return resampled_difference(ours, theirs)
+    return replay_difference(ours, theirs, _memory([mine, other]))
 
 
-def _centred(value: float, resampled: Estimate | None) -> Estimate:
-    """Return the resampled interval around the value of the cell, the same up to rounding."""
-    if resampled is None or resampled.low is None or resampled.high is None:
-        return Estimate(value)
-    half = (resampled.high - resampled.low) / 2
-    return replace(resampled, value=value, low=value - half, high=value + half)
+def _memory(rows: Sequence[Row]) -> float:
+    """Return for how many blocks a block is remembered in any of these cells; 0 where unknown."""
+    known = [row for row in rows if row.get("memory_requests") and row.get("requests_total")]
+    return max(
+        (
+            row["memory_requests"] / row["requests_total"] * len(row["block_prompt_tokens"])
+            for row in known
+        ),
+        default=0.0,
+    )
+
+
+def _centred(value: float, found: Estimate | None) -> Estimate:
+    """Return the interval of the blocks around the value of the cell, the same up to rounding."""
+    if found is None or found.low is None or found.high is None:
+        return Estimate(value, reason=found.reason if found else "")
+    half = (found.high - found.low) / 2
+    return replace(found, value=value, low=value - half, high=value + half)
 
 
 def _ratio(row: Row, metric: Metric) -> Ratio | None:

@@ -32,6 +32,7 @@ from simulator.files import remove_leftovers
 if TYPE_CHECKING:
     from simulator.result import Result
     from simulator.simulation import Scenario
+    from simulator.trace import Trace
 
 Progress = Callable[[int, int], None]
 Outcomes = list[tuple[Cell, Outcome]]
@@ -177,9 +178,10 @@ def _reached(
 def simulate_cell(task: CellTask) -> Outcome:
     """Simulate one cell."""
     from reports.results.bound import all_served, stored_bound
+    from reports.results.memory import Requests, memory_requests
     from reports.results.metrics import blocks, flat_metrics
 
-    scenario, result = _replayed(task)
+    trace, scenario, result = _replayed(task)
     warmup = task.cell.study.study.warmup_share
     bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
     first = counted_from(task.facts.requests, warmup)
@@ -187,6 +189,7 @@ def simulate_cell(task: CellTask) -> Outcome:
         **flat_metrics(result, warmup, task.cell.study.study.percentile_names),
         "ideal_saved_tokens": ideal_saved_tokens(task.trace, first),
         "bound_saved_tokens": bound,
+        "memory_requests": memory_requests(Requests.of(trace, result, warmup)),
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
         **blocks(result, warmup),
     }
@@ -195,15 +198,15 @@ def simulate_cell(task: CellTask) -> Outcome:
 
 def look_at_cell(task: CellTask) -> Outcome:
     """Simulate one cell only to see where it settles."""
-    return Outcome(task.identity, seen_metrics(_replayed(task)[1]))
+    return Outcome(task.identity, seen_metrics(_replayed(task)[2]))
 
 
-def _replayed(task: CellTask) -> tuple[Scenario, Result]:
+def _replayed(task: CellTask) -> tuple[Trace, Scenario, Result]:
     from simulator.simulation import simulate
 
     trace = with_times(open_stored(task.trace), task.cell.study, task.cell.seed)
     scenario = scenario_of(task.cell)
-    return scenario, simulate(trace, scenario)
+    return trace, scenario, simulate(trace, scenario)
 
 
 def study_hash(study: Study, cells: Sequence[Cell]) -> str:

@@ -1,4 +1,4 @@
-"""Intervals, differences, resampling, several comparisons at once, ranks, and warm-up.
+"""Intervals, differences, several comparisons at once, ranks, and warm-up.
 
 Every interval is two-sided with nominal coverage 95 %; the tests measure the coverage on processes
 whose truth is known.
@@ -14,14 +14,10 @@ from reports.statistics.intervals import (
     paired_difference,
     ratio_of_means,
 )
-from reports.statistics.joint import Joint, replicated_together, resampled_together
+from reports.statistics.joint import Joint, replayed_together, replicated_together
 from reports.statistics.parts import Quantile, Ratio, Statistic
 from reports.statistics.ranks import agreement, rank_bounds, ranks
-from reports.statistics.resampling import (
-    block_weights,
-    clustered_difference,
-    resampled_difference,
-)
+from reports.statistics.replay import clustered_difference, replay_difference
 from reports.statistics.room import Room
 from reports.statistics.series import MIN_P99_REQUESTS, MOST_WARMUP_SHARE, mser5, p99
 from reports.statistics.verdicts import CLAIMS, Margin, Verdict
@@ -42,7 +38,6 @@ __all__ = [
     "Statistic",
     "Verdict",
     "agreement",
-    "block_weights",
     "clustered_difference",
     "corrected",
     "drawn_interval",
@@ -55,7 +50,7 @@ __all__ = [
     "rank_bounds",
     "ranks",
     "ratio_of_means",
+    "replay_difference",
+    "replayed_together",
     "replicated_together",
-    "resampled_difference",
-    "resampled_together",
 ]

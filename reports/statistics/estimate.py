@@ -36,6 +36,9 @@ class Estimate:
         where it was made alone, or there was nothing to test.
     margin
         Of a difference, what it is judged by.
+    reason
+        Why there is no interval, as in "too short to tell: ..."; empty where there is one, or
+        nothing more is to be said.
     """
 
     value: float
@@ -46,6 +49,7 @@ class Estimate:
     freedom: float | None = field(default=None, compare=False)
     p_holm: float | None = field(default=None, compare=False)
     margin: Margin = field(default_factory=Margin, compare=False)
+    reason: str = field(default="", compare=False)
 
     @property
     def covers_zero(self) -> bool:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from reports.statistics.parts import Statistic
-from reports.statistics.resampling import FEWEST_DRAWS, block_weights, run_length
+from reports.statistics.replay import too_short
+from reports.statistics.waves import error_of, waves
 
 Floats = NDArray[np.float64]
-_CANCELS = 1e-8  # of a variance: less than this is left by cancellation
+_PAIRS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,50 +27,57 @@ class Joint:
     values
         float64 of shape (policies,).
     draws
-        float64 of shape (draws, policies): the values under other random numbers; of two policies
-        the standard deviation of the difference, times `scale`, is its standard error. None
-        where nothing tells.
+        float64 of shape (draws, policies): the values in each replication, or the slow waves of
+        what blocks of time add to their error. None where nothing tells.
     scale
-        See above.
+        Of replications: of two policies the standard deviation of the difference, times this, is
+        its standard error.
     freedom
-        Degrees of freedom of the Student's t.
+        Of replications: degrees of freedom of the Student's t.
+    blocks
+        Of a replay: how many blocks it has; 0 of replications.
+    memory
+        Of a replay: see `replay_difference`.
     """
 
     values: Floats
     draws: Floats | None = None
     scale: float = 1.0
     freedom: float = 1.0
+    blocks: int = 0
+    memory: float = 0.0
+
+    @property
+    def opposite(self) -> Joint:
+        """The same for a metric of which less is better."""
+        return replace(self, values=-self.values)
 
     def p_values(self) -> Floats:
         """Return the two-sided p-value of each pair, float64 (policies, policies).
 
         NaN where there is no test to make: nothing tells, or the two do not differ at all.
         """
+        count = len(self.values)
+        found = np.full((count, count), np.nan)
         if self.draws is None:
-            return np.full((len(self.values), len(self.values)), np.nan)
-        apart = np.abs(self.values[:, None] - self.values[None, :])
-        errors = _spread_apart(self.draws) * self.scale
+            return found
+        ones, others = np.triu_indices(count, 1)
+        for first in range(0, len(ones), _PAIRS_AT_ONCE):
+            one, other = (each[first : first + _PAIRS_AT_ONCE] for each in (ones, others))
+            found[one, other] = found[other, one] = self._of_pairs(self.draws, one, other)
+        return found
+
+    def _of_pairs(self, draws: Floats, one: NDArray[np.intp], other: NDArray[np.intp]) -> Floats:
+        between = draws[:, one] - draws[:, other]
+        apart = np.abs(self.values[one] - self.values[other])
+        errors, freedom = between.std(axis=0, ddof=1) * self.scale, np.full(len(one), self.freedom)
+        if self.blocks:
+            errors, freedom = error_of(between, self.blocks, self.memory)
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = apart / errors  # infinite where all draws agree; NaN where equal too
-        p_values = np.asarray(2 * stdtr(self.freedom, -steps), dtype=np.float64)
+        p_values = np.asarray(2 * stdtr(freedom, -steps), dtype=np.float64)
         p_values[(apart == 0) & (errors == 0)] = np.nan
         return p_values
-
-
-def _spread_apart(draws: Floats) -> Floats:
-    """Return the standard deviation of the difference of each pair of columns.
-
-    It comes from the covariances, or, of columns that are nearly the same, from the differences.
-    """
-    draws, place = np.unique(draws, axis=1, return_inverse=True)  # policies that did the same
-    centred = draws - draws.mean(axis=0)
-    covariance = centred.T @ centred / (len(draws) - 1)
-    each = np.diag(covariance)
-    variance = each[:, None] + each[None, :] - 2 * covariance
-    for one, other in zip(*np.nonzero(variance < _CANCELS * each), strict=True):
-        variance[one, other] = (draws[:, one] - draws[:, other]).var(ddof=1)
-    spread: Floats = np.sqrt(variance)
-    return spread[np.ix_(place, place)]
 
 
 def replicated_together(values: Floats, *, another: bool = False) -> Joint:
@@ -84,19 +92,11 @@ def replicated_together(values: Floats, *, another: bool = False) -> Joint:
     return Joint(mean, values, math.sqrt(1 / count + another), count - 1)
 
 
-def resampled_together(statistics: Sequence[Statistic]) -> Joint:
-    """Return the joint evidence of one replay, from resampling its blocks of time.
-
-    All take the same draws of the circular block bootstrap of `resampled_difference`.
-    """
+def replayed_together(statistics: Sequence[Statistic], memory: float = 0.0) -> Joint:
+    """Return the joint evidence of one replay, from its blocks of time: see `replay_difference`."""
     values = np.array([each.value for each in statistics])
     parts = statistics[0].parts
-    run = run_length(parts)
-    if parts / run < FEWEST_DRAWS or not np.isfinite(values).all():
+    if too_short(parts, memory) or not np.isfinite(values).all():
         return Joint(values)
-    weights = block_weights(parts, run)
-    draws = np.stack([each.resampled(weights) for each in statistics], axis=1)
-    if not np.isfinite(draws).all():
-        return Joint(values)
-    independent = parts / run
-    return Joint(values, draws, math.sqrt(independent / (independent - 1)), independent - 1)
+    influence = np.stack([each.influence for each in statistics], axis=1)
+    return Joint(values, waves(influence), blocks=parts, memory=memory)

@@ -1,4 +1,4 @@
-"""Numbers made of parts (blocks of time, sessions, ...) that can be drawn again."""
+"""Numbers made of parts (blocks of time, sessions, ...), and what each part does to them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-RESAMPLES = 2000
-QUANTILE_RESAMPLES = 400  # an error needs few, and each is a pass over all requests
-_CHUNK = 250_000  # weights at a time, few enough for a processor's cache
+Floats = NDArray[np.float64]
 
 
 class Statistic(Protocol):
-    """A number made of parts (blocks of time, sessions, ...) that can be drawn again."""
+    """A number made of parts (blocks of time, sessions, ...)."""
 
     @property
     def parts(self) -> int:
@@ -24,7 +23,7 @@ class Statistic(Protocol):
 
     @property
     def value(self) -> float:
-        """The number with every part taken once."""
+        """The number; NaN where it is not defined."""
         ...
 
     @property
@@ -33,12 +32,12 @@ class Statistic(Protocol):
         ...
 
     @property
-    def resamples(self) -> int:
-        """How often to draw."""
-        ...
+    def influence(self) -> Floats:
+        """What each part adds to the number's error, float64 of shape (parts,).
 
-    def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the number for each row of `weights` (resamples, parts); NaN where undefined."""
+        It is the first term of the number's expansion in what the parts hold; the sum is zero.
+        NaN where the number is.
+        """
         ...
 
 
@@ -49,8 +48,8 @@ class Ratio:
     Both are float64 of shape (parts,).
     """
 
-    numerator: NDArray[np.float64]
-    denominator: NDArray[np.float64]
+    numerator: Floats
+    denominator: Floats
 
     @property
     def parts(self) -> int:
@@ -60,7 +59,8 @@ class Ratio:
     @property
     def value(self) -> float:
         """Ratio of the two sums; NaN where the denominator is zero."""
-        return float(self.resampled(np.ones((1, len(self.numerator))))[0])
+        below = float(self.denominator.sum())
+        return float(self.numerator.sum()) / below if below > 0 else math.nan
 
     @property
     def even_parts(self) -> float:
@@ -68,16 +68,13 @@ class Ratio:
         return _effective(self.denominator)
 
     @property
-    def resamples(self) -> int:
-        """RESAMPLES: a product of matrices."""
-        return RESAMPLES
-
-    def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the ratio of the weighted sums for each row of `weights` (resamples, parts)."""
-        below = weights @ self.denominator
-        ratios = np.full(len(weights), np.nan)
-        np.divide(weights @ self.numerator, below, out=ratios, where=below > 0)
-        return ratios
+    def influence(self) -> Floats:
+        """The part's numerator less what the ratio makes of its denominator, over the sum."""
+        value = self.value
+        if not math.isfinite(value):
+            return np.full(self.parts, np.nan)
+        found: Floats = (self.numerator - value * self.denominator) / self.denominator.sum()
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +93,7 @@ class Quantile:
         0.99 for the P99.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     part: NDArray[np.int64]
     parts: int
     level: float
@@ -112,23 +109,38 @@ class Quantile:
         return _effective(np.bincount(self.part, minlength=self.parts).astype(np.float64))
 
     @property
-    def resamples(self) -> int:
-        """QUANTILE_RESAMPLES: each is a pass over the values."""
-        return QUANTILE_RESAMPLES
+    def influence(self) -> Floats:
+        """Bahadur's: the values above the quantile that a part has too many, times the slope.
 
-    def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the least value with `level` of the weight at or below it, for each row."""
-        found = np.full(len(weights), np.nan)
-        step = max(1, _CHUNK // max(len(self.values), 1))
-        for first in range(0, len(weights), step):
-            below = np.cumsum(weights[first : first + step, self.part], axis=1)
-            for row, sums in enumerate(below, first):
-                if len(sums) and sums[-1] > 0:
-                    found[row] = self.values[np.searchsorted(sums, self.level * sums[-1])]
+        References
+        ----------
+        Bahadur (1966), "A note on quantiles in large samples".
+        """
+        value = self.value
+        if not math.isfinite(value):
+            return np.full(self.parts, np.nan)
+        below = (self.values <= value).astype(np.float64)
+        sums = np.bincount(self.part, below - below.mean(), self.parts) / len(self.values)
+        found: Floats = -self._slope(float(np.abs(sums).sum())) * sums
         return found
 
+    def _slope(self, moved: float) -> float:
+        """Return how fast the quantile grows with its level, over a step to either side.
 
-def _effective(sizes: NDArray[np.float64]) -> float:
+        The step is that of Hall and Sheather (1988), or how far the level's own error reaches,
+        judged by what the parts differ in.
+        """
+        normal = float(ndtri(self.level))
+        density = math.exp(-(normal**2) / 2) / math.sqrt(2 * math.pi)
+        width = 1.5 * density**2 / (2 * normal**2 + 1)
+        step = float(np.cbrt(float(ndtri(0.975)) ** 2 * width / len(self.values)))
+        step = max(step, moved / math.sqrt(self.parts))
+        low, high = max(self.level - step, 0.0), min(self.level + step, 1.0)
+        ends = np.quantile(self.values, [low, high])
+        return float(ends[1] - ends[0]) / (high - low)
+
+
+def _effective(sizes: Floats) -> float:
     """Return how many parts of one size have the same sum of squared shares."""
     squares = float(np.square(sizes).sum())
-    return float(sizes.sum()) ** 2 / squares if squares else 0.0
+    return float(sizes.sum() ** 2) / squares if squares else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,9 @@ class Room:
 
     @property
     def value(self) -> float:
-        """The share with every part taken once; NaN where there is no room."""
-        return float(self.resampled(np.ones((1, self.parts)))[0])
+        """The share; NaN where there is no room."""
+        room = self.top.value - self.base.value
+        return (self.ours.value - self.base.value) / room if room else math.nan
 
     @property
     def even_parts(self) -> float:
@@ -34,13 +36,12 @@ class Room:
         return min(each.even_parts for each in (self.ours, self.base, self.top))
 
     @property
-    def resamples(self) -> int:
-        """As of a ratio."""
-        return self.ours.resamples
-
-    def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the share for each row of `weights` (resamples, parts); NaN without room."""
-        ours, base, top = (each.resampled(weights) for each in (self.ours, self.base, self.top))
-        shares = np.full(len(weights), np.nan)
-        np.divide(ours - base, top - base, out=shares, where=top != base)
-        return shares
+    def influence(self) -> NDArray[np.float64]:
+        """What a part adds to the gain, less what the share makes of what it adds to the room."""
+        value = self.value
+        if not math.isfinite(value):
+            return np.full(self.parts, np.nan)
+        base = self.base.influence
+        gain, room = self.ours.influence - base, self.top.influence - base
+        found: NDArray[np.float64] = (gain - value * room) / (self.top.value - self.base.value)
+        return found

@@ -286,12 +286,12 @@ def _repetition(study: Study, why: str) -> UsageError:
         return SettingError(
             "study.until_ci",
             f"{why}; more replications tell nothing: leave it out (intervals then come from "
-            "resampling blocks of requests)",
+            "blocks of requests)",
         )
     return SettingError(
         "study.replications",
         f"{why}; one seed repeated is no evidence: set it to 1 (intervals then come from "
-        "resampling blocks of requests)",
+        "blocks of requests)",
     )
 
 

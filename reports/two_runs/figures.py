@@ -1,4 +1,4 @@
-"""The figures of a run, and the parts in which its requests are drawn again."""
+"""The figures of a run, and the parts that its requests fall into."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.results.memory import Requests, busy_seconds, memory_requests
 from reports.results.metrics import BLOCKS
 from reports.statistics import Quantile, Ratio
 from reports.two_runs.measures import Measure
-from reports.two_runs.run_folder import Columns
+from reports.two_runs.run_folder import TIMES, Columns
 from simulator.percentiles import least_requests
 from simulator.records import FINISHED
 
@@ -22,7 +23,7 @@ MOST_PARTS = 2048  # more are put together, some in each, which leaves the error
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Which requests are drawn together.
+    """Which requests are taken together.
 
     Parameters
     ----------
@@ -52,6 +53,19 @@ def parts_of(columns: Columns, unit: Unit) -> Parts | None:
     _, part = np.unique(numbers, return_inverse=True)
     part = part.astype(np.int64) % MOST_PARTS
     return Parts(unit, part, int(part.max()) + 1)
+
+
+def memory_of(columns: Columns) -> float:
+    """Return for how long a request is remembered, as a share of all requests."""
+    timed = all(name in columns for name in TIMES)
+    requests = len(columns["request"])
+    told = Requests(
+        columns.get("session"),
+        columns["prompt_tokens"],
+        columns["arrival_seconds"] if timed else None,
+        busy_seconds(columns) if timed else np.zeros(requests),
+    )
+    return memory_requests(told) / max(requests, 1)
 
 
 def figure(columns: Columns, measure: Measure) -> float | None:

@@ -10,9 +10,9 @@ from reports.statistics import (
     Estimate,
     clustered_difference,
     independent_difference,
-    resampled_difference,
+    replay_difference,
 )
-from reports.two_runs.figures import Parts, Unit, figure, parts_of, statistic_of
+from reports.two_runs.figures import Parts, Unit, figure, memory_of, parts_of, statistic_of
 from reports.two_runs.measures import Measure
 from reports.two_runs.outcome import Compared
 from reports.two_runs.run_folder import Columns, Run
@@ -74,24 +74,30 @@ def _paired(a: Columns, b: Columns, ways: Sequence[Parts], measure: Measure) -> 
 def _widest(
     ours: Columns, theirs: Columns | None, ways: Sequence[Parts], measure: Measure
 ) -> Estimate:
-    """Return the estimate whose interval is the widest of all ways of resampling.
+    """Return the estimate whose interval is the widest of all ways of telling one.
 
     Requests depend on each other in more than one way, and a unit that cuts through a dependence
-    gives too narrow an interval.
+    gives too narrow an interval. Where time is too short to tell, so it is for all.
     """
     value = (figure(ours, measure) or 0.0) - ((theirs and figure(theirs, measure)) or 0.0)
-    found = (_resampled(ours, theirs, parts, measure) for parts in ways)
-    known = [estimate for estimate in found if estimate.low is not None]
-    return max(known, key=lambda estimate: estimate.error or 0.0, default=Estimate(value))
+    found = [_estimate(ours, theirs, parts, measure) for parts in ways]
+    reason = next((estimate.reason for estimate in found if estimate.reason), "")
+    known = [estimate for estimate in found if estimate.low is not None and not reason]
+    return max(known, key=_width, default=Estimate(value, reason=reason))
 
 
-def _resampled(ours: Columns, theirs: Columns | None, parts: Parts, measure: Measure) -> Estimate:
+def _width(estimate: Estimate) -> float:
+    return (estimate.high or 0.0) - (estimate.low or 0.0)
+
+
+def _estimate(ours: Columns, theirs: Columns | None, parts: Parts, measure: Measure) -> Estimate:
     mine = statistic_of(ours, measure, parts)
     other = statistic_of(theirs, measure, parts) if theirs else None
     if mine is None or (theirs and other is None):
         return Estimate(np.nan)
     if parts.unit == "time":
-        return resampled_difference(mine, other)
+        sides = [side for side in (ours, theirs) if side is not None]
+        return replay_difference(mine, other, max(map(memory_of, sides)) * parts.count)
     return clustered_difference(mine, other, parts.unit)
 
 

@@ -28,7 +28,8 @@ NEEDED = (
     *(f"lost_{loss}_tokens" for loss in LOSSES),
     "ttft_seconds",
 )
-DEPENDENCE = ("session", "document")  # absent in what an earlier version wrote
+TIMES = ("arrival_seconds", "restore_seconds", "prefill_seconds", "capture_seconds")
+DEPENDENCE = ("session", "document", *TIMES)  # may be absent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +156,7 @@ def _array(path: Path, records: pl.DataFrame, name: str) -> NDArray[Any]:
     if name not in records.columns:
         raise DataError(str(path), "missing", field=name)
     column = records[name]
-    if name == "ttft_seconds" and column.dtype == pl.Float64:
+    if name in {"ttft_seconds", *TIMES} and column.dtype == pl.Float64:
         return column.fill_null(np.nan).to_numpy()
     if not column.dtype.is_integer() or column.null_count():
         found = f"{column.dtype}, {column.null_count()} nulls"

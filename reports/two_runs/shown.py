@@ -109,7 +109,14 @@ def evidence(found: TwoRuns) -> str:
             basis = f"{difference.count} {_METHODS.get(difference.method, difference.method)}"
             rests.setdefault(basis, []).append(compared.measure.name)
     shown = (f"{basis} ({', '.join(dict.fromkeys(names))})" for basis, names in rests.items())
-    return f"intervals from {'; '.join(shown)}" if rests else "no interval: too little to resample"
+    told = [f"intervals from {'; '.join(shown)}"] if rests else []
+    missing: dict[str, list[str]] = {}
+    for compared in found.comparisons:
+        if compared.difference is not None and compared.difference.reason:
+            missing.setdefault(compared.difference.reason, []).append(compared.measure.name)
+    for reason, names in missing.items():
+        told.append(f"no interval ({', '.join(dict.fromkeys(names))}): {reason}")
+    return "; ".join(told) or "no interval: too few requests to tell"
 
 
 def counted(found: TwoRuns) -> str:
@@ -166,6 +173,7 @@ def _plain(compared: Compared) -> dict[str, Any]:
         "resampled": difference and difference.method,
         "count": difference and difference.count,
         "freedom": difference and difference.freedom,
+        "reason": difference and difference.reason,
         "relative": compared.relative,
         "p_holm": compared.p_holm,
         "margin": difference and difference.margin.width,

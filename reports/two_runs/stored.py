@@ -97,6 +97,7 @@ def _compared(row: Mapping[str, Any], margins: Margins) -> Compared:
             row["count"],
             row["freedom"],
             row["p_holm"],
+            reason=row.get("reason") or "",
         )
     measure = measures_named([row["measure"]], "measure")[0]
     difference = measure.judged(difference, row["a"], margins)

@@ -172,7 +172,7 @@ def test_the_care_box_follows_from_the_facts() -> None:
     manifest["trace"] |= {"notes": ["4 bad lines were skipped"], "deterministic": True}
     told = text_of(render_page(cells, manifest | {"warmup_share": 0}))
     for fact in (
-        "resampling blocks of time",
+        "the blocks of time of one replay",
         "No warm-up was cut",
         "6 rejected and 0 unfinished requests",
         "whole blocks of 16 tokens",

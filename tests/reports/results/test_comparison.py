@@ -34,6 +34,19 @@ def test_a_deterministic_replay_is_resampled_however_often_it_was_run() -> None:
     assert difference.low < difference.value < difference.high
 
 
+def test_a_replay_that_is_short_for_what_its_requests_remember_has_no_interval() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last", replications=1)
+    longest = pl.when(pl.col("placer") == "last").then(pl.col("requests_total") / 5).otherwise(0.0)
+    (world,) = compare(cells.with_columns(longest.alias("memory_requests")), manifest)
+    point = world.points["branch", "8 GiB"]
+    assert point.token_hit_rate is not None
+    assert point.token_hit_rate.low is not None
+    difference = point.token_hit_rate_difference
+    assert difference is not None
+    assert (difference.low, difference.verdict) == (None, "unknown")
+    assert difference.reason.startswith("too short to tell: it lasts 5.0 times as long")
+
+
 def test_one_seed_repeated_is_no_evidence_of_replication() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB], replications=3)
     (world,) = compare(cells.with_columns(pl.lit(7).alias("seed")), manifest)

@@ -7,9 +7,9 @@ from scipy import stats
 from reports.statistics import (
     Ratio,
     paired_difference,
+    replay_difference,
+    replayed_together,
     replicated_together,
-    resampled_difference,
-    resampled_together,
 )
 
 
@@ -36,9 +36,9 @@ def test_pairs_of_one_replay_are_tested_as_alone() -> None:
     prompts = generator.integers(500, 1500, 64).astype(float)
     saved = [prompts * generator.uniform(0.2, 0.9, 64) for _ in range(3)]
     ratios = [Ratio(each, prompts) for each in saved]
-    found = resampled_together(ratios).p_values()
+    found = replayed_together(ratios).p_values()
     for one, other in ((0, 1), (0, 2), (1, 2)):
-        alone = resampled_difference(ratios[one], ratios[other]).p_value
+        alone = replay_difference(ratios[one], ratios[other]).p_value
         assert found[one, other] == pytest.approx(alone, rel=1e-4)
 
 
@@ -51,5 +51,5 @@ def test_what_never_differs_is_not_tested_and_what_always_does_is_sure() -> None
 
 def test_too_little_to_resample_tells_nothing() -> None:
     short = [Ratio(np.array([1.0, 2.0]), np.ones(2)) for _ in range(2)]
-    assert resampled_together(short).draws is None
+    assert replayed_together(short).draws is None
     assert replicated_together(np.ones((1, 2))).draws is None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reports.statistics import Ratio, Room, ratio_of_means, resampled_difference
+from reports.statistics import Ratio, Room, ratio_of_means, replay_difference
 
 
 def test_the_share_of_the_room_by_hand() -> None:
@@ -24,7 +24,7 @@ def test_its_intervals_cover_as_they_say() -> None:
             Ratio((level + shared + generator.normal(scale=0.03, size=64)) * prompts, prompts)
             for level in (0.3, 0.4, 0.6)
         )
-        found = resampled_difference(Room(ours, base, top), None)
+        found = replay_difference(Room(ours, base, top), None)
         assert found.low is not None
         assert found.high is not None
         hits.append(found.low <= 1 / 3 <= found.high)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from reports.two_runs import Compared, TwoRuns, compare_folders
+from reports.two_runs.shown import evidence
 from simulator.errors import DataError, UsageError
 from tests.reports.two_runs.folders import write_run
 
@@ -87,7 +88,7 @@ def test_the_widest_interval_is_taken_unless_a_unit_is_named(tmp_path: Path) -> 
     assert (sessions.method, sessions.count) == ("sessions", 80)
 
 
-def test_dependence_within_sessions_widens_the_interval(tmp_path: Path) -> None:
+def test_sessions_that_last_as_long_as_the_trace_leave_nothing_to_tell(tmp_path: Path) -> None:
     """Every session saves all or nothing more, and its requests are spread over the trace."""
     generator = np.random.default_rng(2)
     session = np.tile(np.arange(40), 32)
@@ -96,14 +97,15 @@ def test_dependence_within_sessions_widens_the_interval(tmp_path: Path) -> None:
     told = {"session": session.tolist()}
     a = write_run(tmp_path / "a", prompt, [0] * 1280, ttft, **told)
     b = write_run(tmp_path / "b", prompt, gain.tolist(), ttft, **told)
-    difference = figure(compare_folders(a, b), "token_hit_rate").difference
+    found = compare_folders(a, b)
+    difference = figure(found, "token_hit_rate").difference
     assert difference is not None
-    assert difference.method == "sessions"
-    by_time = figure(compare_folders(a, b, unit="time"), "token_hit_rate").difference
-    assert by_time is not None
-    assert difference.error is not None
-    assert by_time.error is not None
-    assert difference.error > 3 * by_time.error
+    assert difference.low is None
+    assert difference.reason.startswith("too short to tell: it lasts 2.")
+    assert difference.reason in evidence(found)
+    alone = figure(compare_folders(a, b, unit="sessions"), "token_hit_rate").difference
+    assert alone is not None
+    assert (alone.method, alone.count) == ("sessions", 40)
 
 
 def test_requests_that_count_in_one_run_only_are_left_out(tmp_path: Path) -> None:

@@ -1,0 +1,171 @@
+"""For how many requests a request is remembered: what intervals of a single replay need to know.
+
+What a replay measures of one request depends on those before it: on the turns of the same session,
+on the queue that they left behind, on a burst that brought them all. Blocks of time tell how sure
+a mean is only where they are many times longer than that, and how long it is can be seen from the
+requests far better than from the blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from simulator.result import Result
+    from simulator.trace import Trace
+
+Floats = NDArray[np.float64]
+_SESSIONS_COUNT = 0.1  # of the tokens; where fewer are in sessions these do not matter
+_BURSTS = 12.0  # bursts differ greatly: so many of them for one of what is alike
+_BINS, _FINER = 16, 16  # of time, and of each of them
+_RUNNING = 2  # the first bins have what seem starts of sessions that ran before
+_QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requests:
+    """What the memory is estimated from, one value a request that counts, in order of arrival.
+
+    Parameters
+    ----------
+    session
+        Requests of one number belong together; negative where unknown.
+    prompt_tokens
+        Tokens of the prompt.
+    arrival_seconds
+        float64, ascending; None where unknown.
+    busy_seconds
+        float64: of the server.
+    """
+
+    session: NDArray[np.integer[Any]] | None
+    prompt_tokens: NDArray[np.int64]
+    arrival_seconds: Floats | None
+    busy_seconds: Floats
+
+    @classmethod
+    def of(cls, trace: Trace, result: Result, warmup_share: float) -> Requests:
+        """Take the requests of a replay behind its warm-up."""
+        rows = result.rows_after(warmup_share)
+        return cls(
+            trace.session[rows["request"]],
+            rows["prompt_tokens"],
+            rows["arrival_seconds"] if trace.arrival_seconds is not None else None,
+            busy_seconds(rows),
+        )
+
+
+def busy_seconds(rows: dict[str, NDArray[Any]]) -> Floats:
+    """Return how long the server was busy with each request; 0 for those it did not serve."""
+    parts = (rows[f"{what}_seconds"] for what in ("restore", "prefill", "capture"))
+    found: Floats = np.nan_to_num(sum(parts, np.zeros(len(rows["request"]))))
+    return found
+
+
+def memory_requests(requests: Requests) -> float:
+    """Return for how many requests a request is remembered, at most as many as there are."""
+    count = len(requests.prompt_tokens)
+    if count < 2:
+        return float(count)
+    found = _of_sessions(requests) + _of_bursts(requests) + _of_the_queue(requests)
+    return float(min(found, count))
+
+
+def _of_sessions(requests: Requests) -> float:
+    """Return half the mean span of a session, in requests, weighted by its tokens.
+
+    That is the time over which what its sessions add to a sum is forgotten: the integral of the
+    autocorrelation of spells of random length. A request that is alone has no span.
+    """
+    session = requests.session
+    if session is None or not len(session):
+        return 0.0
+    known = session >= 0
+    places = np.flatnonzero(known)
+    _, number = np.unique(session[known], return_inverse=True)
+    if not len(number):
+        return 0.0
+    first, last = (
+        np.full(number.max() + 1, len(session)),
+        np.zeros(number.max() + 1, dtype=np.int64),
+    )
+    np.minimum.at(first, number, places)
+    np.maximum.at(last, number, places)
+    tokens = np.bincount(number, requests.prompt_tokens[known].astype(np.float64))
+    if tokens.sum() < _SESSIONS_COUNT * requests.prompt_tokens.sum():
+        return 0.0
+    return float(tokens @ (last - first)) / float(tokens.sum()) / 2
+
+
+def _of_the_queue(requests: Requests) -> float:
+    """Return over how many requests waits are forgotten, infinite where the queue grows.
+
+    The integral of their autocorrelation in M/M/1, times the mean of the variability of arrivals
+    and service (1 in M/M/1), and times `_QUEUE_TAILS`.
+
+    References
+    ----------
+    Daley (1968), "The serial correlation coefficients of waiting times in a stationary single
+    server queue"; Whitt (1989), "Planning queueing simulations".
+    """
+    busy, arrival = requests.busy_seconds, requests.arrival_seconds
+    if arrival is None or not busy.any() or arrival[-1] <= arrival[0]:
+        return 0.0
+    load = _most_load(arrival, busy)
+    if load >= 1:
+        return np.inf
+    sums = 2 + 5 * load - 4 * load**2 + load**3
+    lasting = sums / ((1 - load) ** 2 * (2 - load))
+    variability = (1 + float(busy.var() / busy.mean() ** 2)) / 2
+    return lasting * variability * _QUEUE_TAILS
+
+
+def _most_load(arrival_seconds: Floats, busy_seconds: Floats) -> float:
+    """Return how much work came in the time, and two standard errors of it more."""
+    edges = np.linspace(arrival_seconds[0], arrival_seconds[-1], _BINS + 1)
+    work = np.histogram(arrival_seconds, edges, weights=busy_seconds)[0] / np.diff(edges)
+    return float(work.mean() + 2 * work.std(ddof=1) / np.sqrt(_BINS))
+
+
+def _of_bursts(requests: Requests) -> float:
+    """Return the requests of `_BURSTS` bursts: those that come with starts that belong together.
+
+    The starts of sessions, and requests of none, are a Poisson process or come in bursts. Their
+    index of dispersion, the variance of their number over its mean, is about how many there are
+    in a burst. It grows with the time that is looked at where bursts last, as do the differences
+    between them: so it counts by as much more as it has grown.
+
+    References
+    ----------
+    Cox and Lewis (1966), "The statistical analysis of series of events", chapter 4.
+    """
+    arrival = requests.arrival_seconds
+    if arrival is None or arrival[-1] <= arrival[0]:
+        return 0.0
+    starts = arrival[_starts(requests)]
+    edges = np.linspace(arrival[0], arrival[-1], _BINS * _FINER + 1)[_RUNNING * _FINER :]
+    fine = np.histogram(starts, edges)[0]
+    counts = fine.reshape(-1, _FINER).sum(axis=1)
+    if counts.sum() < len(counts):
+        return np.inf
+    dispersion, within = (max(_dispersion(each), 1.0) for each in (counts, fine))
+    per_start = float((arrival >= edges[0]).sum()) / float(counts.sum())
+    return _BURSTS * dispersion * max(dispersion / within, 1.0) * per_start
+
+
+def _dispersion(counts: NDArray[np.int64]) -> float:
+    return float(counts.var(ddof=1) / counts.mean())
+
+
+def _starts(requests: Requests) -> NDArray[np.bool_]:
+    """Return which requests are the first of their session or belong to none."""
+    count = len(requests.prompt_tokens)
+    if requests.session is None:
+        return np.ones(count, dtype=bool)
+    found = requests.session < 0
+    found[np.unique(requests.session, return_index=True)[1]] = True
+    return found

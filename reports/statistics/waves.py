@@ -1,0 +1,128 @@
+"""The error of a mean over parts that depend on their neighbours, from its slow waves.
+
+Cosine transforms split a series of sums into waves. Of a stationary series they are independent,
+and the variance of the mean is the power of ever slower ones. Were the parts independent, all
+waves would have one power; where what happens lasts for many parts, the slowest have more than
+the rest, and the mean has more than all of them. How much more is what `Shapes` are: noise, and a
+part that is forgotten exponentially. Each is as likely as it explains the waves; over them the
+error is a mixture of Student's t, and told as the t of its variance and kurtosis.
+
+References
+----------
+Müller (2007), "A theory of robust long-run variance estimation"; Müller and Watson (2008),
+"Testing models of low-frequency variability"; Lazarus, Lewis, Stock and Watson (2018), "HAR
+inference: recommendations for practice".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MOST_WAVES = 24
+FEWEST_PARTS = 8
+FEWEST_MEMORIES = 8.0  # fewer in a replay do not show how much longer ones would differ
+_NOISE = 0.7  # prior weight of independent parts
+_LONGEST = 12.0  # parts; the memory that is looked for unasked
+_MEMORIES = 6
+_SHARES = (0.25, 0.5, 0.75, 0.9, 0.97)  # of the variance, that is due to what lasts
+_KNOWN = 0.95  # prior weight of a memory that is known from sessions or the queue
+_KNOWN_SHARES = (0.5, 0.7, 0.85, 0.95, 1.0)
+_KNOWN_MEMORIES = (1.0, 2.0)
+_SHORTEST = 4.0  # parts; a shorter memory is within them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shapes:
+    """Laws of dependence, each by what it makes of the waves.
+
+    Parameters
+    ----------
+    power
+        float64 of shape (shapes, waves), relative to a common scale.
+    of_mean
+        float64 of shape (shapes,): the variance of the mean, times the number of parts.
+    prior
+        float64 of shape (shapes,), which sums to 1.
+    """
+
+    power: Floats
+    of_mean: Floats
+    prior: Floats
+
+
+def waves(influence: Floats) -> Floats:
+    """Return the slow waves of series, float64 of shape (parts, ...), as (waves, ...)."""
+    found: Floats = _cosines(len(influence)) @ influence
+    return found
+
+
+def error_of(slow: Floats, parts: int, memory: float) -> tuple[Floats, Floats]:
+    """Return the standard error of each mean, and the degrees of freedom of its Student's t.
+
+    Parameters
+    ----------
+    slow
+        float64 of shape (waves, means): of the influence of `parts` parts on each.
+    parts
+        How many there are.
+    memory
+        How many parts a part is remembered for, as far as that is known; 0 where it is not.
+    """
+    shapes, count = shapes_of(parts, round(memory, 1)), len(slow)
+    squares = np.square(slow)
+    scale = squares.mean(axis=0)
+    safe = np.where(scale > 0, scale, 1.0)
+    relative = np.where(scale > 0, squares / safe, 1.0)
+    sums = (1 / shapes.power) @ relative / count
+    fit = np.log(shapes.prior) - np.log(shapes.power).sum(axis=1) / 2
+    likelihood = fit[:, None] - count / 2 * np.log(sums)
+    weights = np.exp(likelihood - likelihood.max(axis=0))
+    weights /= weights.sum(axis=0)
+    variances = sums * shapes.of_mean[:, None] * parts
+    second = (weights * variances).sum(axis=0) * count / (count - 2)
+    fourth = (weights * variances**2).sum(axis=0) * 3 * count**2 / ((count - 2) * (count - 4))
+    freedom = 4 + 6 / (fourth / second**2 - 3)
+    return np.sqrt(safe * second * (freedom - 2) / freedom) * (scale > 0), freedom
+
+
+@lru_cache(maxsize=64)
+def _cosines(parts: int) -> Floats:
+    """Return the slowest cosines, orthonormal rows of shape (waves, parts); none is constant."""
+    row = np.arange(1, min(MOST_WAVES, parts - 1) + 1)[:, None]
+    found: Floats = np.sqrt(2 / parts) * np.cos(np.pi * row * (np.arange(parts) + 0.5) / parts)
+    return found
+
+
+@lru_cache(maxsize=256)
+def shapes_of(parts: int, memory: float) -> Shapes:
+    """Return the laws that are thought of for so many parts with a known memory."""
+    unasked = np.geomspace(1.0, _LONGEST, _MEMORIES)
+    lasting = [(float(length), share) for length in unasked for share in _SHARES]
+    each = (1 - _NOISE) / len(lasting)
+    laws = [(1.0, 0.0, _NOISE), *((length, share, each) for length, share in lasting)]
+    if memory >= _SHORTEST:
+        asked = [(f * memory, share) for f in _KNOWN_MEMORIES for share in _KNOWN_SHARES]
+        laws = [(length, share, (1 - _KNOWN) * prior) for length, share, prior in laws]
+        laws += [(length, share, _KNOWN / len(asked)) for length, share in asked]
+    lasts = {length: _lasting(parts, length) for length in {length for length, *_ in laws}}
+    power = [share * lasts[length][0] + 1 - share for length, share, _ in laws]
+    of_mean = [share * lasts[length][1] + 1 - share for length, share, _ in laws]
+    return Shapes(np.array(power), np.array(of_mean), np.array([prior for *_, prior in laws]))
+
+
+def _lasting(parts: int, memory: float) -> tuple[Floats, float]:
+    """Return the power of the waves and of the mean of a series that is forgotten exponentially.
+
+    Its variance, summed over all lags, is 1.
+    """
+    kept = np.exp(-1 / memory)
+    lags = np.abs(np.subtract.outer(np.arange(parts), np.arange(parts)))
+    covariance = kept**lags * (1 - kept) / (1 + kept)
+    cosines = _cosines(parts)
+    return np.einsum("wp,pq,wq->w", cosines, covariance, cosines), float(covariance.sum()) / parts
