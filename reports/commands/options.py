@@ -12,6 +12,7 @@ import typer
 from reports.commands import completing
 from reports.console import say
 from reports.study.own_placers import with_own_placers
+from reports.study.own_policies import doubts
 from reports.study.settings import Settings, parse_override, read_settings
 
 StudyFile = Annotated[
@@ -132,11 +133,13 @@ def settings_from(
 ) -> Settings:
     """Return the settings of a study file with flags (flag -> key, value) and `--set` over it.
 
-    What of the file is not used is said on stderr.
+    What of the file is not used is said on stderr, and what looks wrong in policies of one's own.
     """
     given = [(key, value, flag) for flag, (key, value) in flags.items() if value is not None]
     overrides = [*given, *map(parse_override, sets or ())]
     settings = with_own_placers(read_settings(study, overrides))
     for note in settings.notes:
         say(f"note: {note}")
+    for doubt in doubts(settings):
+        say(f"warning: {doubt}")
     return settings
