@@ -42,7 +42,12 @@ DEFAULT_RATE = 1.0
 MARGIN_POINTS, MARGIN_TIMES = 0.5, 0.02
 AUTO = "auto"  # warm-up by MSER-5
 MOST_PERCENTILES = 20
-READ_OPTIONS = tuple(field.name for field in fields(ReadOptions) if field.name != "on_bad_line")
+# What a study says of its file as it is; the default template follows from its profile.
+READ_OPTIONS = tuple(
+    field.name
+    for field in fields(ReadOptions)
+    if field.name not in {"on_bad_line", "default_template"}
+)
 NOT_IN_GRID = (
     "workload.builtin",
     "workload.block",
