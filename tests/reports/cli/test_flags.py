@@ -24,7 +24,10 @@ def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> No
 
 @pytest.mark.parametrize(
     "command",
-    ["run", "sweep", "capacity", "drift", "prototype", "trace inspect", "trace convert"],
+    [
+        *("run", "sweep", "capacity", "drift", "prototype"),
+        *(f"trace {name}" for name in ("inspect", "convert", "slice", "sample", "merge")),
+    ],
 )
 def test_commands_that_read_a_trace_have_all_its_flags(command: str, milepost: Milepost) -> None:
     told = milepost(*command.split(), "--help").out
