@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from reports.commands.trace import (
+    compare,
     convert,
     fetch,
     from_stats,
@@ -26,3 +27,4 @@ app.command("from-stats", short_help="Write a synthetic twin of a trace.")(from_
 app.command("slice", short_help="Write a part of a trace.")(slice.slice_trace)
 app.command("sample", short_help="Write a sample of a trace, by session.")(sample.sample)
 app.command("merge", short_help="Write several traces side by side.")(merge.merge)
+app.command("compare", short_help="Say what changed between two traces.")(compare.compare)
