@@ -107,7 +107,7 @@ def _waits(sides: tuple[Side, Side]) -> alt.LayerChart | None:
 
 
 def _rate(sides: tuple[Side, Side]) -> alt.LayerChart | None:
-    times = [side.trace.arrival_seconds for side in sides if side.block_seconds is not None]
+    times = [side.trace.arrival_seconds for side in sides if side.period_seconds is not None]
     told = [each for each in times if each is not None]
     if len(told) < 2:
         return None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from reports.trace.comparison.chance import SPLITS, Chance
 from reports.trace.comparison.differences import Difference, judged
 from reports.trace.comparison.reuse import reuse_differences
-from reports.trace.comparison.sides import BLOCKS, FEWEST_UNITS, Side, sides_of
+from reports.trace.comparison.sides import FEWEST_UNITS, Side, sides_of
 from reports.trace.comparison.traffic import traffic_differences
 from simulator.trace import NO_SESSION, Trace
 from simulator.units import format_count, format_seconds
@@ -81,21 +83,21 @@ def _how(sides: tuple[Side, Side]) -> str:
     kinds = sides[0].units
     if not kinds:
         return f"Nothing is tested: a trace has fewer than {FEWEST_UNITS} units to deal out."
-    seconds = sides[0].block_seconds
-    words = {
-        "blocks": f"blocks of {format_seconds(float(seconds[0]))}"
-        if seconds is not None
-        else f"blocks of requests ({BLOCKS} of the shorter trace)",
-        "sessions": "sessions",
-    }
+    block = int(np.bincount(sides[0].units["blocks"])[0]) if "blocks" in kinds else 0
+    words = {"blocks": f"blocks of {block:,} requests", "sessions": "sessions"}
     units = " and of ".join(words[kind] for kind in kinds)
     cautious = ", the more cautious of the two" if len(kinds) > 1 else ""
     return (
         f"Beyond chance: of {SPLITS} random ways to deal out the {units} of both traces{cautious}, "
-        "fewer than 5 % put them as far apart, after Holm's correction for all measures. A change "
-        "beyond chance from one period to the next may still be one that comes and goes: chance "
+        "fewer than 5 % (p) put them as far apart, after Holm's correction for all measures"
+        f"{_rates(sides)}. A change beyond chance may still be one that comes and goes: chance "
         "here knows nothing of days and weeks."
     )
+
+
+def _rates(sides: tuple[Side, Side]) -> str:
+    seconds = sides[0].period_seconds
+    return "" if seconds is None else f" (of rates: periods of {format_seconds(float(seconds[0]))})"
 
 
 def _span(sides: tuple[Side, Side]) -> list[str]:

@@ -56,7 +56,7 @@ def _share(sides: tuple[Side, Side], chance: Chance) -> Difference:
 
 def _waits(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
     """Yield how long tokens wait for their next use; every token counts as one."""
-    timed = all(side.block_seconds is not None for side in sides)
+    timed = all(side.period_seconds is not None for side in sides)
     requests, waits, weights = [], [], []
     for side in sides:
         again, used = side.used.again, side.used

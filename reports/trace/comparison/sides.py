@@ -15,9 +15,9 @@ from workloads.slicing.keeping import kept
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
-Kind = Literal["blocks", "sessions"]
+Kind = Literal["blocks", "sessions", "periods"]
 
-BLOCKS = 20  # of the shorter trace
+BLOCKS = 20  # of the shorter trace, and periods
 FEWEST_UNITS = 4
 MOST_SESSION_UNITS = 200  # of the trace with more sessions
 LEAST_IN_SESSIONS = 0.5  # of the requests, for sessions to stand for them
@@ -37,8 +37,9 @@ class Side:
         Of `same`.
     units
         By kind, the unit of each request of `trace`; -1 for none. Of `same` they are the first.
-    block_seconds
-        The length of each block; None where blocks are of requests.
+        "blocks" are of equally many requests one after the other.
+    periods, period_seconds
+        The period in which each request comes, and how long each is; None without times.
     """
 
     trace: Trace
@@ -46,7 +47,8 @@ class Side:
     overlap: Int64
     used: Uses
     units: dict[Kind, Int64]
-    block_seconds: Float64 | None
+    periods: Int64 | None = None
+    period_seconds: Float64 | None = None
 
     @property
     def reusable(self) -> Int64:
@@ -56,51 +58,52 @@ class Side:
 
 def sides_of(a: Trace, b: Trace) -> tuple[Side, Side]:
     """Return both sides, with units of one size."""
-    timed = [each.arrival_seconds is not None and each.arrival_seconds[-1] > 0 for each in (a, b)]
-    by_time = all(timed)
-    spans = [_span(each, by_time) for each in (a, b)]
-    block = min(spans) / BLOCKS
+    times = [trace.arrival_seconds for trace in (a, b)]
+    spans = [float(each[-1]) for each in times if each is not None and each[-1] > 0]
+    span = min(spans) if len(spans) == 2 else None
+    requests = min(len(a), len(b))
     group = -(-max(_sessions(a), _sessions(b)) // MOST_SESSION_UNITS) or 1
-    sides = [_side(trace, min(spans), block, group, by_time=by_time) for trace in (a, b)]
+    one, other = (_side(trace, span, requests, group) for trace in (a, b))
     for kind in ("blocks", "sessions"):
-        if any(_units(side.units, kind) < FEWEST_UNITS for side in sides):
-            for side in sides:
-                side.units.pop(kind, None)
-    return sides[0], sides[1]
+        if min(_count(one, kind), _count(other, kind)) < FEWEST_UNITS:
+            one.units.pop(kind, None)
+            other.units.pop(kind, None)
+    return one, other
 
 
-def _span(trace: Trace, by_time: bool) -> float:
-    if by_time and trace.arrival_seconds is not None:
-        return float(trace.arrival_seconds[-1])
-    return float(len(trace))
+def _count(side: Side, kind: Kind) -> int:
+    return int(side.units[kind].max()) + 1 if kind in side.units else 0
+
+
+def _side(trace: Trace, span: float | None, requests: int, group: int) -> Side:
+    """Return a side; `span` and `requests` are those of the shorter trace."""
+    within = min(len(trace), requests)
+    if span is not None:
+        within = int(np.searchsorted(_seconds(trace), span, side="right"))
+    same = trace if within == len(trace) else kept(trace, np.arange(within))
+    block = -(-requests // BLOCKS)
+    last = max(len(trace) // block - 1, 0)  # what is left over belongs to it
+    units: dict[Kind, Int64] = {"blocks": np.minimum(np.arange(len(trace)) // block, last)}
+    if (trace.session != NO_SESSION).mean() >= LEAST_IN_SESSIONS:
+        units["sessions"] = _session_units(trace, group)
+    periods, seconds = (None, None) if span is None else _periods(_seconds(trace), span / BLOCKS)
+    return Side(trace, same, overlaps(same), uses(same), units, periods, seconds)
+
+
+def _seconds(trace: Trace) -> Float64:
+    assert trace.arrival_seconds is not None
+    return trace.arrival_seconds
+
+
+def _periods(times: Float64, length: float) -> tuple[Int64, Float64]:
+    """Return the period of each arrival, and how long they are: the last takes what is left."""
+    count = max(round(float(times[-1]) / length - 0.5), 1)
+    edges = np.append(np.arange(count) * length, times[-1])
+    return np.minimum((times / length).astype(np.int64), count - 1), np.diff(edges)
 
 
 def _sessions(trace: Trace) -> int:
     return len(np.unique(trace.session[trace.session != NO_SESSION]))
-
-
-def _units(units: dict[Kind, Int64], kind: str) -> int:
-    return next((len(np.unique(of[of >= 0])) for name, of in units.items() if name == kind), 0)
-
-
-def _side(trace: Trace, span: float, block: float, group: int, *, by_time: bool) -> Side:
-    clock = trace.arrival_seconds if by_time else np.arange(len(trace), dtype=np.float64)
-    assert clock is not None
-    within = int(np.searchsorted(clock, span, side="right" if by_time else "left"))
-    same = trace if within == len(trace) else kept(trace, np.arange(within))
-    count = max(round(_span(trace, by_time) / block - 0.5), 1)
-    edges = np.append(np.arange(count) * block, _span(trace, by_time))
-    units: dict[Kind, Int64] = {"blocks": np.minimum((clock / block).astype(np.int64), count - 1)}
-    if (trace.session != NO_SESSION).mean() >= LEAST_IN_SESSIONS:
-        units["sessions"] = _session_units(trace, group)
-    return Side(
-        trace=trace,
-        same=same,
-        overlap=overlaps(same),
-        used=uses(same),
-        units=units,
-        block_seconds=np.diff(edges) if by_time else None,
-    )
 
 
 def _session_units(trace: Trace, group: int) -> Int64:

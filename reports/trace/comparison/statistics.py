@@ -89,7 +89,8 @@ def quantile_ratio(share: float, points: Float64, least: float) -> Statistic:
         for counts in (one, other):
             reached = counts.cumsum(axis=1) >= share * counts.sum(axis=1, keepdims=True)
             found.append(points[reached.argmax(axis=1)])
-        return np.abs(np.log((found[0] + least) / (found[1] + least)))
+        ratio: Float64 = np.abs(np.log((found[0] + least) / (found[1] + least)))
+        return ratio
 
     return apart
 

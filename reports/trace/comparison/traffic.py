@@ -33,7 +33,7 @@ def traffic_differences(sides: tuple[Side, Side], chance: Chance) -> Iterator[Di
     if a.output_tokens.any() and b.output_tokens.any():
         outputs = (a.output_tokens, b.output_tokens)
         yield from law_differences("output", OUTPUTS, "tokens", sides, every, outputs, chance)
-    if all(side.block_seconds is not None for side in sides):
+    if all(side.period_seconds is not None for side in sides):
         yield _rate(sides, chance)
         yield from _burstiness(sides, chance)
     if all((trace.session != NO_SESSION).any() for trace in (a, b)):
@@ -44,17 +44,17 @@ def _rate(sides: tuple[Side, Side], chance: Chance) -> Difference:
     tables = []
     rates = []
     for side in sides:
-        assert side.block_seconds is not None
+        assert side.periods is not None
+        assert side.period_seconds is not None
         times = side.trace.arrival_seconds
         assert times is not None
         rates.append((len(times) - 1) / float(times[-1]))
-        if "blocks" in side.units:
-            count = np.bincount(side.units["blocks"], minlength=len(side.block_seconds))
-            tables.append(np.stack([count, side.block_seconds], axis=1))
+        count = np.bincount(side.periods, minlength=len(side.period_seconds))
+        tables.append(np.stack([count, side.period_seconds], axis=1))
     a, b = rates
     p_value = None
-    if len(tables) == 2:
-        p_value = chance.p_value({"blocks": (tables[0], tables[1])}, ratio_apart(quotient))
+    if "blocks" in sides[0].units:
+        p_value = chance.p_value({"periods": (tables[0], tables[1])}, ratio_apart(quotient))
     if a == b:
         sentence = f"requests come as often ({figure(a)} a second)"
     else:
@@ -124,7 +124,7 @@ def _first_of_sessions(side: Side) -> Int64:
 
 
 def _pauses(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
-    if any(side.block_seconds is None for side in sides):
+    if any(side.period_seconds is None for side in sides):
         return
     later, waits = [], []
     for side in sides:
