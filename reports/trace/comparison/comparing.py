@@ -12,7 +12,7 @@ from reports.trace.comparison.differences import Difference, judged
 from reports.trace.comparison.reuse import reuse_differences
 from reports.trace.comparison.sides import FEWEST_UNITS, Side, sides_of
 from reports.trace.comparison.traffic import traffic_differences
-from simulator.trace import NO_SESSION, Trace
+from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from simulator.units import format_count, format_seconds
 
 SEED = 0
@@ -119,6 +119,7 @@ def _left_out(sides: tuple[Side, Side]) -> list[str]:
         "outputs": [bool(trace.output_tokens.any()) for trace in traces],
         "arrival times": [trace.arrival_seconds is not None for trace in traces],
         "sessions": [bool((trace.session != NO_SESSION).any()) for trace in traces],
+        "labels": [bool((trace.label != NO_LABEL).any()) for trace in traces],
         "answers, which later prompts repeat": [trace.after is not None for trace in traces],
     }
     for what, told in facts.items():

@@ -52,6 +52,7 @@ TITLES = {
     "turns": "Turns a session",
     "turn_wait_median": "Wait for the next turn, median",
     "turn_wait_law": "Waits for the next turn",
+    "label_mix": "Mix of labels",
 }
 NUMBERS = ("prompt_median", "reusable_share", "kv_for_90_percent", "rate")
 HEADINGS = ("Measure", "A", "B", "Change", "p, corrected", "Verdict")

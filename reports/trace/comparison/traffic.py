@@ -8,6 +8,7 @@ import numpy as np
 
 from reports.trace.comparison.chance import Chance
 from reports.trace.comparison.differences import Difference
+from reports.trace.comparison.labels import label_difference
 from reports.trace.comparison.lengths import Words, law_differences
 from reports.trace.comparison.sides import Float64, Int64, Side
 from reports.trace.comparison.statistics import quotient, ratio_apart, summed, variation
@@ -25,7 +26,7 @@ PAUSES = Words(
 
 
 def traffic_differences(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
-    """Yield what differs in lengths, arrivals and sessions, as far as both traces tell it."""
+    """Yield what differs in lengths, arrivals, sessions and labels, as far as both tell it."""
     a, b = (side.trace for side in sides)
     every = (np.arange(len(a)), np.arange(len(b)))
     lengths = (a.prompt_tokens, b.prompt_tokens)
@@ -38,6 +39,9 @@ def traffic_differences(sides: tuple[Side, Side], chance: Chance) -> Iterator[Di
         yield from _burstiness(sides, chance)
     if all((trace.session != NO_SESSION).any() for trace in (a, b)):
         yield from _sessions(sides, chance)
+    labels = label_difference(sides, chance)
+    if labels is not None:
+        yield labels
 
 
 def _rate(sides: tuple[Side, Side], chance: Chance) -> Difference:

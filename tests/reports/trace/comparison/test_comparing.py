@@ -72,6 +72,23 @@ def test_more_requests_are_found_and_said() -> None:
     assert by_name(found)["gap_cv"].verdict != "beyond chance"
 
 
+def labelled(seed: int, share: float) -> Trace:
+    trace = traffic(seed)
+    label = (np.random.default_rng(seed).random(len(trace)) < share).astype(np.int32)
+    return replace(trace, labels=("chat", "co\nde"), label=label)
+
+
+def test_another_mix_of_labels_is_found_and_said() -> None:
+    one, other = labelled(1, 0.2), labelled(2, 0.6)
+    mix = by_name(compare_traces(one, other))["label_mix"]
+    assert mix.verdict == "beyond chance"
+    assert mix.apart == pytest.approx(abs(one.label.mean() - other.label.mean()))
+    assert "\n" not in mix.sentence
+    swapped = replace(one, labels=("co\nde", "chat"), label=1 - one.label)
+    assert by_name(compare_traces(one, swapped))["label_mix"].verdict == "the same"
+    assert "label_mix" not in by_name(compare_traces(one, traffic(1)))
+
+
 def test_the_important_comes_first() -> None:
     found = compare_traces(traffic(1), traffic(2, length=200.0, gap=4.0))
     order = ["beyond chance", "may be chance", "not tested", "the same"]
