@@ -67,9 +67,10 @@ def _refuse_unlike(traces: Sequence[Trace]) -> None:
     for trace in traces[1:]:
         if trace.granularity != traces[0].granularity:
             told = " and ".join(
-                f"'{each.name}' to {each.granularity:,} tokens" for each in (traces[0], trace)
+                f"'{each.name}' to {each.granularity:,} token{'s' * (each.granularity > 1)}"
+                for each in (traces[0], trace)
             )
-            raise UsageError(f"expected overlaps to one granularity, found {told}")
+            raise UsageError(f"a merged trace tells overlaps to one granularity, found {told}")
 
 
 def _names_apart(names: Sequence[str]) -> list[str]:

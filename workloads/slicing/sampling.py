@@ -61,7 +61,7 @@ def sample_share(
     hashes = units.hashes(seed) / HASHES
     if not (hashes < share).any() and share < 1:
         raise UsageError(
-            f"no session is in a sample of {100 * share:g} %: the first one comes in at "
+            f"nothing is in a sample of {100 * share:g} %: the first session or prefix comes in at "
             f"{100 * float(hashes.min()):.3g} %"
         )
     return _sampled(trace, units, (hashes < share) | (share >= 1), share, seed)
@@ -84,7 +84,8 @@ def sample_requests(
     count = int(np.searchsorted(held, requests, side="right"))
     if not count:
         raise UsageError(
-            f"no session is in a sample of {requests:,} requests: the first holds {held[0]:,}"
+            f"nothing is in a sample of {requests:,} requests: the first session or prefix holds "
+            f"{held[0]:,}"
         )
     share = float(hashes[order[count]]) if count < len(units) else 1.0
     taken = np.zeros(len(units), dtype=np.bool_)

@@ -124,7 +124,7 @@ def test_a_merge_lays_traces_side_by_side(milepost: Milepost, chats: Path, tmp_p
         (["sample", "FILE", "--share", "0"], 2, "--share: expected above 0"),
         (["sample", "FILE", "--share", "200%"], 2, "--share: expected above 0"),
         (["sample", "FILE", "--share", "1e-9"], 2, "--share: expected a share"),
-        (["sample", "FILE", "--requests", "1"], 2, "no session is in a sample of 1 requests"),
+        (["sample", "FILE", "--requests", "1"], 2, "nothing is in a sample of 1 requests"),
         (["merge", "FILE"], 2, "expected two traces or more"),
         (
             ["merge", "FILE", "FILE", "--offset", "1", "--offset", "2", "--offset", "3"],
@@ -151,3 +151,21 @@ def test_names_that_are_no_trace_are_refused_first(
     ended = milepost("trace", command, "none.jsonl", "--out", tmp_path / "out.csv")
     assert ended.code == 2
     assert "expected a name that ends with" in ended.err
+
+
+def test_answers_are_kept_in_parquet_and_their_loss_in_json_lines_is_said(
+    milepost: Milepost, tmp_path: Path
+) -> None:
+    made = tmp_path / "made.parquet"
+    milepost("trace", "generate", "--out", made, "--generator", "chats", "--requests", "60")
+    told = []
+    for name in ("part.parquet", "part.jsonl"):
+        flags = ("--out", tmp_path / name, "--requests", "30")
+        told.append(milepost("trace", "slice", made, *flags).out)
+    assert "JSON lines hold no answers" not in told[0]
+    assert "JSON lines hold no answers" in told[1]
+    whole, part = open_trace(made), open_trace(tmp_path / "part.parquet")
+    assert whole.after is not None
+    assert part.after is not None
+    ends = whole.tree.stop[whole.after[:30]].tolist()
+    assert part.tree.stop[part.after].tolist() == ends

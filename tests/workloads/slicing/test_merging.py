@@ -75,5 +75,7 @@ def test_what_cannot_be_laid_side_by_side_is_refused() -> None:
     timed, timeless = trace_of([[1]], times=[0]), trace_of([[1]])
     with pytest.raises(UsageError, match="tells times and"):
         merged([timed, timeless])
-    with pytest.raises(UsageError, match="one granularity, found 'small' to 1 tokens"):
+    with pytest.raises(
+        UsageError, match="one granularity, found 'small' to 1 token and 'small' to 16 tokens"
+    ):
         merged([timed, replace(timed, granularity=16)])

@@ -101,9 +101,9 @@ def test_a_system_prompt_of_all_does_not_make_them_one() -> None:
 
 
 def test_a_share_without_a_session_is_refused() -> None:
-    with pytest.raises(UsageError, match="no session is in a sample of"):
+    with pytest.raises(UsageError, match="nothing is in a sample of"):
         sample_share(trace_of([[1], [2]], session=[0, 1]), 1e-9)
-    with pytest.raises(UsageError, match="the first holds 3"):
+    with pytest.raises(UsageError, match="the first session or prefix holds 3"):
         sample_requests(trace_of([[1], [2], [3]], session=[1, 1, 1]), 2)
 
 
