@@ -18,6 +18,7 @@ Float64 = NDArray[np.float64]
 Kind = Literal["blocks", "sessions", "periods"]
 
 BLOCKS = 20  # of the shorter trace, and periods
+MOST_BLOCKS = 2000  # of the longer one, whose blocks are as long
 FEWEST_UNITS = 4
 MOST_SESSION_UNITS = 200  # of the trace with more sessions
 LEAST_IN_SESSIONS = 0.5  # of the requests, for sessions to stand for them
@@ -61,9 +62,13 @@ def sides_of(a: Trace, b: Trace) -> tuple[Side, Side]:
     times = [trace.arrival_seconds for trace in (a, b)]
     spans = [float(each[-1]) for each in times if each is not None and each[-1] > 0]
     span = min(spans) if len(spans) == 2 else None
-    requests = min(len(a), len(b))
+    period = max(min(spans) / BLOCKS, max(spans) / MOST_BLOCKS) if span else None
+    counts = sorted((len(a), len(b)))
+    block = max(-(-counts[0] // BLOCKS), -(-counts[1] // MOST_BLOCKS))
     group = -(-max(_sessions(a), _sessions(b)) // MOST_SESSION_UNITS) or 1
-    one, other = (_side(trace, span, requests, group) for trace in (a, b))
+    one, other = (
+        _side(trace, _same(trace, span, counts[0]), block, period, group) for trace in (a, b)
+    )
     for kind in ("blocks", "sessions"):
         if min(_count(one, kind), _count(other, kind)) < FEWEST_UNITS:
             one.units.pop(kind, None)
@@ -75,18 +80,21 @@ def _count(side: Side, kind: Kind) -> int:
     return int(side.units[kind].max()) + 1 if kind in side.units else 0
 
 
-def _side(trace: Trace, span: float | None, requests: int, group: int) -> Side:
-    """Return a side; `span` and `requests` are those of the shorter trace."""
+def _same(trace: Trace, span: float | None, requests: int) -> Trace:
+    """Return the beginning of a trace that is as long as the shorter one, whose span is known."""
     within = min(len(trace), requests)
     if span is not None:
         within = int(np.searchsorted(_seconds(trace), span, side="right"))
-    same = trace if within == len(trace) else kept(trace, np.arange(within))
-    block = -(-requests // BLOCKS)
+    return trace if within == len(trace) else kept(trace, np.arange(within))
+
+
+def _side(trace: Trace, same: Trace, block: int, period: float | None, group: int) -> Side:
+    """Return a side; `block` requests, `period` seconds and `group` sessions are a unit."""
     last = max(len(trace) // block - 1, 0)  # what is left over belongs to it
     units: dict[Kind, Int64] = {"blocks": np.minimum(np.arange(len(trace)) // block, last)}
     if (trace.session != NO_SESSION).mean() >= LEAST_IN_SESSIONS:
         units["sessions"] = _session_units(trace, group)
-    periods, seconds = (None, None) if span is None else _periods(_seconds(trace), span / BLOCKS)
+    periods, seconds = (None, None) if period is None else _periods(_seconds(trace), period)
     return Side(trace, same, overlaps(same), uses(same), units, periods, seconds)
 
 

@@ -44,6 +44,15 @@ def test_samples_lie_within_each_other(trace: Trace) -> None:
     assert sessions_of(some) < sessions_of(more)
 
 
+def test_samples_of_prefixes_lie_within_each_other(trace: Trace) -> None:
+    marked = replace(without_sessions(trace), output_tokens=np.arange(len(trace)))
+    small, large = (
+        set(sample_share(marked, share).trace.output_tokens.tolist()) for share in (0.05, 0.3)
+    )
+    assert small
+    assert small < large < set(range(len(trace)))
+
+
 def test_sessions_are_whole(trace: Trace) -> None:
     part = sample_share(trace, 0.2).trace
     chosen = list(sessions_of(part))

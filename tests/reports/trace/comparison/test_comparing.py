@@ -9,6 +9,7 @@ import pytest
 
 from reports.trace.comparison.comparing import Comparison, compare_traces
 from reports.trace.comparison.differences import Difference, judged
+from reports.trace.comparison.sides import sides_of
 from simulator.trace import Trace
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.slicing.cutting import by_requests
@@ -115,6 +116,14 @@ def test_two_parts_of_one_traffic_seldom_differ_beyond_chance() -> None:
         parts = by_requests(whole, 1200, 1800), by_requests(whole, 1800, 2400)
         wrong += bool(compare_traces(*parts).of("beyond chance"))
     assert wrong <= 2
+
+
+def test_a_much_longer_trace_has_units_of_bounded_number() -> None:
+    short, long = trace_of([[1], [2]] * 20), trace_of([[at % 7] for at in range(9000)])
+    one, other = sides_of(short, long)
+    assert int(other.units["blocks"].max()) + 1 <= 2000
+    assert int(one.units["blocks"].max()) + 1 == 8  # 40 requests in blocks of 5
+    assert len(other.same) == len(one.same) == 40
 
 
 def test_what_one_trace_alone_tells_is_noted() -> None:
