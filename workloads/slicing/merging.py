@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from simulator.errors import UsageError
 from simulator.trace import NO_LABEL, NO_SESSION, Trace
 from simulator.units import format_count, format_seconds
+from workloads.inspection.overlaps import overlaps
 from workloads.prefixes.prompt_tree import numbered
+from workloads.slicing.coarsening import coarsened
 from workloads.slicing.keeping import TIME_DECIMALS
 
 Int32 = NDArray[np.int32]
@@ -23,14 +25,17 @@ def merged(traces: Sequence[Trace], offsets: Sequence[float] | None = None) -> T
 
     Each trace begins at its offset (in seconds; 0 by default), and the whole at 0. Traces without
     times are interleaved evenly. Nothing is shared between different traces: what their tokens
-    were is not known any more. Sessions and labels are kept apart.
+    were is not known any more. Sessions and labels are kept apart. Overlaps are told to the largest
+    blocks of any.
 
     Raises
     ------
     UsageError
-        Where some traces tell times and others do not, or their granularities differ.
+        Where some traces tell times and others do not, or the largest blocks of any are no whole
+        blocks of another.
     """
     _refuse_unlike(traces)
+    traces, floored = _coarsened(traces)
     names = _names_apart([trace.name for trace in traces])
     times, order = _times(traces, offsets)
     above, stop, first = _trees(traces)
@@ -53,7 +58,7 @@ def merged(traces: Sequence[Trace], offsets: Sequence[float] | None = None) -> T
         labels=labels,
         granularity=traces[0].granularity,
         after=None if after is None else np.where(after < 0, np.int32(-1), numbers[after]),
-        notes=tuple(_notes(traces, names, offsets)),
+        notes=(*_notes(traces, names, offsets), *floored, *_own_notes(traces, names)),
     )
 
 
@@ -64,13 +69,36 @@ def _refuse_unlike(traces: Sequence[Trace]) -> None:
         raise UsageError(
             f"'{one}' tells times and '{other}' does not: they cannot be laid side by side"
         )
-    for trace in traces[1:]:
-        if trace.granularity != traces[0].granularity:
-            told = " and ".join(
-                f"'{each.name}' to {each.granularity:,} token{'s' * (each.granularity > 1)}"
-                for each in (traces[0], trace)
+    coarse = max(traces, key=lambda trace: trace.granularity)
+    for trace in traces:
+        if coarse.granularity % trace.granularity:
+            raise UsageError(
+                f"'{coarse.name}' tells overlaps to {coarse.granularity:,} tokens, which are no "
+                f"whole blocks of '{trace.name}' ({trace.granularity:,} tokens)"
             )
-            raise UsageError(f"a merged trace tells overlaps to one granularity, found {told}")
+
+
+def _coarsened(traces: Sequence[Trace]) -> tuple[list[Trace], list[str]]:
+    """Return all traces in the largest blocks of any, and what that took from the others."""
+    block = max(trace.granularity for trace in traces)
+    alike, notes = [], []
+    for trace in traces:
+        if trace.granularity == block:
+            alike.append(trace)
+            continue
+        alike.append(coarsened(trace, block))
+        notes.append(
+            f"overlaps of '{trace.name}', told to {trace.granularity:,} "
+            f"token{'s' * (trace.granularity > 1)}, are floored to blocks of {block:,}: of its "
+            f"prompt tokens {_seen_before(alike[-1])} are seen before instead of {_seen_before(trace)}"
+        )
+    return alike, notes
+
+
+def _seen_before(trace: Trace) -> str:
+    lengths = trace.prompt_tokens
+    share = np.minimum(overlaps(trace), lengths - 1).sum() / lengths.sum()
+    return f"{100 * float(share):.1f} %"
 
 
 def _names_apart(names: Sequence[str]) -> list[str]:
@@ -174,6 +202,10 @@ def _notes(
             f"what answers begin is known in {', '.join(known)} only: elsewhere a later prompt "
             "that holds an answer brings its tokens itself"
         )
-    for trace, name in zip(traces, names, strict=True):
-        notes += [f"{name}: {note}" for note in trace.notes]
     return notes
+
+
+def _own_notes(traces: Sequence[Trace], names: Sequence[str]) -> list[str]:
+    return [
+        f"{name}: {note}" for trace, name in zip(traces, names, strict=True) for note in trace.notes
+    ]

@@ -9,6 +9,7 @@ from hypothesis import given
 from simulator.errors import UsageError
 from tests.workloads.inspection.small_traces import requests, trace_of
 from tests.workloads.slicing.shapes import shape
+from workloads.inspection.overlaps import overlaps
 from workloads.slicing.keeping import kept
 from workloads.slicing.merging import merged
 
@@ -75,7 +76,14 @@ def test_what_cannot_be_laid_side_by_side_is_refused() -> None:
     timed, timeless = trace_of([[1]], times=[0]), trace_of([[1]])
     with pytest.raises(UsageError, match="tells times and"):
         merged([timed, timeless])
-    with pytest.raises(
-        UsageError, match="one granularity, found 'small' to 1 token and 'small' to 16 tokens"
-    ):
-        merged([timed, replace(timed, granularity=16)])
+    with pytest.raises(UsageError, match="16 tokens, which are no whole blocks of 'small'"):
+        merged([replace(timed, granularity=7), replace(timed, granularity=16)])
+
+
+def test_overlaps_are_told_to_the_largest_blocks_of_any() -> None:
+    fine = trace_of([[1, 2, 3, 4], [1, 2, 3, 5]], times=[0, 1])
+    blocks = replace(trace_of([[1] * 6, [1] * 4 + [2]], times=[0.5, 1.5]), granularity=2)
+    whole = merged([fine, blocks])
+    assert (whole.granularity, whole.problem()) == (2, None)
+    assert overlaps(whole).tolist() == [0, 0, 2, 4]
+    assert "25.0 % are seen before instead of 37.5 %" in whole.notes[1]  # 2 and 3 of 8 tokens
