@@ -90,7 +90,8 @@ def _coarsened(traces: Sequence[Trace]) -> tuple[list[Trace], list[str]]:
         notes.append(
             f"overlaps of '{trace.name}', told to {trace.granularity:,} "
             f"token{'s' * (trace.granularity > 1)}, are floored to blocks of {block:,}: of its "
-            f"prompt tokens {_seen_before(alike[-1])} are seen before instead of {_seen_before(trace)}"
+            f"prompt tokens {_seen_before(alike[-1])} are seen before instead of "
+            f"{_seen_before(trace)}"
         )
     return alike, notes
 
