@@ -87,6 +87,8 @@ CELLS: Mapping[str, str] = {
     "simulated_seconds": "from the first arrival to the end of the last prefill",
     "ideal_saved_tokens": "saved by an unbounded cache with a state everywhere, requests one after "
     "another",
+    "memory_requests": "for how many requests a request is remembered (sessions, queue, bursts): "
+    "what intervals of a single replay rest on",
     "bound_saved_tokens": "the most that any policy could save at this capacity, requests one "
     "after another; empty where it is not known",
     "unbounded_kv_bytes": "KV of all prompts of the trace, each token once",

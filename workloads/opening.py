@@ -35,15 +35,26 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
     DataError
         For a file that cannot be read, does not hold what it should or is of no known format.
     """
+    return open_named(path, format=format, **options)[0]
+
+
+def open_named(
+    path: str | Path, *, format: str | None = None, **options: Any
+) -> tuple[Trace, dict[int, str]]:
+    """Open a trace as `open_trace` does; return also the names that its file gives to sessions.
+
+    A saved trace knows sessions by numbers only.
+    """
     path = Path(path)
     chosen = ReadOptions(**options)
     if is_saved(path):
         refuse_isolation(chosen)
-        return with_jitter(load(path), chosen.jitter)
+        return with_jitter(load(path), chosen.jitter), {}
     rows = read_rows(path, chosen, format)
     if not len(rows) and rows.first_bad is not None:
         raise rows.first_bad
-    return to_trace(rows, trace_name(path), chosen.jitter)
+    names = {number: str(name) for name, number in rows.sessions.items()}
+    return to_trace(rows, trace_name(path), chosen.jitter), names
 
 
 def is_saved(path: Path) -> bool:

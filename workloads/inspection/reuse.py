@@ -77,12 +77,8 @@ def reuse(trace: Trace, used: Uses) -> Reuse:
 
 def lru_curve(trace: Trace, used: Uses) -> LruCurve:
     """Return what LRU caches save of every prompt but its last token, which is never saved."""
-    again = used.again
-    last = used.stop[again] == trace.prompt_tokens[used.request[again]]
-    above = np.sort(used.above[again])
-    reached = np.sort((used.above + used.tokens)[again] - last)
-    saved = _Ramps(above, reached)
-    most = int(reached[-1]) if len(reached) else 0
+    saved = lru_savings(trace, used)
+    most = saved.most
     wanted = np.geomspace(max(most / CURVE_SPAN, 1), max(most, 1), CURVE_POINTS)
     points = np.concatenate([[0], np.unique(wanted.round().astype(np.int64))])
     whole = int(saved(np.array([most]))[0])
@@ -93,14 +89,28 @@ def lru_curve(trace: Trace, used: Uses) -> LruCurve:
     )
 
 
-class _Ramps:
+def lru_savings(trace: Trace, used: Uses) -> Ramps:
+    """Return the tokens that an LRU cache saves, as a function of those that it holds."""
+    again = used.again
+    last = used.stop[again] == trace.prompt_tokens[used.request[again]]
+    above = np.sort(used.above[again])
+    return Ramps(above, np.sort((used.above + used.tokens)[again] - last))
+
+
+class Ramps:
     """Sum of functions that rise from 0 at `start` to `stop - start` at `stop`; both sorted."""
 
     def __init__(self, start: Int64, stop: Int64) -> None:
         self._start, self._starts = start, np.concatenate([[0], np.cumsum(start)])
         self._stop, self._stops = stop, np.concatenate([[0], np.cumsum(stop)])
 
+    @property
+    def most(self) -> int:
+        """Where the last of them has risen; 0 where there is none."""
+        return int(self._stop[-1]) if len(self._stop) else 0
+
     def __call__(self, at: Int64) -> Int64:
+        """Return the sum at each of some points."""
         begun = np.searchsorted(self._start, at)
         ended = np.searchsorted(self._stop, at)
         height: NDArray[np.int64] = (begun - ended) * at - self._starts[begun] + self._stops[ended]

@@ -19,6 +19,7 @@ FLAGS = [f"--{field.name.replace('_', '-')}" for field in fields(TraceFlags)]
 def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> None:
     names = {field.name for field in fields(TraceFlags)}
     options = {field.name for field in fields(ReadOptions)} | {"format"}
+    options -= {"default_template"}  # that of the profile's model, which no user states
     assert names | {"seed"} == options
     assert options <= set(Workload.model_fields)
     assert set(READ_OPTIONS) == options - {"format", "on_bad_line"}
@@ -26,7 +27,10 @@ def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> No
 
 @pytest.mark.parametrize(
     "command",
-    ["run", "sweep", "capacity", "drift", "place", "prototype", "trace inspect", "trace convert"],
+    [
+        *("run", "sweep", "capacity", "drift", "place", "prototype"),
+        *(f"trace {name}" for name in ("inspect", "convert", "slice", "sample", "merge")),
+    ],
 )
 def test_commands_that_read_a_trace_have_all_its_flags(command: str, milepost: Milepost) -> None:
     told = milepost(*command.split(), "--help").out

@@ -1,0 +1,70 @@
+"""`milepost trace merge`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reports.commands.groups import spread
+from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
+from reports.commands.trace.files import Out, refuse_suffix
+from reports.commands.trace.parts import refuse_empty, write_part
+from simulator.errors import UsageError
+
+
+@spread()
+def merge(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Two trace files or folders, or more.")
+    ],
+    out: Out,
+    offset: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME",
+            help="When a trace begins: once for each, or for each but the first.",
+        ),
+    ] = None,
+    reading: FileFlags = FILE_AS_IT_SAYS,
+    json: Json = False,
+) -> None:
+    """Write several traces side by side in time, as one: rates add up.
+
+    Nothing is shared between different traces, and their sessions and labels are kept apart.
+    Flags say how all of them are to be read.
+    """
+    from workloads.opening import open_trace
+    from workloads.slicing.merging import merged
+
+    refuse_suffix(out)
+    if len(files) < 2:
+        raise UsageError("expected two traces or more")
+    offsets = _offsets(offset or (), len(files))
+    traces = []
+    for file in files:
+        traces.append(open_trace(file, **reading.given()))
+        refuse_empty(traces[-1], file)
+    if offsets is not None and traces[0].arrival_seconds is None:
+        raise UsageError("--offset: the traces tell no times")
+    whole = merged(traces, offsets)
+    own = [note for trace in traces for note in trace.notes]
+    write_part(whole, out, whole.notes[: len(whole.notes) - len(own)], as_json=json)
+
+
+def _offsets(given: Sequence[str], files: int) -> list[float] | None:
+    from simulator.units import parse_seconds
+
+    if not given:
+        return None
+    seconds = [parse_seconds(each, "--offset") for each in given]
+    if len(seconds) == files - 1:
+        seconds = [0.0, *seconds]
+    if len(seconds) != files:
+        raise UsageError(
+            f"--offset: expected {files - 1} or {files} times for {files} traces, "
+            f"found {len(given)}"
+        )
+    return seconds

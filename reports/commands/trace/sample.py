@@ -1,0 +1,87 @@
+"""`milepost trace sample`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reports.commands.groups import spread
+from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
+from reports.commands.trace.files import File, Out, refuse_suffix
+from reports.commands.trace.parts import parse_part, refuse_empty, write_part
+from simulator.bounds import MAX_SEED
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from workloads.slicing.curve_error import CurveError, Misses
+
+
+@spread()
+def sample(
+    file: File,
+    out: Out,
+    share: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Of the sessions, as in 10%.")
+    ] = None,
+    requests: Annotated[
+        int | None, typer.Option(min=1, help="Or: at most so many, in whole sessions.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MAX_SEED, help="Another sample, and of --session-rate.")
+    ] = 0,
+    reading: TraceFlags = AS_IT_SAYS,
+    json: Json = False,
+) -> None:
+    """Write a sample of a trace, whole sessions, and say how far its hit rates are off.
+
+    A session is in by a hash of its name: the sample of 5 % lies within that of 10 %. Where a trace
+    tells no sessions, prompts that begin alike stay together.
+    """
+    from workloads.opening import open_named
+    from workloads.slicing.curve_error import curve_error
+    from workloads.slicing.sampling import sample_requests, sample_share
+
+    refuse_suffix(out)
+    if (share is None) == (requests is None):
+        raise UsageError("expected one of --share and --requests")
+    part = None if share is None else parse_part(share, "--share")
+    options = reading.given()
+    if reading.session_rate is not None:
+        options["seed"] = seed
+    trace, names = open_named(file, **options)
+    refuse_empty(trace, file)
+    if part is not None:
+        found = sample_share(trace, part, seed, names)
+    else:
+        assert requests is not None
+        found = sample_requests(trace, requests, seed, names)
+    error = curve_error(trace, found.trace, found.share)
+    taken = replace(found.trace, notes=(*found.trace.notes, _told(error)))
+    write_part(
+        taken,
+        out,
+        taken.notes[len(trace.notes) :],
+        as_json=json,
+        share=found.share,
+        units={"taken": found.taken, "of": found.units},
+        share_of_requests=found.of_whole[0],
+        share_of_prompt_tokens=found.of_whole[1],
+        lru=asdict(error),
+    )
+
+
+def _told(error: CurveError) -> str:
+    return (
+        "LRU hit rates of the sample, in caches scaled by its share, against those of the whole: "
+        f"{_misses(error.corrected)} with SHARDS' correction for the size of the sample; "
+        f"{_misses(error.plain)} without"
+    )
+
+
+def _misses(misses: Misses) -> str:
+    return (
+        f"off by {misses.mean_points:.2f} points in the mean, {misses.most_points:.2f} at most "
+        f"(at {misses.most_at_tokens:,} tokens)"
+    )

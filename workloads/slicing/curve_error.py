@@ -1,0 +1,75 @@
+"""By how much a sample misses the hit rates of the whole trace in LRU caches of every size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.trace import Trace
+from workloads.inspection.reuse import lru_curve, lru_savings
+from workloads.inspection.uses import uses
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Misses:
+    """Absolute differences of two curves of token hit rates, in points of a percentage."""
+
+    mean_points: float
+    most_points: float
+    most_at_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurveError:
+    """The LRU curve of a sample beside that of the whole.
+
+    Parameters
+    ----------
+    capacity_tokens
+        Of the cache that serves the whole; that of the sample holds `share` of it.
+    whole, sample, adjusted
+        Token hit rates; `adjusted` are those of the sample with SHARDS' correction.
+    plain, corrected
+        How far the two of the sample are from the whole.
+    """
+
+    capacity_tokens: tuple[int, ...]
+    whole: tuple[float, ...]
+    sample: tuple[float, ...]
+    adjusted: tuple[float, ...]
+    plain: Misses
+    corrected: Misses
+
+
+def curve_error(whole: Trace, part: Trace, share: float) -> CurveError:
+    """Compare the curves at 100 capacities, evenly spread over their logarithm.
+
+    The correction (SHARDS-adj) takes the prompt tokens that the sample has too few of, beside
+    `share` of all, for hits in a cache of any size: a sample mostly misses or holds too much of
+    what is used most.
+    """
+    used, of_part = uses(whole), uses(part)
+    capacity = np.array(lru_curve(whole, used).capacity_tokens[1:] or (1,), dtype=np.int64)
+    total, held = int(whole.prompt_tokens.sum()), int(part.prompt_tokens.sum())
+    rates = lru_savings(whole, used)(capacity) / total
+    saved = lru_savings(part, of_part)(np.rint(capacity * share).astype(np.int64))
+    expected = share * total
+    adjusted = np.clip((saved + expected - held) / expected, 0.0, 1.0)
+    return CurveError(
+        capacity_tokens=tuple(capacity.tolist()),
+        whole=tuple(rates.tolist()),
+        sample=tuple((saved / held).tolist()),
+        adjusted=tuple(adjusted.tolist()),
+        plain=_misses(capacity, rates, saved / held),
+        corrected=_misses(capacity, rates, adjusted),
+    )
+
+
+def _misses(capacity: NDArray[np.int64], whole: Float64, sample: Float64) -> Misses:
+    apart = 100 * np.abs(whole - sample)
+    worst = int(apart.argmax())
+    return Misses(float(apart.mean()), float(apart[worst]), int(capacity[worst]))
