@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
-import numpy as np
 import torch
 
 from calibration.clock import Clock
-from calibration.estimate import Costs, Estimate, Learned, at_most, core_of, fit_budget
+from calibration.estimate import Estimate, at_most, core_of, fit_budget
 from calibration.journal import Journal
 from calibration.measure.copies import CopyTimer
-from calibration.measure.graphs import GraphTimer, NotCapturableError
+from calibration.measure.graphs import GraphTimer
 from calibration.measure.passes import PassTimer
 from calibration.models.hybrid import HybridModel
-from calibration.plan import FEWEST_REPETITIONS, Block, Item
-
-SAY_EVERY_SECONDS = 5.0
-KNOWN_PACE_ITEMS = 4  # so many items show how fast a machine is
-_NO_MEMORY = ("allocate memory", "out of memory", "_ALLOC_FAILED")
-
-
-class BudgetError(Exception):
-    """The budget is too short for the core of a profile; `missing_seconds` more would do."""
-
-    def __init__(self, missing_seconds: float) -> None:
-        super().__init__(f"{missing_seconds:.0f} s are missing")
-        self.missing_seconds = missing_seconds
-
-
-class Measure(Protocol):
-    """What times items."""
-
-    def seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
-
-    def release(self) -> None:
-        """Let go of memory, after a block or where there is too little."""
+from calibration.paced_run import Measure, PacedRun, Progress
+from calibration.plan import Block, Item
 
 
 class Bench:
@@ -81,30 +57,6 @@ class Bench:
         self._graphs.release()
         self._copies.release()
         free_cached()
-
-
-@dataclass(slots=True)
-class Progress:
-    """Says on stderr, now and then, how far the run is and how long it will take."""
-
-    last: float = 0.0
-
-    def say(
-        self,
-        block: str,
-        needed_seconds: Callable[[], float],
-        spent_seconds: float,
-        budget_left_seconds: float | None,
-    ) -> None:
-        """Print one line if the last one was a while ago; only then it is worked out."""
-        now = time.monotonic()
-        if now - self.last >= SAY_EVERY_SECONDS:
-            self.last = now
-            needed, left = needed_seconds(), budget_left_seconds
-            text = f"{block}: {spent_seconds:.0f} s done, about {needed:.0f} s to go"
-            if left is not None and left < needed:
-                text += f", of which the budget has {max(left, 0):.0f} s"
-            print(text, file=sys.stderr, flush=True)
 
 
 def measure_all(
@@ -150,7 +102,7 @@ def measure_all(
     BudgetError
         If the budget ends before the core has been measured.
     """
-    run = _Run(bench, journal, estimate, budget_seconds, progress or Progress(), now)
+    run = PacedRun(bench, journal, estimate, budget_seconds, progress or Progress(), now)
     run.recall(blocks)
     done: list[Block] = []
     try:
@@ -169,140 +121,10 @@ def measure_all(
     return _left_out(blocks, done)
 
 
-@dataclass(slots=True)
-class _Run:
-    """One run over the blocks."""
-
-    bench: Measure
-    journal: Journal
-    estimate: Estimate
-    budget_seconds: float | None
-    progress: Progress
-    now: Callable[[], float]
-    expected: float = 0.0
-    taken: float = 0.0
-
-    @property
-    def left_seconds(self) -> float | None:
-        """The rest of the budget."""
-        if self.budget_seconds is None:
-            return None
-        return self.budget_seconds - self.journal.spent_seconds
-
-    @property
-    def costs(self) -> Costs:
-        """What items take, as far as is known by now."""
-        return Learned(self.estimate, self.pace, self.journal.last_spent)
-
-    def left_with(self, block: Block) -> float | None:
-        """Return the rest of the budget and what the block has taken of it so far."""
-        left, costs, known = self.left_seconds, self.costs, self.journal.seconds
-        if left is None:
-            return None
-        return left + sum(
-            costs.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
-        )
-
-    def core(self, blocks: Sequence[Block]) -> None:
-        """Measure once what a profile cannot be made without, while there is time."""
-        missing = [item for block in blocks for item in block.items if not self._is_known(item)]
-        for done, item in enumerate(missing):
-            left = self.left_seconds or 0.0
-            pace_is_known = len(self.journal.seconds) >= KNOWN_PACE_ITEMS
-            if left <= 0 or (pace_is_known and self.costs.once_seconds(item) > left):
-                raise BudgetError(self._waiting_seconds(missing[done:]) - left)
-            self._once(item)
-            self._say("core", missing[done + 1 :], ())
-        self.bench.release()
-
-    def _waiting_seconds(self, items: Sequence[Item]) -> float:
-        return sum(map(self.costs.once_seconds, items))
-
-    def _is_known(self, item: Item) -> bool:
-        return item.name in self.journal.seconds or item.name in self.journal.skipped
-
-    def fewest(self, block: Block, later: Sequence[Block]) -> Block:
-        """Return the items of an essential block of which there is time for few repetitions."""
-        few = [at_most(each, FEWEST_REPETITIONS) for each in (block, *later) if each.essential]
-        return fit_budget(few, self.costs, self.left_with(block))[0]
-
-    def recall(self, blocks: Sequence[Block]) -> None:
-        """Learn the pace from what the journal has."""
-        self.expected = sum(map(self._expected_seconds, blocks))
-        self.taken = self.journal.timing_seconds
-
-    def _expected_seconds(self, block: Block) -> float:
-        """Return what the repetitions in the journal were expected to take."""
-        known = self.journal.seconds
-        return sum(
-            self.estimate.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
-        )
-
-    @property
-    def pace(self) -> float:
-        """What repetitions took over what was expected, so far."""
-        return self.taken / self.expected if self.expected else 1.0
-
-    def block(self, block: Block, later: Sequence[Block], seed: int) -> None:
-        """Measure the repetitions of a block that are missing, in shuffled order."""
-        missing = [
-            item
-            for item in block.items
-            for _ in range(block.repetitions - len(self.journal.seconds.get(item.name, ())))
-        ]
-        order = [missing[at] for at in np.random.default_rng(seed).permutation(len(missing))]
-        for done, item in enumerate(order, 1):
-            reserved = sum(map(self.costs.block_seconds, map(core_of, later)))
-            if item.name not in self.journal.skipped and self._has_time_for(item, reserved):
-                self._once(item)
-            self._say(block.name, order[done:], later)
-        self.bench.release()
-
-    def _say(self, name: str, waiting: Sequence[Item], later: Sequence[Block]) -> None:
-        """Tell how far the run is; what is left follows from all that was measured so far."""
-
-        def needed_seconds() -> float:
-            return self._waiting_seconds(waiting) + sum(map(self.costs.block_seconds, later))
-
-        self.progress.say(name, needed_seconds, self.journal.spent_seconds, self.left_seconds)
-
-    def _has_time_for(self, item: Item, reserved_seconds: float) -> bool:
-        """Say whether one more repetition leaves the time that is reserved."""
-        left = self.left_seconds
-        return left is None or left >= reserved_seconds + self.costs.once_seconds(item)
-
-    def _once(self, item: Item) -> None:
-        """Time one repetition, or write down why it cannot be timed."""
-        start = self.now()
-        try:
-            seconds = self.bench.seconds(item)
-        except (NotCapturableError, RuntimeError) as error:
-            if not isinstance(error, NotCapturableError) and not out_of_memory(error):
-                raise
-            self.bench.release()
-            reason = str(error) if isinstance(error, NotCapturableError) else "out of memory"
-            self.journal.add_skipped(item.name, reason, self.now() - start)
-            return
-        spent = self.now() - start
-        self.journal.add_seconds(item.name, seconds, spent)
-        self.expected += self.estimate.once_seconds(item)
-        self.taken += spent
-
-
 def free_cached() -> None:
     """Give memory that torch holds for later back to the device."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def out_of_memory(error: RuntimeError) -> bool:
-    """Say whether an error of torch means that memory ran out, on a device or on the host.
-
-    What torch does not allocate itself, such as a library's workspace, fails with an error of
-    another class.
-    """
-    said = str(error)
-    return isinstance(error, torch.OutOfMemoryError) or any(sign in said for sign in _NO_MEMORY)
 
 
 def _left_out(blocks: Sequence[Block], done: Sequence[Block]) -> list[str]:

@@ -15,10 +15,11 @@ from calibration.assemble import assemble
 from calibration.calibrate import Options, grid_for, tell
 from calibration.clock import clock_for
 from calibration.estimate import Estimate
-from calibration.harness import Bench, BudgetError, free_cached, measure_all, out_of_memory
+from calibration.harness import Bench, free_cached, measure_all
 from calibration.journal import Journal
 from calibration.measured import Measured
 from calibration.models.hybrid import HybridModel, dtype_name
+from calibration.paced_run import BudgetError, out_of_memory
 from calibration.plan import blocks_of
 from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine

@@ -10,8 +10,8 @@ import torch
 
 from calibration import preflight
 from calibration.clock import Clock, clock_for
-from calibration.harness import out_of_memory
 from calibration.models.hybrid import HybridModel, dtype_name
+from calibration.paced_run import out_of_memory
 from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine
 from calibration.prototype.steady import REFERENCE_TOKENS, SteadyClock

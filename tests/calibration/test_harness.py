@@ -10,10 +10,11 @@ from tests.calibration.tiny import torch  # first: it skips where torch is absen
 
 # isort: split
 from calibration.estimate import Estimate
-from calibration.harness import BudgetError, Progress, measure_all, out_of_memory
+from calibration.harness import measure_all
 from calibration.journal import Journal
 from calibration.measure.graphs import NotCapturableError
 from calibration.models.configs import TOY
+from calibration.paced_run import BudgetError, Progress, out_of_memory
 from calibration.plan import Block, Item
 
 ITEMS = tuple(Item("prefill", c, (n,)) for c in (0, 1024) for n in (64, 512))
