@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -32,7 +33,13 @@ Document = TypeVar("Document")
 
 
 def read_document(
-    path: Path, kind: type[Document], what: str, schema_version: int = 1
+    path: Path,
+    kind: type[Document],
+    what: str,
+    schema_version: int = 1,
+    *,
+    unversioned: bool = False,
+    dec_hook: Callable[[Any, Any], Any] | None = None,
 ) -> tuple[Document, dict[str, Any]]:
     """Return a document as `kind` has it, and as plain values with all that it holds.
 
@@ -44,6 +51,10 @@ def read_document(
         A msgspec struct. What its `__post_init__` raises as ValueError is a fault of the file.
     what
         What the file should hold, such as "a manifest", for messages.
+    unversioned
+        Whether a file without a version is of this one.
+    dec_hook
+        Makes what msgspec does not know, such as arrays, of plain values.
 
     Raises
     ------
@@ -54,29 +65,35 @@ def read_document(
     plain = read_json(path, what, LARGEST_FILE_BYTES, constant=float)  # NaN is refused below
     if not isinstance(plain, dict):
         raise DataError(str(path), f"damaged: expected {what} in JSON, an object")
-    found = plain.get("schema_version")
+    found = plain.get("schema_version", schema_version if unversioned else None)
     if isinstance(found, bool) or found != schema_version:
         problem = f"expected {schema_version}, found {printable(repr(found))}"
         raise DataError(str(path), problem, field="schema_version")
     refuse_odd(plain, str(path))
-    return checked(plain, kind, str(path)), plain
+    return checked(plain, kind, str(path), dec_hook), plain
 
 
-def checked(plain: object, kind: type[Document], source: str) -> Document:
+def checked(
+    plain: object,
+    kind: type[Document],
+    source: str,
+    dec_hook: Callable[[Any, Any], Any] | None = None,
+) -> Document:
     """Return decoded JSON as `kind`; DataError for the first field that is not as it says."""
     try:
-        return msgspec.convert(plain, kind, strict=True)
+        return msgspec.convert(plain, kind, strict=True, dec_hook=dec_hook, str_keys=True)
     except msgspec.ValidationError as error:
-        field, problem = explain(str(error))
-        raise DataError(source, printable(_in_words(problem)), field=field) from None
+        field, problem = at_fault(error)
+        raise DataError(source, problem, field=field) from None
 
 
-def _in_words(problem: str) -> str:
-    """Return what msgspec says of bounds in the words of all others."""
+def at_fault(error: msgspec.ValidationError) -> tuple[str | None, str]:
+    """Return the field that is not as it should be, and what was expected and found."""
+    field, problem = explain(str(error))
     bounded = re.fullmatch("Expected `(.+?)`( .+)", problem)
-    return (
-        problem if bounded is None else f"expected {_WORDS.get(bounded[1], bounded[1])}{bounded[2]}"
-    )
+    if bounded is not None:
+        problem = f"expected {_WORDS.get(bounded[1], bounded[1])}{bounded[2]}"
+    return field, printable(problem)
 
 
 def refuse_odd(value: object, source: str, place: str = "", level: int = 0) -> None:

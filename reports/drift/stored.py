@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.documents import at_fault, checked, read_document
 from reports.drift.evaluation import Course
 from reports.drift.findings import SCHEMA_VERSION, Finding, as_json
 from reports.drift.planning import parameters
@@ -23,6 +24,7 @@ from reports.drift.study import CLAIRVOYANT, DriftStudy, Replication
 from reports.drift.windows import FEWEST_WINDOWS, Windows
 from reports.files import write_json
 from reports.stored.records_folder import refuse_foreign
+from reports.stored.sweep_documents import SweptStudy
 from simulator.errors import DataError, UsageError, printable
 from simulator.files import write_text
 
@@ -32,10 +34,6 @@ FILES = (SERIES, JSON, PAGE, "charts")
 _SENSIBLE = msgspec.Meta(ge=0, le=1 << 53)  # of tokens, requests or plans
 _Whole = Annotated[int, _SENSIBLE]
 _Fraction = Annotated[float, _SENSIBLE]
-
-
-class _Head(msgspec.Struct):
-    schema_version: Any = None
 
 
 class _Stored(msgspec.Struct):
@@ -81,15 +79,9 @@ def read_series(folder: Path) -> DriftStudy:
             f"{printable(str(folder))}: no drift study that can be shown again ({SERIES} is "
             "missing); run `milepost drift` again"
         )
-    try:
-        raw = path.read_bytes()
-        schema = msgspec.json.decode(raw, type=_Head).schema_version
-        if schema != SCHEMA_VERSION:
-            problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
-            raise DataError(str(path), problem, field="schema_version")
-        found = msgspec.json.decode(raw, type=_Stored, dec_hook=_array).found
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), f"damaged: {printable(str(error), 120)}") from error
+    what = "a drift study"
+    found = read_document(path, _Stored, what, SCHEMA_VERSION, dec_hook=_array)[0].found
+    checked(found.study, SweptStudy, str(path))  # of which the margins are looked at
     _refuse_misfits(found, str(path))
     return found
 
@@ -100,7 +92,8 @@ def _array(kind: Any, values: object) -> NDArray[Any]:
     try:
         numbers = msgspec.convert(values, list[_Fraction] if dtype is np.float64 else list[_Whole])
     except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from None  # msgspec adds to it which field this is
+        place, problem = at_fault(error)
+        raise ValueError(f"{problem} at {place}") from None  # msgspec adds which field this is
     return np.array(numbers, dtype)
 
 

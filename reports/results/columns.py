@@ -24,7 +24,7 @@ def column(name: str, values: Sequence[Any]) -> pl.Series:
     """
     import polars as pl
 
-    dtype = _known_type(name) or _common_type(values)
+    dtype = known_type(name) or _common_type(values)
     if dtype == pl.String:
         values = [value if value is None else _text(value) for value in values]
     elif dtype == pl.Float64:
@@ -32,7 +32,7 @@ def column(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, values, dtype=dtype)
 
 
-def _known_type(name: str) -> Any:
+def known_type(name: str) -> Any:
     """Return the type of a column that its name tells; None for those of the grid and counts."""
     import polars as pl
 
