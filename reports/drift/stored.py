@@ -7,6 +7,7 @@ lists, numbers with all their digits. The figures and the page are made of it al
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -26,7 +27,7 @@ from reports.files import write_json
 from reports.stored.records_folder import refuse_foreign
 from reports.stored.sweep_documents import SweptStudy
 from simulator.errors import DataError, UsageError, printable
-from simulator.files import write_text
+from simulator.files import escaped_quoted, write_text
 
 SERIES, JSON, PAGE = "series.json", "drift.json", "report.html"
 FILES = (SERIES, JSON, PAGE, "charts")
@@ -49,8 +50,9 @@ def refuse_other_folder(folder: Path) -> None:
 def write_series(folder: Path, found: DriftStudy) -> None:
     """Write `series.json`; UsageError when the folder cannot be written."""
     stored = _Stored(SCHEMA_VERSION, found)
-    raw = msgspec.json.encode(stored, enc_hook=lambda array: array.tolist())
-    write_text(folder / SERIES, raw.decode() + "\n")
+    plain = msgspec.to_builtins(stored, enc_hook=lambda array: array.tolist(), str_keys=True)
+    text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    write_text(folder / SERIES, escaped_quoted(text) + "\n")
 
 
 def write_page(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.results.metrics import BLOCK_COLUMNS
+from simulator.files import escaped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,4 +62,4 @@ def _common_type(values: Sequence[Any]) -> Any:
 
 def _text(value: Any) -> str:
     """Return a value as a study file has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else escaped(str(value))

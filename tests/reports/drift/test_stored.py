@@ -84,7 +84,7 @@ def test_numbers_keep_all_their_digits(left: Path, tmp_path: Path) -> None:
         ("\udcff", "series.json: binary"),
         ("{}", "field 'schema_version': expected 1, found None"),
         ('{"schema_version": 2}', "field 'schema_version': expected 1, found 2"),
-        ('{"schema_version": 1}', "field 'found': missing"),
+        ('{"schema_version": 1}', "field 'found': expected this field, found none"),
     ],
 )
 def test_what_is_damaged_or_newer_is_one_line(
