@@ -101,7 +101,7 @@ def read_artefacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
             )
     manifest = read_document(paths[1], Manifest, "a manifest", SCHEMA_VERSION)[1]
     try:
-        cells = pl.read_parquet(paths[0], glob=False)
+        cells = pl.read_parquet(paths[0].read_bytes())  # its name may be no UTF-8
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(str(paths[0]), "damaged: expected Parquet") from error
     check_cells(cells, str(paths[0]))

@@ -134,7 +134,7 @@ def _read_records(path: Path) -> Columns:
     import polars as pl
 
     try:
-        records = pl.read_parquet(path, glob=False)
+        records = pl.read_parquet(path.read_bytes())  # its name may be no UTF-8
     except FileNotFoundError:
         problem = f"no finished run here ({path.name} is missing)"
         raise UsageError(f"{printable(str(path.parent))}: {problem}") from None
