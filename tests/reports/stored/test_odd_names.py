@@ -51,7 +51,8 @@ def test_text_and_messages_show_it(tmp_path: Path) -> None:
 
 
 def test_runs_in_such_folders_are_compared_and_shown_again(tmp_path: Path) -> None:
-    a = write_run(tmp_path / os.fsdecode(b"a\xff"), [10, 12], [0, 1], [1.0, 2.0])
+    a = tmp_path / os.fsdecode(b"a\xff")
+    write_run(tmp_path / "a", [10, 12], [0, 1], [1.0, 2.0]).rename(a)
     found = compare_folders(a, a)
     folder = tmp_path / os.fsdecode(b"b\xff")
     write_comparison(folder, told(replace(found, notes=(ODD,)), [], f"milepost compare {ODD}"))
