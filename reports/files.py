@@ -7,8 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.errors import DataError, printable
-from simulator.files import unwritable, whole_file, write_text
+from simulator.files import escaped_quoted, unwritable, whole_file, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,26 +15,8 @@ if TYPE_CHECKING:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a whole JSON file with stable bytes, or none; NaN and infinity are refused."""
-    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def read_versioned(path: Path, schema_version: int) -> dict[str, Any]:
-    """Return the JSON object of a file that an earlier command left.
-
-    Raises
-    ------
-    DataError
-        When it is damaged or was written by a newer version.
-    """
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), "damaged: expected JSON") from error
-    schema = found.get("schema_version") if isinstance(found, dict) else None
-    if schema != schema_version:
-        problem = f"expected {schema_version}, found {printable(repr(schema))}"
-        raise DataError(str(path), problem, field="schema_version")
-    return dict(found)
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, escaped_quoted(text) + "\n")
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from pathlib import Path
 from simulator.errors import UsageError, printable
 
 TEMPORARY_PREFIX = ".writing-"
+_HALF = re.compile("[\ud800-\udfff]")
 _tidied: set[Path] = set()  # folders that this process has looked through
 
 
@@ -91,9 +93,22 @@ def _lock(handle: int) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole UTF-8 file, or none."""
+    r"""Write a whole UTF-8 file, or none; what UTF-8 cannot hold is written as \udcff.
+
+    Names of files may have that: halves of surrogate pairs stand for bytes that are no UTF-8.
+    """
     with whole_file(path) as temporary:
-        temporary.write_bytes(text.encode())
+        temporary.write_bytes(text.encode(errors="backslashreplace"))
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with each half of a surrogate pair as six characters, such as \udcff."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def escaped_quoted(text: str) -> str:
+    """Return JSON or TOML that holds such halves within quotes, so that it reads as `escaped`."""
+    return _HALF.sub(lambda half: rf"\\u{ord(half[0]):04x}", text)
 
 
 def unwritable(path: Path, error: OSError) -> UsageError:

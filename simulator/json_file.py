@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,10 +13,15 @@ LARGEST_FILE_BYTES = 16 * 2**20
 _PICKLES = (b"\x80", b"PK\x03\x04")  # of Python, and zipped as torch.save writes them
 
 
-def read_json(path: str | Path, what: str) -> object:
-    """Return the JSON in a regular file of at most 16 MiB.
+def read_json(
+    path: str | Path,
+    what: str,
+    largest_file_bytes: int = LARGEST_FILE_BYTES,
+    constant: Callable[[str], object] | None = None,
+) -> object:
+    """Return the JSON in a regular file of at most 16 MiB, or of what is given.
 
-    NaN, infinity and a field told twice are refused.
+    A field told twice is refused, and so are NaN and infinity.
 
     Parameters
     ----------
@@ -23,6 +29,10 @@ def read_json(path: str | Path, what: str) -> object:
         The file.
     what
         What it should hold, such as "a profile", for messages.
+    largest_file_bytes
+        How long it may be.
+    constant
+        What NaN and infinity become; None where they are refused here.
 
     Raises
     ------
@@ -32,8 +42,9 @@ def read_json(path: str | Path, what: str) -> object:
     source = str(path)
     try:
         return json.loads(
-            _read_text(Path(path), source, what),
-            parse_constant=lambda name: _refuse(source, f"{name} is not a JSON number"),
+            _read_text(Path(path), source, what, largest_file_bytes),
+            parse_constant=constant
+            or (lambda name: _refuse(source, f"{name} is not a JSON number")),
             object_pairs_hook=lambda pairs: _unique(pairs, source),
         )
     except json.JSONDecodeError as error:
@@ -45,15 +56,16 @@ def read_json(path: str | Path, what: str) -> object:
         raise DataError(source, f"not {what}: a number has thousands of digits") from None
 
 
-def _read_text(path: Path, source: str, what: str) -> str:
+def _read_text(path: Path, source: str, what: str, largest_file_bytes: int) -> str:
     """Return the text of a regular file of bounded size."""
     try:
         if path.exists() and not path.is_file():
             raise DataError(source, f"not a regular file: expected {what} in JSON")
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1)
-        if len(data) > LARGEST_FILE_BYTES:
-            raise DataError(source, f"larger than 16 MiB: expected {what} in JSON")
+            data = file.read(largest_file_bytes + 1)
+        if len(data) > largest_file_bytes:
+            most = f"{largest_file_bytes >> 20} MiB"
+            raise DataError(source, f"larger than {most}: expected {what} in JSON")
         if data.startswith(_PICKLES):
             problem = f"a pickle, which may run anything when opened: expected {what} in JSON"
             raise DataError(source, problem)

@@ -97,7 +97,7 @@ def help_words(answer: Answer, found: Found) -> str | None:
     if bound is None:
         return None
     text, value = found["target"]["text"], _bound_value(bound, metric)
-    if answer["memory_can_help"] is None:
+    if answer.get("memory_can_help") is None:
         return f"The bound, a cache that keeps everything, is no better: {value}"
     if answer["memory_can_help"]:
         return (

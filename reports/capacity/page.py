@@ -26,7 +26,8 @@ from reports.capacity.summary import (
     said_of_moves,
 )
 from reports.capacity.target import metric_named
-from reports.files import read_versioned, write_json
+from reports.documents import read_document
+from reports.files import write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
 from reports.page.panel import Panel
@@ -60,7 +61,9 @@ def read_capacity(folder: Path) -> dict[str, Any]:
     DataError
         When it is damaged or was written by a newer version.
     """
-    return read_versioned(folder / JSON, SCHEMA_VERSION)
+    from reports.capacity.stored import StoredCapacity
+
+    return read_document(folder / JSON, StoredCapacity, "an answer", SCHEMA_VERSION)[1]
 
 
 def render_capacity_page(found: Mapping[str, Any]) -> str:
@@ -119,7 +122,7 @@ def _nearest_numbers(found: dict[str, Any]) -> list[Number]:
     if answer is None:
         return []
     metric, trial = metric_named(found["target"]["metric"]), answer["nearest"]
-    value, bound = trial["value"], answer["bound"]
+    value, bound = trial["value"], answer.get("bound")
     most = "n/a" if bound is None else "not served"
     if bound is not None and bound["value"] is not None:
         most = metric.shown(bound["value"])

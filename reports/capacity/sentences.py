@@ -69,7 +69,7 @@ def cautions(answer: Answer) -> list[str]:
         said.append(
             "Nothing smaller was tried: less than one page of KV and one state can save nothing"
         )
-    if not answer["halved"]:
+    if not answer["halved"] and answer["capacity_bytes"] is not None:
         said.append(
             "The grid crosses the target more than once there, so the step before "
             f"{format_bytes(answer['capacity_bytes'])} was not halved"

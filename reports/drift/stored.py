@@ -7,6 +7,7 @@ lists, numbers with all their digits. The figures and the page are made of it al
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.documents import at_fault, checked, read_document
 from reports.drift.evaluation import Course
 from reports.drift.findings import SCHEMA_VERSION, Finding, as_json
 from reports.drift.planning import parameters
@@ -23,8 +25,9 @@ from reports.drift.study import CLAIRVOYANT, DriftStudy, Replication
 from reports.drift.windows import FEWEST_WINDOWS, Windows
 from reports.files import write_json
 from reports.stored.records_folder import refuse_foreign
+from reports.stored.sweep_documents import SweptStudy
 from simulator.errors import DataError, UsageError, printable
-from simulator.files import write_text
+from simulator.files import escaped_quoted, write_text
 
 SERIES, JSON, PAGE = "series.json", "drift.json", "report.html"
 FILES = (SERIES, JSON, PAGE, "charts")
@@ -32,10 +35,6 @@ FILES = (SERIES, JSON, PAGE, "charts")
 _SENSIBLE = msgspec.Meta(ge=0, le=1 << 53)  # of tokens, requests or plans
 _Whole = Annotated[int, _SENSIBLE]
 _Fraction = Annotated[float, _SENSIBLE]
-
-
-class _Head(msgspec.Struct):
-    schema_version: Any = None
 
 
 class _Stored(msgspec.Struct):
@@ -51,8 +50,9 @@ def refuse_other_folder(folder: Path) -> None:
 def write_series(folder: Path, found: DriftStudy) -> None:
     """Write `series.json`; UsageError when the folder cannot be written."""
     stored = _Stored(SCHEMA_VERSION, found)
-    raw = msgspec.json.encode(stored, enc_hook=lambda array: array.tolist())
-    write_text(folder / SERIES, raw.decode() + "\n")
+    plain = msgspec.to_builtins(stored, enc_hook=lambda array: array.tolist(), str_keys=True)
+    text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    write_text(folder / SERIES, escaped_quoted(text) + "\n")
 
 
 def write_page(
@@ -81,15 +81,9 @@ def read_series(folder: Path) -> DriftStudy:
             f"{printable(str(folder))}: no drift study that can be shown again ({SERIES} is "
             "missing); run `milepost drift` again"
         )
-    try:
-        raw = path.read_bytes()
-        schema = msgspec.json.decode(raw, type=_Head).schema_version
-        if schema != SCHEMA_VERSION:
-            problem = f"expected {SCHEMA_VERSION}, found {printable(repr(schema))}"
-            raise DataError(str(path), problem, field="schema_version")
-        found = msgspec.json.decode(raw, type=_Stored, dec_hook=_array).found
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), f"damaged: {printable(str(error), 120)}") from error
+    what = "a drift study"
+    found = read_document(path, _Stored, what, SCHEMA_VERSION, dec_hook=_array)[0].found
+    checked(found.study, SweptStudy, str(path))  # of which the margins are looked at
     _refuse_misfits(found, str(path))
     return found
 
@@ -100,7 +94,8 @@ def _array(kind: Any, values: object) -> NDArray[Any]:
     try:
         numbers = msgspec.convert(values, list[_Fraction] if dtype is np.float64 else list[_Whole])
     except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from None  # msgspec adds to it which field this is
+        place, problem = at_fault(error)
+        raise ValueError(f"{problem} at {place}") from None  # msgspec adds which field this is
     return np.array(numbers, dtype)
 
 

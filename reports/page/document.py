@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 from reports.charts.lint import checked
 from reports.charts.theme import CONFIG
 from reports.page.tables import packed
+from simulator.files import escaped
 
 SCRIPTS = ("charts", "table", "light", "range", "save")  # in the order of what they use
 
@@ -166,5 +167,5 @@ def content_security_policy(scripts: Sequence[str], style: str) -> str:
 
 
 def _digest(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(escaped(text).encode()).digest()).decode()
     return f"'sha256-{digest}'"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.results.metrics import BLOCK_COLUMNS
+from simulator.files import escaped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,7 @@ def column(name: str, values: Sequence[Any]) -> pl.Series:
     """
     import polars as pl
 
-    dtype = _known_type(name) or _common_type(values)
+    dtype = known_type(name) or _common_type(values)
     if dtype == pl.String:
         values = [value if value is None else _text(value) for value in values]
     elif dtype == pl.Float64:
@@ -32,7 +33,7 @@ def column(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, values, dtype=dtype)
 
 
-def _known_type(name: str) -> Any:
+def known_type(name: str) -> Any:
     """Return the type of a column that its name tells; None for those of the grid and counts."""
     import polars as pl
 
@@ -61,4 +62,4 @@ def _common_type(values: Sequence[Any]) -> Any:
 
 def _text(value: Any) -> str:
     """Return a value as a study file has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else escaped(str(value))

@@ -6,16 +6,17 @@ resumed sweep ends with the same bytes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.documents import read_document
 from reports.files import write_csv, write_json, write_parquet
 from reports.results.columns import column
 from reports.results.marks import COLUMN, marks_of
 from reports.stored.journal import Outcome
 from reports.stored.manifest import SCHEMA_VERSION, make_manifest
+from reports.stored.sweep_documents import Manifest, check_cells
 from reports.study.cells import Cell
 from reports.study.sections import Study
 from reports.study.settings import to_toml
@@ -28,21 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_ANSWERS = 6  # that a sweep prints
-MANIFEST_FIELDS = (
-    "title",
-    "command",
-    "milepost_version",
-    "study",
-    "grid",
-    "baseline",
-    "replications",
-    "seed",
-    "warmup_share",
-    "trace",
-    "profile",
-    "failed",
-    "versions",
-)
 PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
     "policy.placer": "placer",
     "policy.eviction": "eviction",
@@ -113,28 +99,13 @@ def read_artefacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
             raise UsageError(
                 f"{printable(str(folder))}: no finished sweep here ({path.name} is missing)"
             )
+    manifest = read_document(paths[1], Manifest, "a manifest", SCHEMA_VERSION)[1]
     try:
-        manifest = json.loads(paths[1].read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(paths[1]), "damaged: expected a manifest in JSON") from error
-    _check_manifest(manifest, str(paths[1]))
-    try:
-        return pl.read_parquet(paths[0]), manifest
-    except (OSError, pl.exceptions.PolarsError) as error:
+        cells = pl.read_parquet(paths[0].read_bytes())  # its name may be no UTF-8
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(str(paths[0]), "damaged: expected Parquet") from error
-
-
-def _check_manifest(manifest: Any, source: str) -> None:
-    """Refuse what is no manifest of this version."""
-    if not isinstance(manifest, dict):
-        raise DataError(source, "damaged: expected a manifest in JSON")
-    found = manifest.get("schema_version")
-    if found != SCHEMA_VERSION:
-        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(found))}"
-        raise DataError(source, problem, field="schema_version")
-    for name in MANIFEST_FIELDS:
-        if name not in manifest:
-            raise DataError(source, "missing", field=name)
+    check_cells(cells, str(paths[0]))
+    return cells, manifest
 
 
 def cells_table(outcomes: Sequence[tuple[Cell, Outcome]]) -> pl.DataFrame:

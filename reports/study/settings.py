@@ -14,6 +14,7 @@ from typing import Any
 from reports.study.lines import lines_of
 from reports.study.own_trace import with_own_trace
 from simulator.errors import SettingError, UsageError, printable
+from simulator.files import escaped_quoted
 
 FILE_LIMIT_BYTES = 1 << 20
 _PATHS = (
@@ -141,7 +142,7 @@ def to_toml(tables: Mapping[str, Any]) -> str:
         if isinstance(table, dict):
             lines += ["", f"[{name}]"] if lines else [f"[{name}]"]
             lines += [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items()]
-    return "\n".join(lines) + "\n"
+    return escaped_quoted("\n".join(lines)) + "\n"
 
 
 def replace_path(spec: Any, place: Callable[[str], str]) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.documents import Text, read_document
 from reports.results.marks import COLUMN, marks_in
 from reports.stored.records_folder import SCHEMA_VERSION
 from reports.study.settings import flatten
@@ -30,6 +31,7 @@ NEEDED = (
 )
 TIMES = ("arrival_seconds", "restore_seconds", "prefill_seconds", "capture_seconds")
 DEPENDENCE = ("session", "document", *TIMES)  # may be absent
+MOST_TOKENS = 1 << 40  # of a request: sums stay within 64 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +73,24 @@ class Run:
         return {name: column[first:] for name, column in self.columns.items()}
 
 
+class _Study(msgspec.Struct, frozen=True):
+    warmup: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0
+
+
+class _Scenario(msgspec.Struct, frozen=True):
+    study: _Study | None = None
+
+
+class _Summary(msgspec.Struct, frozen=True):
+    """What of a summary is looked at; all of scenario, trace and provenance is compared."""
+
+    scenario: _Scenario
+    trace: dict[str, Any]
+    provenance: dict[str, Any] | None = None
+    server: dict[str, Any] | None = None
+    marks: list[Text] | None = None
+
+
 def open_run(folder: Path) -> Run:
     """Read the folder of a run.
 
@@ -99,45 +119,23 @@ def _load(server: Any) -> dict[str, Any]:
 
 def _read_summary(folder: Path) -> dict[str, Any]:
     path = folder / "summary.json"
-    try:
-        summary = json.loads(path.read_bytes())
-    except FileNotFoundError:
+    if not path.is_file():
         problem = f"no finished run here ({path.name} is missing)"
-        raise UsageError(f"{printable(str(folder))}: {problem}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), "damaged: expected a summary in JSON") from error
-    if not isinstance(summary, dict):
-        raise DataError(str(path), "damaged: expected a summary in JSON")
-    found = summary.get("schema_version", SCHEMA_VERSION)
-    if found != SCHEMA_VERSION:
-        problem = f"expected {SCHEMA_VERSION}, found {printable(repr(found))}"
-        raise DataError(str(path), problem, field="schema_version")
-    for name in ("scenario", "trace"):
-        if not isinstance(summary.get(name), dict):
-            raise DataError(str(path), "missing", field=name)
-    _check_warmup(path, summary["scenario"])
-    return summary
-
-
-def _check_warmup(path: Path, scenario: dict[str, Any]) -> None:
-    study = scenario.get("study", {})
-    warmup = study.get("warmup", 0.0) if isinstance(study, dict) else None
-    if isinstance(warmup, bool) or not isinstance(warmup, int | float) or not 0 <= warmup < 1:
-        problem = f"expected a share below 1, found {printable(repr(warmup), 40)}"
-        raise DataError(str(path), problem, field="scenario.study.warmup")
+        raise UsageError(f"{printable(str(folder))}: {problem}")
+    return read_document(path, _Summary, "a summary", SCHEMA_VERSION, unversioned=True)[1]
 
 
 def _facts(summary: dict[str, Any]) -> dict[str, Any]:
     """Return what tells the traces and the versions of two runs apart."""
     trace = {key: value for key, value in summary["trace"].items() if key != "notes"}
-    return {"trace": trace, "provenance": summary.get("provenance", {})}
+    return {"trace": trace, "provenance": summary.get("provenance") or {}}
 
 
 def _read_records(path: Path) -> Columns:
     import polars as pl
 
     try:
-        records = pl.read_parquet(path, glob=False)
+        records = pl.read_parquet(path.read_bytes())  # its name may be no UTF-8
     except FileNotFoundError:
         problem = f"no finished run here ({path.name} is missing)"
         raise UsageError(f"{printable(str(path.parent))}: {problem}") from None
@@ -157,8 +155,16 @@ def _array(path: Path, records: pl.DataFrame, name: str) -> NDArray[Any]:
         raise DataError(str(path), "missing", field=name)
     column = records[name]
     if name in {"ttft_seconds", *TIMES} and column.dtype == pl.Float64:
-        return column.fill_null(np.nan).to_numpy()
+        seconds = column.fill_null(np.nan).to_numpy()
+        if (np.isinf(seconds) | (seconds < 0)).any():
+            raise DataError(str(path), "expected seconds, 0 or more", field=name)
+        return seconds
     if not column.dtype.is_integer() or column.null_count():
         found = f"{column.dtype}, {column.null_count()} nulls"
         raise DataError(str(path), f"expected whole numbers, found {found}", field=name)
-    return column.cast(pl.Int64).to_numpy()
+    whole = column.cast(pl.Int64, strict=False)
+    least = -1 if name in DEPENDENCE else 0
+    if whole.null_count() or (whole < least).any() or (whole > MOST_TOKENS).any():
+        problem = f"expected whole numbers from {least} to {MOST_TOKENS:,}"
+        raise DataError(str(path), problem, field=name)
+    return whole.to_numpy()

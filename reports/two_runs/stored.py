@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.files import make_folder, read_versioned, write_json
+from reports.documents import read_document
+from reports.files import make_folder, write_json
 from reports.results.margins import Margins
 from reports.statistics import Estimate
 from reports.stored.records_folder import refuse_foreign
@@ -14,7 +15,6 @@ from reports.two_runs.measures import measures_named
 from reports.two_runs.outcome import Change, Compared, TwoRuns
 from reports.two_runs.shown import as_json
 from reports.version import version
-from simulator.errors import DataError, UsageError, printable
 from simulator.files import write_text
 
 SCHEMA_VERSION = 1
@@ -60,24 +60,21 @@ def read_comparison(folder: Path) -> dict[str, Any]:
     DataError
         When it is damaged or was written by a newer version.
     """
-    path = folder / JSON
-    kept = read_versioned(path, SCHEMA_VERSION)
-    try:
-        two_runs(kept)
-    except (KeyError, TypeError, AttributeError, UsageError) as error:
-        raise DataError(str(path), f"damaged: {printable(str(error), 80)}") from error
-    return kept
+    from reports.two_runs.document import StoredComparison
+
+    return read_document(folder / JSON, StoredComparison, "a comparison", SCHEMA_VERSION)[1]
 
 
 def two_runs(kept: Mapping[str, Any]) -> TwoRuns:
     """Return the comparison that `told` told of."""
-    margins = Margins(**kept.get("margins", {}))
+    limits = kept.get("margins")
+    margins = Margins() if limits is None else Margins(limits["points"], limits["times"])
     return TwoRuns(
         kind=kept["kind"],
         a=kept["a"],
         b=kept["b"],
         paired=kept["paired"],
-        changes=tuple(Change(**change) for change in kept["changes"]),
+        changes=tuple(Change(each["key"], each["a"], each["b"]) for each in kept["changes"]),
         comparisons=tuple(_compared(row, margins) for row in kept["comparisons"]),
         requests=dict(kept["requests"]),
         lost_tokens={name: (both["a"], both["b"]) for name, both in kept["lost_tokens"].items()},

@@ -77,14 +77,14 @@ def test_numbers_keep_all_their_digits(left: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        ("", "damaged: "),
-        ("{", "damaged: "),
-        ("[]", "damaged: Expected `object`"),
-        ("[" * 100_000, "damaged: "),
-        ("\udcff", "damaged: "),
+        ("", "series.json:1: not JSON"),
+        ("{", "series.json:1: not JSON"),
+        ("[]", "series.json: damaged: expected a drift study"),
+        ("[" * 100_000, "series.json: not a drift study: nested too deeply"),
+        ("\udcff", "series.json: binary"),
         ("{}", "field 'schema_version': expected 1, found None"),
         ('{"schema_version": 2}', "field 'schema_version': expected 1, found 2"),
-        ('{"schema_version": 1}', "damaged: Object missing required field `found`"),
+        ('{"schema_version": 1}', "field 'found': expected this field, found none"),
     ],
 )
 def test_what_is_damaged_or_newer_is_one_line(
@@ -94,7 +94,7 @@ def test_what_is_damaged_or_newer_is_one_line(
     ended = milepost("report", folder)
     assert ended.code == 3
     assert ended.err.count("\n") == 1
-    assert f"series.json: {told}" in ended.err
+    assert told in ended.err
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_is_damaged_or_newer_is_one_line(
         ("budget", 0, "field 'budget': damaged"),
         ("windows.first", -1, "field 'windows': damaged"),
         ("windows.count", 5, "field 'windows': damaged"),
-        ("windows.width", 10**30, "damaged: "),
+        ("windows.width", 10**30, "field 'found.windows.width': expected"),
         ("windows.width", 10**9, "field 'replications': damaged"),
         ("placers", [], "field 'placers': damaged"),
         ("placers.0", "branch", "field 'placers': damaged"),
@@ -116,9 +116,13 @@ def test_what_is_damaged_or_newer_is_one_line(
         ("replications.0.overlap_tokens", [1.0], "field 'replications': damaged"),
         ("replications.0.overlaps.depths", [16] * 600, "field 'replications': damaged"),
         ("replications.0.overlaps.depths", [0] * 700, "field 'replications': damaged"),
-        ("replications.0.overlaps.depths", [10**30], "Expected `int` <= 9007199254740992"),
-        ("replications.0.overlap_tokens", [1e300], "Expected `float` <= 9007199254740992"),
-        ("replications.0.overlap_tokens", ["1"], "at `$[0]` - at `$.found.replications[0].over"),
+        ("replications.0.overlaps.depths", [10**30], "expected a whole number of 64 bits"),
+        ("replications.0.overlap_tokens", [1e300], "expected a number <= 9007199254740992"),
+        (
+            "replications.0.overlap_tokens",
+            ["1"],
+            "field 'found.replications[0].overlap_tokens': expected a number, found str at [0]",
+        ),
     ],
 )
 def test_parts_that_contradict_each_other_are_refused(
