@@ -27,11 +27,16 @@ from reports.study.traces import (
     store_trace,
     with_times,
 )
+from simulator.file_memory import remembered
 from simulator.files import remove_leftovers
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from simulator.result import Result
     from simulator.simulation import Scenario
+    from simulator.trace import Trace
 
 Progress = Callable[[int, int], None]
 Outcomes = list[tuple[Cell, Outcome]]
@@ -178,8 +183,9 @@ def simulate_cell(task: CellTask) -> Outcome:
     """Simulate one cell."""
     from reports.results.bound import all_served, stored_bound
     from reports.results.metrics import blocks, flat_metrics
+    from reports.results.positions import flat_positions
 
-    scenario, result = _replayed(task)
+    trace, scenario, result = _replayed(task)
     warmup = task.cell.study.study.warmup_share
     bound = stored_bound(task.trace, scenario, warmup) if all_served(result) else None
     first = counted_from(task.facts.requests, warmup)
@@ -189,21 +195,32 @@ def simulate_cell(task: CellTask) -> Outcome:
         "bound_saved_tokens": bound,
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
         **blocks(result, warmup),
+        **flat_positions(
+            task.cell.study.policy.placer, trace, scenario, result, warmup, forks(task.trace)
+        ),
     }
     return Outcome(task.identity, metrics)
 
 
 def look_at_cell(task: CellTask) -> Outcome:
     """Simulate one cell only to see where it settles."""
-    return Outcome(task.identity, seen_metrics(_replayed(task)[1]))
+    return Outcome(task.identity, seen_metrics(_replayed(task)[2]))
 
 
-def _replayed(task: CellTask) -> tuple[Scenario, Result]:
+@remembered(maxsize=8, ours=True)
+def forks(path: Path) -> NDArray[np.int64]:
+    """Return when the branch points of a stored workload were first seen."""
+    from reports.results.positions.forks import forks_seen
+
+    return forks_seen(open_stored(path))
+
+
+def _replayed(task: CellTask) -> tuple[Trace, Scenario, Result]:
     from simulator.simulation import simulate
 
     trace = with_times(open_stored(task.trace), task.cell.study, task.cell.seed)
     scenario = scenario_of(task.cell)
-    return scenario, simulate(trace, scenario)
+    return trace, scenario, simulate(trace, scenario)
 
 
 def study_hash(study: Study, cells: Sequence[Cell]) -> str:
