@@ -211,7 +211,8 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
         "positions_from_end": ("From the end of the prompt", floored + octaves),
         "positions_from_branch": (
             "From the branch",
-            "Where the prompt left what had been prefilled before. " + floored + octaves,
+            "Where the prompt left what had been prefilled before; its start, where it shares "
+            "nothing. " + floored + octaves,
         ),
         "positions_by_label": (
             Markup("From the branch, by label, under {}").format(followed),

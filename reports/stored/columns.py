@@ -111,7 +111,7 @@ CELLS: Mapping[str, str] = {
     "bins_from_end": "states by tokens from the end of the prompt, 49 octaves: 24 before it, from "
     "the furthest on, at it, 24 behind it",
     "bins_from_branch": "the same from the branch: where the prompt diverged from what had been "
-    "prefilled",
+    "prefilled, which is its start where it shares nothing",
     "bins_labels": "the labels that stored most states, up to five; none where the trace has but "
     "one",
     "bins_labels_from_start": "`bins_from_start` of each of them, one after another",

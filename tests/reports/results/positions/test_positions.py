@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from reports.results.positions import flat_positions, positions_of
 from reports.results.positions.columns import BIN_COLUMNS, COUNTS, WORDS
+from reports.results.positions.figures import Positions
 from reports.results.positions.forks import NEVER, forks_seen
 from reports.results.positions.histograms import OCTAVES, all_counts, ends, octave
 from simulator.simulation import simulate
 from tests.contracts.test_placers import SPECS
 from tests.reports.results.positions.traces import by_request, positions, questions, scenario
+from tests.simulator.placers import AtTheEnd
 from tests.simulator.prompts import trace_of
 from workloads.synthetic import SyntheticSpec, generate
 
@@ -137,3 +140,27 @@ def test_a_cell_has_the_columns_that_are_told() -> None:
     assert [len(cell[name]) for name in BIN_COLUMNS] == [24, 49, 49, 2, 48, 98, 98]
     assert sum(cell[name] for name in COUNTS) == 4
     assert json.loads(json.dumps(cell)) == cell
+
+
+def test_states_of_an_answer_are_told_apart() -> None:
+    """Two prompts of 3 tokens, whose answers end at 5 and 6, and a state at the end of each."""
+    trace = trace_of([(1, 2, 3), (9, 8, 7)], answers=[(4, 5), (6, 5, 4)])
+    how = replace(scenario("last"), placer=AtTheEnd())
+    told = positions_of("end", trace, how, simulate(trace, how), 0.0)
+    assert (told["states"], told["in_answer"]) == (2, 2)
+    assert told["words"] == "`end` stores 1.00 states a request: all in the answer"
+    assert told["from_end"] == [{"least": 2, "greatest": 3, "states": 2}]
+
+
+def test_the_branch_is_where_prompts_left_what_had_been_prefilled() -> None:
+    """The second comes while the first runs, and shares 4,000 tokens with nothing that is done."""
+    trace = questions(LENGTHS).with_arrivals(np.array([0.0, 1e-3, 1e3]))
+    how = replace(scenario("last"), server="queue")
+    result = simulate(trace, how)
+    assert result.columns["overlap_tokens"].tolist() == [0, 4000, 4000]
+    stored = Positions.of("last", trace, how, result, 0.0, None).stored
+    assert stored.requests.branch.tolist() == [0, 4000, 4000]  # matched when the first had ended
+    together = questions(LENGTHS).with_arrivals(np.array([0.0, 0.0, 1e3]))
+    result = simulate(together, how)
+    stored = Positions.of("last", together, how, result, 0.0, None).stored
+    assert stored.requests.branch.tolist() == [0, 0, 4000]  # matched at one instant
