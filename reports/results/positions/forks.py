@@ -61,13 +61,14 @@ def at_forks(
     if trace.after is not None:
         after = trace.after[request]
         node = np.where((position > tree.stop[node]) & (after >= 0), after, node)
+    ends, start, parent = floored(grid, tree.stop), tree.start, tree.parent
     walking = np.arange(len(position))
     while len(walking):
         here, wanted = node[walking], position[walking]
-        hit = (floored(grid, tree.stop[here]) == wanted) & (seen[here] <= request[walking])
+        hit = (ends[here] == wanted) & (seen[here] <= request[walking])
         found[walking[hit]] = True
-        walking = walking[~hit & (tree.start[here] >= wanted)]
-        node[walking] = tree.parent[node[walking]]
+        walking = walking[~hit & (start[here] >= wanted)]
+        node[walking] = parent[node[walking]]
     return found
 
 

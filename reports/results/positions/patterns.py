@@ -98,7 +98,7 @@ def _candidates(distances: Whole, stored: Stored) -> Iterator[int]:
     """Yield the periods that positions suggest: what divides all, and gaps of a request."""
     step = stored.grid.step
     gaps = np.diff(stored.position)[np.diff(stored.row) == 0]
-    yield from {int(np.gcd.reduce(distances))} - set(range(max(2 * step, 2)))
+    yield from {int(np.gcd.reduce(distances))} - {0, 1}
     found: list[int] = []
     if len(gaps):  # of floored positions they differ, and their mean is nearly the period
         found += [int(np.median(gaps)), *(round(float(gaps.mean()) / d) * d for d in ROUND)]

@@ -16,6 +16,8 @@ PLACES = {
     "in_answer": "in the answer",
     "elsewhere": "elsewhere",
 }
+POINTED = ("at_end", "at_branch", "in_answer")
+OFFSETS = ("before_end", "from_start")  # several of which may fit by chance
 LEAST_TOLD = 0.005  # a smaller share is not told
 EVEN, LEAST_EVEN = 0.1, 20  # distance from a uniform law (Kolmogorov), and states to tell it
 
@@ -34,10 +36,12 @@ def places(stored: Stored) -> str:
     """Say where the states lie, the most frequent place first."""
     kinds = stored.kinds()
     shares = {kind: float(which.mean()) for kind, which in kinds.items()}
-    if shares["elsewhere"] > 1 - NEARLY_ALL:
-        whole = pattern_of(stored)
-        if whole is not None:
-            return f"nearly all {whole.words()}"
+    if max(shares[kind] for kind in POINTED) < NEARLY_ALL:
+        found = pattern_of(stored)
+        several = found is not None and found.kind in OFFSETS and len(found.tokens) > 1
+        by_chance = several and shares["elsewhere"] < NEARLY_ALL
+        if found is not None and not by_chance:
+            return f"nearly all {found.words()}"
     order = sorted(shares, key=lambda kind: (kind == "elsewhere", -shares[kind]))
     rest = _elsewhere(stored.where(kinds["elsewhere"]))
     return ", ".join(

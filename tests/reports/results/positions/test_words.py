@@ -99,3 +99,11 @@ def test_what_is_near_to_nothing_is_called_so() -> None:
 )
 def test_the_block_of_vllm_is_that_of_its_documentation(model: str, block: int) -> None:
     assert block_tokens(open_profile(f"analytic:model=qwen3.5-{model}")) == block
+
+
+def test_every_position_of_the_grid_is_a_period_too() -> None:
+    """Whatever points of the prompt its positions fall on."""
+    found = positions("block:size=64", questions(LENGTHS), alignment=64)
+    assert found.words.endswith(" states a request: nearly all every 64 tokens")
+    assert found.nearest is not None
+    assert found.nearest.setting == "TensorRT-LLM with an interval of 64 tokens"
