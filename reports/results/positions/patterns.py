@@ -64,7 +64,8 @@ def multiples(requests: Requests, every: int, origin: Whole, stop: Whole) -> tup
 
 def keys(row: Whole, position: Whole, width: int) -> Whole:
     """Return one number a request and stretch of `width` tokens, sorted, each once."""
-    return np.unique((row << 40) + position // width)
+    found = np.sort((row << 40) + position // width)  # far faster here than the hashes of unique
+    return found[np.diff(found, prepend=-1) != 0]
 
 
 def agreement(mine: Whole, states: int, theirs: Whole) -> tuple[float, int]:
