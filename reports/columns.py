@@ -38,6 +38,8 @@ RECORDS: Mapping[str, str] = {
     "ttft_seconds": "time to first token, the sum of the four; empty where it did not finish",
     "session": "the conversation that the request belongs to; -1 where the trace tells none",
     "document": "a number that prompts share which begin with the same tokens",
+    "checkpoint_positions": "where the states lie that the request stored, a list of tokens from "
+    "the start, ascending",
 }
 
 CELLS: Mapping[str, str] = {
@@ -100,7 +102,25 @@ CELLS: Mapping[str, str] = {
     "block_kv_bytes": "KV in the cache after the last request, in bytes",
     "block_checkpoint_bytes": "states in the cache after the last request, in bytes",
     **{f"block_{name}": told for name, told in LOST.items()},
+    "positions_at_end": "states that were stored at the end of the prompt, as floored",
+    "positions_at_branch": "of the others, those where prompts had been seen to diverge or to end",
+    "positions_in_answer": "states that lie behind the prompt, in its answer",
+    "positions_elsewhere": "all other states that were stored",
+    "positions_words": "one sentence on where states lie",
+    "positions_nearest": "the engine setting that is nearest to it; empty where none was stored",
+    "bins_from_start": "states by tokens from the start, 24 octaves: 1, 2 to 3, 4 to 7, ..., from "
+    "8,388,608 on",
+    "bins_from_end": "states by tokens from the end of the prompt, 49 octaves: 24 before it, from "
+    "the furthest on, at it, 24 behind it",
+    "bins_from_branch": "the same from the branch: where the prompt diverged from what had been "
+    "prefilled, which is its start where it shares nothing",
+    "bins_labels": "the labels that stored most states, up to five; none where the trace has but "
+    "one",
+    "bins_labels_from_start": "`bins_from_start` of each of them, one after another",
+    "bins_labels_from_end": "`bins_from_end` of each of them, one after another",
+    "bins_labels_from_branch": "`bins_from_branch` of each of them, one after another",
 }
+LISTS = ("block_", "bins_")  # how the names of list columns begin
 GRID_KEY = "SECTION.KEY"
 BY_GRID = "what the grid varies, under the name of the setting, such as `arrivals.rate`"
 PAGE = """\
@@ -118,7 +138,7 @@ Of `milepost run --out DIR`: a row a request, in the order of the trace, the war
 ## cells.parquet and cells.csv
 
 Of `milepost sweep`: a row a cell, that is a combination of the grid in one replication. `cells.csv`
-has the same rows and columns but for those of blocks; what is not known is empty.
+has the same rows and columns but for the lists below; what is not known is empty.
 
 {cells}
 
@@ -128,6 +148,13 @@ In `cells.parquet` alone. Each is a list: of up to 64 blocks of consecutive requ
 sum over the block, or what is said. Intervals of a single replay are resampled from them.
 
 {blocks}
+
+### Positions
+
+In `cells.parquet` alone: how many of the states that were stored lie how far from a point. Both are
+floored to where states may lie.
+
+{bins}
 
 ## series.json
 
@@ -155,12 +182,13 @@ def cell_column(name: str) -> str | None:
 
 def page() -> str:
     """Return `docs/columns.md`."""
-    flat = {name: told for name, told in CELLS.items() if not name.startswith("block_")}
+    flat = {name: told for name, told in CELLS.items() if not name.startswith(LISTS)}
     blocks = {name: told for name, told in CELLS.items() if name.startswith("block_")}
     return PAGE.format(
         records=_table(RECORDS),
         cells=_table({**flat, GRID_KEY: BY_GRID}),
         blocks=_table(blocks),
+        bins=_table({name: told for name, told in CELLS.items() if name.startswith("bins_")}),
         replication=_table(series("Replication")),
         course=_table(series("Course")),
         distance=_table(series("Distance")),

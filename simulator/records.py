@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable
 from struct import Struct
 
 import numpy as np
@@ -59,10 +61,27 @@ class Records:
 
     def __init__(self, requests: int) -> None:
         self._rows = bytearray(requests * _ROW.size)
+        self._positions = array("q")  # of all states that were stored, request by request
+        self._writers = array("q")  # the requests that stored any, in that order
 
     def add(self, request: int, *values: float) -> None:
         """Write the row of `request`: whole numbers for the rest of COUNT_COLUMNS, then seconds."""
         _ROW.pack_into(self._rows, request * _ROW.size, request, *values)
+
+    def add_positions(self, request: int, positions: Iterable[int]) -> None:
+        """Note where `request` has stored states, as many as its row counts; at most once each."""
+        self._writers.append(request)
+        self._positions.extend(positions)
+
+    def positions(self) -> NDArray[np.int64]:
+        """Return where all states were stored, int64, in the order of the trace and ascending.
+
+        `checkpoints_written` tells how many of them are of each request.
+        """
+        writers = np.array(self._writers, dtype=np.int64)  # copies: the arrays may go on growing
+        written = np.frombuffer(self._rows, dtype=_ROW_TYPE)["checkpoints_written"][writers]
+        order = np.argsort(np.repeat(writers, written), kind="stable")
+        return np.array(self._positions, dtype=np.int64)[order]
 
     def columns(self) -> dict[str, NDArray[np.int64] | NDArray[np.float64]]:
         """Return the columns by name, rows in the order of the trace, absent requests left out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,9 @@ class Result:
     full_seconds
         float64, one a row: its prefill, nothing being saved. None for the instant server, which
         has no clock and so no load.
+    positions
+        int64: where states were stored, in tokens from the start, of all rows one after another;
+        `checkpoints_written` tells how many are of each row.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -69,6 +72,7 @@ class Result:
     simulated_seconds: float
     wall_seconds: float
     full_seconds: NDArray[np.float64] | None = None
+    positions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def summary(
         self, warmup_share: float = 0.0, percentile_names: Iterable[str] = ()

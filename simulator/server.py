@@ -85,7 +85,7 @@ class Prefills:
         """Publish what a request has computed, release what it used, and record it."""
         self.cache.publish(grant, arrival_seconds + wait_seconds + sum(seconds))
         self.cache.release(grant)
-        pool = self.cache.store.pool
+        pool, written = self.cache.store.pool, grant.written
         self.records.add(
             request,
             FINISHED,
@@ -95,7 +95,7 @@ class Prefills:
             grant.kv_depth,
             *grant.losses,
             0,  # it was served
-            len(grant.written),
+            len(written),
             pool.checkpoints,
             pool.checkpoint_bytes,
             pool.kv_bytes,
@@ -103,6 +103,8 @@ class Prefills:
             wait_seconds,
             *seconds,
         )
+        if written:
+            self.records.add_positions(request, [state.position for state in written])
         if self._on_finished is not None:
             self._on_finished()
 

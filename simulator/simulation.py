@@ -146,6 +146,7 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
         simulated_seconds=float(env.now),
         wall_seconds=0.0,
         full_seconds=None if scenario.server == "instant" else _full_seconds(columns, world.costs),
+        positions=prefills.records.positions(),
     )
 
 

@@ -15,6 +15,7 @@ from reports.charts.course import losses_over_time, rate_over_time
 from reports.charts.lines import capacity_curve, pareto
 from reports.charts.lint import checked
 from reports.charts.occupancy import most_held, occupancy
+from reports.charts.positions import distances, distances_by_label, kinds_stored, storing
 from reports.charts.theme import CONFIG
 from reports.results.comparison import compare
 from reports.results.points import MOST_SERIES, World
@@ -32,6 +33,11 @@ TITLES = {
     "difference_ttft": "Mean time to first token",
     "capacity_curve": "Token hit rate against capacity",
     "losses": "What became of the prompt tokens",
+    "positions": "Where states are stored",
+    "positions_from_start": "States stored, by tokens from the start",
+    "positions_from_end": "States stored, by tokens from the end of the prompt",
+    "positions_from_branch": "States stored, by tokens from where the prompt diverges",
+    "positions_by_label": "States stored, by tokens from where the prompt diverges and by label",
     "rate_over_time": "Token hit rate over time",
     "losses_over_time": "What became of the prompt tokens over time",
     "losses_over_time_baseline": "What became of the prompt tokens over time",
@@ -77,6 +83,7 @@ def _world_charts(world: World, followed: int) -> dict[str, Drawing]:
         "difference_ttft": differences(world, "ttft_seconds"),
         "capacity_curve": capacity_curve(world),
         "losses": losses(world),
+        **_positions(world, max(followed, 2)),
         "rate_over_time": rate_over_time(world),
         **_followed(world, followed),
     }
@@ -131,6 +138,19 @@ def _followed(world: World, most: int) -> dict[str, Any]:
     return {name: charts[name] for name in TITLES if name in charts}
 
 
+def _positions(world: World, most: int) -> dict[str, Any]:
+    """Return where policies store states, of so many of them how far from each point."""
+    points = storing(world)
+    best = [point for point in points if point is world.best]
+    return {
+        "positions": kinds_stored(world),
+        "positions_from_start": distances(world, "start", most),
+        "positions_from_end": distances(world, "end", most),
+        "positions_from_branch": distances(world, "branch", most),
+        "positions_by_label": distances_by_label(world, [*best, *points][:most]),
+    }
+
+
 def _finished(chart: Drawing, title: str) -> Drawing:
     chart.title = title
     chart.config = alt.Config(**CONFIG)
@@ -150,7 +170,7 @@ def _whose(name: str, world: World) -> str:
     """Return the policy that a chart is of, or is compared with; empty for a chart of all."""
     if name.startswith("difference"):
         return f" less that of {world.baseline_name},"
-    if name.startswith(("losses_over", "occupancy")) and world.best:
+    if name.startswith(("losses_over", "occupancy", "positions_by")) and world.best:
         best = world.best.series.name
         return f", {world.baseline[best] if name.endswith('baseline') else best},"
     return ""

@@ -174,6 +174,7 @@ class Replay:
         return {
             **result.summary(study.warmup_share, study.percentile_names),
             "bound_saved_tokens": self.bound(result),
+            "positions": self.positions(result),
             "marks": list(marks_of(self.cell.study.policy.model_dump())),
             "scenario": self.cell.study.resolved(),
             "trace": self.plan()["trace"],
@@ -188,6 +189,15 @@ class Replay:
             return None
         study = self.cell.study
         return bound_saved_tokens(self.trace, build_scenario(study), study.study.warmup_share)
+
+    def positions(self, result: Result) -> dict[str, Any]:
+        """Return where the states lie that were stored."""
+        from reports.results.positions import positions_of
+        from reports.study.scenario import build_scenario
+
+        study = self.cell.study
+        scenario, share = build_scenario(study), study.study.warmup_share
+        return positions_of(study.policy.placer, self.trace, scenario, result, share)
 
     def plan(self) -> dict[str, Any]:
         """Return what will be replayed."""

@@ -11,6 +11,7 @@ from reports.charts import world_charts
 from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading, occurring
 from reports.charts.occupancy import KINDS, kinds_held
 from reports.charts.over_time import Clock, blocks_of
+from reports.charts.positions import KIND_COLOURS, kinds_told, storing
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
 from reports.page.panel import Range
@@ -61,6 +62,8 @@ class Section:
     fate_colours: list[tuple[str, str]]
     meanings: list[tuple[str, str]]
     held: list[tuple[str, str]]
+    stored: list[tuple[str, str]]
+    told: list[tuple[str, str]]
     panels: dict[str, Panel]
     headings: tuple[tuple[str, str], ...]
     rows: list[list[Cell]]
@@ -95,6 +98,8 @@ def section(number: int, world: World, worlds: int) -> Section:
         [(fate.name, FATES.get(fate.key, GREY)) for fate in occurring(world.at(world.focus))],
         [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
         [(kind, KINDS[kind]) for kind in kinds_held(world.at(world.focus))],
+        [(kind, KIND_COLOURS[kind]) for kind in kinds_told(storing(world.shown))],
+        positions_told(world, MOST_FOLLOWED // worlds),
         _panels(number, world, MOST_FOLLOWED // worlds),
         headings(world),
         rows,
@@ -102,6 +107,13 @@ def section(number: int, world: World, worlds: int) -> Section:
         world.capacities if len(world.capacities) > 1 and len(rows) > MOST_PLAIN else (),
         _range(world),
     )
+
+
+def positions_told(world: World, most: int) -> list[tuple[str, str]]:
+    """Return where policies store states in words, and the engine setting nearest to it."""
+    rows = [point.rows[0] for point in storing(world.shown)[: max(most, 2)]]
+    found = [(row.get("positions_words"), row.get("positions_nearest") or "") for row in rows]
+    return [(words, nearest) for words, nearest in found if words]
 
 
 def _range(world: World) -> Range | None:
@@ -160,6 +172,8 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
     warmup = " Grey: the warm-up, served but not counted." if world.warmed else ""
     held = f"At the end of each block of consecutive requests, first replication.{warmup}"
     split = f"Each step is a block of consecutive requests, first replication.{warmup}"
+    octaves = "A bar is an octave, named by its nearer end, as thick as its share of the states."
+    floored = "Measured from that point as floored to where states may lie. "
     lost, bytes_held = Markup("Prompt tokens under {} at {}"), Markup("Bytes held by {} at {}")
     return {
         "pareto_savings": (
@@ -187,6 +201,22 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
         "losses": (
             f"Where the prompt tokens went at {world.place}",
             "Every prompt token is counted once, at the first cause that explains it.",
+        ),
+        "positions": (
+            f"Where states are stored at {world.place}",
+            "The first that fits holds. “Where prompts diverge”: an earlier prompt had been seen "
+            "to end or to diverge there, or this one did.",
+        ),
+        "positions_from_start": ("From the start", octaves),
+        "positions_from_end": ("From the end of the prompt", floored + octaves),
+        "positions_from_branch": (
+            "From the branch",
+            "Where the prompt left what had been prefilled before; its start, where it shares "
+            "nothing. " + floored + octaves,
+        ),
+        "positions_by_label": (
+            Markup("From the branch, by label, under {}").format(followed),
+            "Labels that stored most states, first replication. " + floored + octaves,
         ),
         "rate_over_time": (f"Token hit rate over time at {world.place}", split),
         "losses_over_time": (lost.format(followed, world.place), split),

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.results.metrics import BLOCK_COLUMNS
+from reports.results.positions.columns import BIN_COLUMNS, LABELS, WORDS
 from simulator.files import escaped
 
 if TYPE_CHECKING:
     import polars as pl
 
-_TEXT = frozenset({"error", "profile", "placer"})
+_TEXT = frozenset({"error", "profile", "placer", *WORDS})
 _WHOLE = frozenset({"capacity_bytes", "bound_saved_tokens"})
 _SHARES = ("offered_load", "server_utilisation")  # how their names begin
 _REAL = ("_seconds", "_rate", "_mean", "_mean_bytes", "_per_request", "memory_requests")
@@ -39,6 +40,8 @@ def known_type(name: str) -> Any:
 
     if name in BLOCK_COLUMNS:
         return pl.List(pl.Float64 if name.endswith("_seconds") else pl.Int64)
+    if name in BIN_COLUMNS:
+        return pl.List(pl.String if name == LABELS else pl.Int64)
     if name in _TEXT:
         return pl.String
     if name in _WHOLE:

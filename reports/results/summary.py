@@ -67,6 +67,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
             f"{checkpoints['written']:,} written, peak {checkpoints['peak_count']:,} "
             f"({format_bytes(checkpoints['peak_bytes'])})",
         ),
+        *_positions(summary.get("positions")),
         (
             "KV",
             f"peak {format_bytes(kv['peak_bytes'])}, stranded behind the resume point "
@@ -100,6 +101,17 @@ def _marked(summary: dict[str, Any]) -> str:
 def _server(load: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Return the load of the server; nothing for the instant one."""
     return [] if load is None else [("server", load_words(load))]
+
+
+def _positions(found: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return where the states lie, and the engine setting that is nearest to it."""
+    if found is None:
+        return []
+    nearest = found["nearest"]
+    return [
+        ("positions", found["words"].replace("`", "")),
+        *([] if nearest is None else [("in an engine", nearest["words"].replace("`", ""))]),
+    ]
 
 
 def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from reports.study.traces import load_trace
 REQUESTS_PER_SECOND = 30_000
 START_SECONDS = 2.0
 REQUEST_BYTES = 40  # of a stored workload
-CELL_BYTES = 6_000  # of the journal, the table and the page
+CELL_BYTES = 15_000  # of the journal, the table and the page
 PAGE_BYTES = 1_500_000
 
 

@@ -27,9 +27,13 @@ from reports.study.traces import (
     store_trace,
     with_times,
 )
+from simulator.file_memory import remembered
 from simulator.files import remove_leftovers
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from simulator.result import Result
     from simulator.simulation import Scenario
     from simulator.trace import Trace
@@ -180,6 +184,7 @@ def simulate_cell(task: CellTask) -> Outcome:
     from reports.results.bound import all_served, stored_bound
     from reports.results.memory import Requests, memory_requests
     from reports.results.metrics import blocks, flat_metrics
+    from reports.results.positions import flat_positions
 
     trace, scenario, result = _replayed(task)
     warmup = task.cell.study.study.warmup_share
@@ -192,6 +197,9 @@ def simulate_cell(task: CellTask) -> Outcome:
         "memory_requests": memory_requests(Requests.of(trace, result, warmup)),
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
         **blocks(result, warmup),
+        **flat_positions(
+            task.cell.study.policy.placer, trace, scenario, result, warmup, forks(task.trace)
+        ),
     }
     return Outcome(task.identity, metrics)
 
@@ -199,6 +207,14 @@ def simulate_cell(task: CellTask) -> Outcome:
 def look_at_cell(task: CellTask) -> Outcome:
     """Simulate one cell only to see where it settles."""
     return Outcome(task.identity, seen_metrics(_replayed(task)[2]))
+
+
+@remembered(maxsize=8, ours=True)
+def forks(path: Path) -> NDArray[np.int64]:
+    """Return when the branch points of a stored workload were first seen."""
+    from reports.results.positions.forks import forks_seen
+
+    return forks_seen(open_stored(path))
 
 
 def _replayed(task: CellTask) -> tuple[Trace, Scenario, Result]:

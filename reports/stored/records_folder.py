@@ -23,10 +23,13 @@ from simulator.errors import UsageError, printable
 from simulator.files import remove_leftovers, unwritable, write_text
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from simulator.result import Result
     from simulator.trace import Trace
 
 SCHEMA_VERSION = 1
+POSITIONS = "checkpoint_positions"
 FILES = ("records.parquet", "study.resolved.toml", "summary.json")
 
 
@@ -58,7 +61,8 @@ def write_records(
     """Write the records, the resolved study and the summary, each whole or not at all.
 
     Beside the columns of the result, `session` and `document` tell which requests depend on each
-    other. The summary comes last and holds no wall-clock time: the same run gives the same bytes.
+    other, and `checkpoint_positions` where the states lie that each has stored. The summary comes
+    last and holds no wall-clock time: the same run gives the same bytes.
     """
     import polars as pl
 
@@ -66,7 +70,7 @@ def write_records(
     remove_leftovers(folder)
     request = result.columns["request"]
     told = {"session": trace.session[request], "document": documents(trace)[request]}
-    records = pl.DataFrame(result.columns | told)
+    records = pl.DataFrame(result.columns | told).with_columns(_positions(result))
     write_parquet(
         folder / "records.parquet", records.with_columns(pl.col("ttft_seconds").fill_nan(None))
     )
@@ -74,6 +78,20 @@ def write_records(
     figures = {key: value for key, value in summary.items() if key != "wall_seconds"}
     head = {"schema_version": SCHEMA_VERSION, "provenance": provenance(study, trace)}
     write_json(folder / "summary.json", head | figures)
+
+
+def _positions(result: Result) -> pl.Series:
+    """Return where each request stored states, a list a row."""
+    import polars as pl
+
+    written = result.columns["checkpoints_written"]
+    request = np.repeat(np.arange(len(written)), written)
+    lists = pl.DataFrame({"row": request, POSITIONS: result.positions}).group_by(
+        "row", maintain_order=True
+    )
+    every = pl.DataFrame({"row": np.arange(len(written))})
+    found = every.join(lists.agg(POSITIONS), on="row", how="left", maintain_order="left")[POSITIONS]
+    return found.fill_null(pl.lit([], dtype=pl.List(pl.Int64)))
 
 
 def documents(trace: Trace) -> NDArray[np.int32]:

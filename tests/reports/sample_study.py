@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from reports.results.positions.columns import COUNTS
 from simulator.records import LOSSES
 
 GIB = 1 << 30
@@ -114,6 +115,27 @@ def _cell(placer: str, capacity: int | None, replication: int, requests: int) ->
         "block_arrival_seconds": np.linspace(0, 3_500, blocks).tolist(),
         "block_kv_bytes": (held - states).astype(int).tolist(),
         "block_checkpoint_bytes": states.astype(int).tolist(),
+        **(_positions(placer, own) if blocks else {}),
+    }
+
+
+def _positions(placer: str, own: np.random.Generator) -> dict[str, Any]:
+    """Return where 9,000 states lie, half of each of two labels; none of placers without any."""
+    states = 0 if placer in ("none", "dense") else 9_000
+    kinds = own.multinomial(states, [0.4, 0.3, 0.0, 0.3]).tolist()
+    octaves = {"start": 24, "end": 49, "branch": 49}
+    weights = {point: np.exp(-((np.arange(n) - n // 2) ** 2) / 9) for point, n in octaves.items()}
+    halves = [
+        {point: own.multinomial(states // 2, w / w.sum()).tolist() for point, w in weights.items()}
+        for _ in range(2)
+    ]
+    return {
+        **dict(zip(COUNTS, kinds, strict=True)),
+        "positions_words": f"`{placer}` stores {states / 6400:.2f} states a request",
+        "positions_nearest": "no engine setting is near" if states else None,
+        **{f"bins_from_{p}": np.sum([h[p] for h in halves], axis=0).tolist() for p in octaves},
+        "bins_labels": ["chat", "task"] if states else [],
+        **{f"bins_labels_from_{p}": [n for h in halves for n in h[p]] for p in octaves},
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reports.columns import BY_GRID, CELLS, RECORDS, cell_column, page, series
+from reports.columns import BY_GRID, CELLS, LISTS, RECORDS, cell_column, page, series
 from reports.drift.distances import Distance
 from reports.drift.evaluation import Course
 from reports.drift.study import Replication
@@ -58,8 +58,8 @@ def test_the_csv_has_the_rows_and_the_flat_columns_of_the_cells(swept: Path) -> 
     assert text.partition("\n")[0].split(",") == flat
     read = pl.read_csv(swept / "cells.csv", schema_overrides=cells.select(flat).schema)
     assert read.equals(cells.select(flat))
-    assert not any(name.startswith("block_") for name in flat)
-    assert {name for name in CELLS if name.startswith("block_")} == set(cells.columns) - set(flat)
+    assert not any(name.startswith(LISTS) for name in flat)
+    assert {name for name in CELLS if name.startswith(LISTS)} == set(cells.columns) - set(flat)
 
 
 @pytest.mark.parametrize("kind", [Replication, Course, Distance])

@@ -60,3 +60,20 @@ def test_no_request_gives_no_figure():
 @pytest.mark.parametrize(("count", "known"), [(367, False), (368, True)])
 def test_a_p99_needs_368_requests(count, known):
     assert (quantiles(np.ones(count))["p99"] is not None) == known
+
+
+def test_positions_come_in_the_order_of_the_trace_whoever_ends_first():
+    records = Records(3)
+    for request, positions in ((2, [7]), (0, [4, 9]), (1, [])):
+        counts = dict.fromkeys(COUNT_COLUMNS, 0)
+        counts |= {"request": request, "status": FINISHED, "checkpoints_written": len(positions)}
+        records.add(*counts.values(), *dict.fromkeys(TIME_COLUMNS, 0.0).values())
+        if positions:
+            records.add_positions(request, positions)
+    kept = records.positions()
+    records.add_positions(2, [8])  # a view of what grows would stop it
+    assert kept.tolist() == [4, 9, 7]
+
+
+def test_no_request_has_no_position():
+    assert Records(0).positions().tolist() == []

@@ -320,3 +320,12 @@ def test_no_bad_delay_reaches_the_clock(delay):
 
     with pytest.raises(ClockError):
         after(Environment(), delay, lambda _: None)
+
+
+def test_positions_are_those_that_were_stored():
+    result = run([(*DOCUMENT, 5, 6), (*DOCUMENT, 7), (8, 9)], [0.0, 2.0, 3.0], Wanted(2, 4))
+    assert result.columns["checkpoints_written"].tolist() == [2, 0, 1]
+    assert result.positions.tolist() == [2, 4, 2]
+    small = run([(*DOCUMENT, 5, 6)], [0.0], Wanted(2, 4), capacity_bytes=17)
+    assert small.columns["checkpoints_written"].tolist() == [1]
+    assert small.positions.tolist() == [2]  # the other found no room

@@ -149,7 +149,7 @@ def test_charts_as_images(
     ended = milepost("report", finished / "out", "--images", "svg", "--json")
     assert ended.code == 0
     images = [Path(file) for file in ended.json["files"] if file.endswith(".svg")]
-    assert len(images) == 11
+    assert len(images) == 16
     assert all(image.read_text() == drawn for image in images)
 
 

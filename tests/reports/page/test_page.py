@@ -161,7 +161,7 @@ def test_the_rest_of_the_page_is_there(page: str) -> None:
         assert heading in told
     assert "milepost sweep studies/demo.toml --out results/demo" in told
     assert markup_of(page).count("<tr>") == 1 + 9 * 5
-    assert page.count('class="chart"') == 11
+    assert page.count('class="chart"') == 16
 
 
 def test_the_care_box_follows_from_the_facts() -> None:

@@ -78,8 +78,8 @@ def seen(page: str, tmp_path_factory: pytest.TempPathFactory) -> Seen:
 
 
 def test_a_saved_chart_stands_alone(seen: Seen) -> None:
-    assert_sound(seen, 11)
-    assert seen["charts"] == 2 * 11 + 1
+    assert_sound(seen, 16)
+    assert seen["charts"] == 2 * 16 + 1
     assert re.fullmatch(r"[a-z0-9-]+-chart-1-pareto-savings\.svg", seen["svg"])
     text = seen["text"]
     assert text.startswith("<svg")
@@ -142,4 +142,4 @@ def test_without_javascript_there_are_tables_and_a_sentence(page: str, tmp_path:
     assert still["heads"] == ["All cells", "Read with care", "Run it again"]
     assert still["scroll"] <= still["width"]
     (running,) = look_at_all([Visit(page, actions)], tmp_path)
-    assert (running["notice"], running["panels"]) == (0, 11)
+    assert (running["notice"], running["panels"]) == (0, 16)

@@ -1,0 +1,296 @@
+"""Where policies store states: what is there, and how far from the start, the end, the branch.
+
+Of each point of the prompt there is a chart with a small histogram a policy: a bar an octave, as
+high as its share of the policy's states.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from reports.charts.bars import ON_LINE, bands, beside_names, few_ticks, layered, row_names
+from reports.charts.over_time import follow, params
+from reports.charts.theme import IS_LIT, PALE, WIDTH, lit
+from reports.palette import GREY
+from reports.results.positions.columns import COUNTS, KINDS, LABELS
+from reports.results.positions.histograms import OCTAVES, ends
+from simulator.units import format_count
+
+if TYPE_CHECKING:
+    from reports.results.points import Point, World
+
+KIND_COLOURS = {
+    "at the end of the prompt": "#7b8fa6",
+    "where prompts diverge": "#c9803c",
+    "in the answer": "#5f9e8f",
+    "elsewhere": "#b9bec5",
+}
+KIND_NAMES = dict(zip(KINDS, KIND_COLOURS, strict=True))
+POINTS = {
+    "start": "Tokens from the start",
+    "end": "Tokens before and behind the end of the prompt",
+    "branch": "Tokens before and behind the branch",
+}
+MOST_ROWS = 12
+MOST_LABELS = 6
+MOST_TICKS = 6
+THICK = 24  # pixels of the highest bar
+STEP = 40
+
+
+def kinds_stored(world: World) -> alt.LayerChart | None:
+    """Draw at what points of the prompt each policy stores states, as shares of them."""
+    points = storing(world)[:MOST_ROWS]
+    if not points:
+        return None
+    rows = [row for index, point in enumerate(points) for row in _kind_rows(index, point)]
+    told = kinds_told(points)
+    colours = alt.Scale(domain=told, range=[KIND_COLOURS[kind] for kind in told])
+    base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
+    bars = base.mark_bar(height=14, yOffset=ON_LINE).encode(
+        x=alt.X(
+            "share:Q",
+            title="Share of the states stored",
+            axis=few_ticks(format=".0%"),
+            scale=alt.Scale(domain=[0, 1], range=beside_names()),
+        ),
+        color=alt.Color("kind:N", scale=colours, legend=alt.Legend(title=None, columns=2)),
+        order="rank:Q",
+        opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
+        tooltip=[
+            alt.Tooltip("label:N", title="policy"),
+            alt.Tooltip("kind:N", title="states"),
+            alt.Tooltip("counts:N", title="share"),
+        ],
+    )
+    named = base.transform_filter("datum.rank == 0")
+    return layered(len(points), bars, *row_names(named, "told:N"))
+
+
+def distances(world: World, point: str, most: int = MOST_ROWS) -> alt.LayerChart | None:
+    """Draw how far from a point of the prompt each policy stores states; of many, the first."""
+    points = [each for each in storing(world) if _states(each)][: min(most, MOST_ROWS)]
+    rows = [
+        row
+        | {"row": index, "series": each.series.name, "label": each.series.label}
+        | {"colour": world.looks[each.series.name].colour, "told": _rate(each)}
+        for index, each in enumerate(points)
+        for row in _bars(point, _summed(each, f"bins_from_{point}"))
+    ]
+    if not rows:
+        return None
+    across = Across.of(rows)
+    base = alt.Chart(pl.DataFrame([across.placed(row) for row in rows])).encode(y=bands())
+    *line, bars = _drawn(base, point, across, "label", "policy")
+    lit_up = bars.encode(
+        color=alt.Color("colour:N", scale=None),
+        opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
+    )
+    named = base.transform_filter("datum.first")
+    return layered(len(points), *line, lit_up, *row_names(named, "told:N"))
+
+
+def distances_by_label(world: World, points: Sequence[Point]) -> alt.LayerChart | None:
+    """Draw the distances from the branch of each label, of the first point or of that in light."""
+    found = [
+        row | {"series": point.series.name, "label": label, "told": told}
+        for point in points
+        for label, told, counted in _labels(point)
+        for row in _bars("branch", counted)
+    ]
+    names = list(dict.fromkeys(row["label"] for row in found))[:MOST_LABELS]
+    rows = [row | {"row": names.index(row["label"])} for row in found if row["label"] in names]
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    if len(names) < 2:
+        return None
+    colour = {name: world.looks[name].colour for name in series}
+    across = Across.of(rows)
+    table = [across.placed(row) | {"colour": colour[row["series"]]} for row in rows]
+    base = follow(alt.Chart(pl.DataFrame(table))).encode(y=bands())
+    *line, bars = _drawn(base, "branch", across, "label", "label")
+    named = base.transform_filter("datum.first")
+    coloured = bars.encode(color=alt.Color("colour:N", scale=None))
+    layers = [*line, coloured, *row_names(named, "told:N")]
+    height = STEP * len(names)
+    return alt.LayerChart(
+        layer=layers, width=WIDTH, height=height, params=[lit(), *params(series)[1:]]
+    )
+
+
+def storing(world: World) -> list[Point]:
+    """Return the points at the focus whose cells tell positions, those that store states first."""
+    points = [p for p in world.at(world.focus) if p.rows and all(_tells(row) for row in p.rows)]
+    return sorted(points, key=lambda point: not _states(point))
+
+
+def kinds_told(points: Sequence[Point]) -> list[str]:
+    """Return the kinds of which any of the points has stored a state."""
+    return [
+        name
+        for kind, name in KIND_NAMES.items()
+        if any(point.total(f"positions_{kind}") for point in points)
+    ]
+
+
+def _tells(row: Any) -> bool:
+    return all(row.get(name) is not None for name in COUNTS)
+
+
+def _states(point: Point) -> int:
+    return sum(point.total(name) for name in COUNTS)
+
+
+def _rate(point: Point) -> str:
+    rate = _states(point) / max(point.total("requests_finished"), 1)
+    return f"{rate:.2f} states a request"
+
+
+def _kind_rows(index: int, point: Point) -> Iterator[dict[str, Any]]:
+    states = _states(point)
+    for rank, (kind, name) in enumerate(KIND_NAMES.items()):
+        count = point.total(f"positions_{kind}")
+        share = count / max(states, 1)
+        yield {
+            "row": index,
+            "series": point.series.name,
+            "label": point.series.label,
+            "rank": rank,
+            "kind": name,
+            "share": share,
+            "told": _rate(point),
+            "counts": f"{100 * share:.1f} % ({format_count(count)} of {format_count(states)})",
+        }
+
+
+def _summed(point: Point, column: str) -> list[int]:
+    """Return the bins of a point, over its replications."""
+    lists = [row.get(column) or [] for row in point.rows]
+    return [sum(values) for values in zip(*lists, strict=True)] if all(lists) else []
+
+
+def _labels(point: Point) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield label, what is told of it, and its distances from the branch, first replication."""
+    row = point.rows[0] if point.rows else {}
+    names, flat = row.get(LABELS) or [], row.get("bins_labels_from_branch") or []
+    size = 2 * OCTAVES + 1
+    for number, name in enumerate(names):
+        counted = flat[number * size : (number + 1) * size]
+        share = sum(counted) / max(_states_of(row), 1)
+        if sum(counted):
+            yield name, f"{100 * share:.0f} % of the states", list(counted)
+
+
+def _states_of(row: Any) -> int:
+    return sum(int(row.get(name) or 0) for name in COUNTS)
+
+
+def _bars(point: str, counted: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield a bar for each octave that holds states."""
+    total, first = sum(counted), 1 if point == "start" else -OCTAVES
+    held = [(number, n) for number, n in enumerate(counted, start=first) if n]
+    for place, (number, states) in enumerate(held):
+        share = states / total
+        yield {
+            "first": place == 0,
+            "octave": number,
+            "thick": round(1.5 + (THICK - 1.5) * share, 1),
+            "where": _where(point, number),
+            "states": f"{100 * share:.1f} % ({format_count(states)} of {format_count(total)})",
+        }
+
+
+def _where(point: str, number: int) -> str:
+    """Return an octave in words: "512 to 1,023 tokens before"."""
+    least, greatest = ends(abs(number))
+    if number == 0:
+        return "at it"
+    span = f"{least:,} to {greatest:,} tokens" if abs(number) < OCTAVES else f"{least:,} or more"
+    return span if point == "start" else f"{span} {'behind' if number > 0 else 'before'}"
+
+
+def _drawn(base: alt.Chart, point: str, across: Across, name: str, title: str) -> list[alt.Chart]:
+    """Return the bars, each as thick as its share, and a line at the point itself."""
+    bars = base.mark_bar(orient="horizontal", yOffset=ON_LINE).encode(
+        x=across.channel(point),
+        x2="to:Q",
+        size=alt.Size("thick:Q", scale=None),
+        tooltip=[
+            alt.Tooltip(f"{name}:N", title=title),
+            alt.Tooltip("where:N", title="where"),
+            alt.Tooltip("states:N", title="states"),
+        ],
+    )
+    if point == "start":
+        return [bars]
+    here = alt.Chart(pl.DataFrame({"here": [0.0]}))
+    return [here.mark_rule(color=GREY, strokeDash=[1, 3]).encode(x="here:Q"), bars]
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """The horizontal axis of octaves, without those next to the point that no state can lie in.
+
+    On a grid of 64 tokens, nothing lies 1 to 63 tokens from it.
+
+    Parameters
+    ----------
+    skipped
+        How many octaves on each side are left out.
+    first, last
+        Places of the outermost octaves.
+    """
+
+    skipped: int
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, rows: Sequence[dict[str, Any]]) -> Across:
+        """Return the axis that has room for the octaves of all rows."""
+        octaves = {row["octave"] for row in rows}
+        skipped = min((abs(n) for n in octaves if n), default=1) - 1
+        places = [_place(n, skipped) for n in octaves]
+        return cls(skipped, min(places), max(places))
+
+    def placed(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row with the ends of its bar."""
+        place = _place(row["octave"], self.skipped)
+        return {**row, "from": place - 0.45, "to": place + 0.45}
+
+    def channel(self, point: str) -> alt.X:
+        """Return the channel: an octave as wide as another, told by its nearer end."""
+        places = range(self.first, self.last + 1)
+        every = ceil(len(places) / MOST_TICKS)
+        told = {n: _tick(point, _octave(n, self.skipped)) for n in places if n % every == 0}
+        label = f"{json.dumps(told)}[datum.value]"
+        axis = few_ticks(values=[*told], labelExpr=label, grid=False, tickSize=0)
+        ends: Any = {"domain": [self.first - 0.5, self.last + 0.5], "range": beside_names()}
+        scale = alt.Scale(nice=False, zero=False, **ends)
+        return alt.X("from:Q", title=POINTS[point], axis=axis, scale=scale)
+
+
+def _place(octave: int, skipped: int) -> int:
+    return octave - skipped if octave > 0 else octave + skipped if octave < 0 else 0
+
+
+def _octave(place: int, skipped: int) -> int:
+    return place + skipped if place > 0 else place - skipped if place < 0 else 0
+
+
+def _tick(point: str, number: int) -> str:
+    least, _ = ends(abs(number))
+    size = str(least)
+    for letter, tokens in (("M", 2**20), ("k", 2**10)):
+        if least >= tokens:
+            size = f"{least // tokens}{letter}"
+            break
+    if point == "start" or number == 0:
+        return size
+    return f"+{size}" if number > 0 else f"\N{MINUS SIGN}{size}"

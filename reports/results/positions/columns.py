@@ -1,0 +1,12 @@
+"""The columns of a cell that tell positions."""
+
+from __future__ import annotations
+
+POINTS = ("start", "end", "branch")
+KINDS = ("at_end", "at_branch", "in_answer", "elsewhere")
+COUNTS = tuple(f"positions_{kind}" for kind in KINDS)
+WORDS = ("positions_words", "positions_nearest")
+BINS = tuple(f"bins_from_{point}" for point in POINTS)
+LABELS = "bins_labels"
+LABEL_BINS = tuple(f"bins_labels_from_{point}" for point in POINTS)
+BIN_COLUMNS = (*BINS, LABELS, *LABEL_BINS)

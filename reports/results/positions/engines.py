@@ -1,0 +1,236 @@
+"""Where engines would store states on the same requests, and which setting is nearest.
+
+A setting is asked what it would store of each request from the resume point that the request had.
+Two positions are alike where they lie in the same stretch of as many tokens as the coarsest of the
+setting's block, the grid of the run, and 64. What both have, twice, over the states of both (the
+coefficient of Dice) is how near a setting is: 1 where it stores the same, 0 where nothing is alike.
+Scheduling, concurrency and eviction of the engines are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reports.results.positions.patterns import Pattern, agreement, keys, multiples, sampled
+from reports.results.positions.stored import Requests, Stored, Whole
+from simulator.profile import Profile
+
+ALIKE_TOKENS = 64
+NEAR = 2 / 3  # below that no setting is called near
+PERIODS = (512, 1024, 2048, 4096, 8192, 16384, 32768)
+CHUNKS = (2048, 8192)
+
+Placed = tuple[Whole, Whole]  # rows of requests, and positions
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of an engine: how it is called, its block, and where it stores states."""
+
+    name: str
+    block_tokens: int
+    placed: Callable[[Requests], Placed]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The setting that is nearest to a policy.
+
+    Parameters
+    ----------
+    setting
+        What it is called.
+    agreement
+        The coefficient of Dice.
+    shared
+        Of the policy's states, the share that the setting gives too.
+    more
+        States a request that the setting gives and the policy does not.
+    within_tokens
+        How far apart positions may be that count as alike.
+    """
+
+    setting: str
+    agreement: float
+    shared: float
+    more: float
+    within_tokens: int
+
+    def words(self) -> str:
+        """Say what is nearest, and how it differs."""
+        near = self.agreement >= NEAR
+        start = "nearest of the engine settings compared" if near else "no engine setting is near"
+        much = f"{100 * self.shared:.0f} % of these positions"
+        more = f", and {self.more:.2f} more a request" if self.more >= 0.005 else ""
+        told = f"{self.setting} would give {much} (to within {self.within_tokens:,} tokens){more}"
+        return f"{start}: {told}" if near else f"{start}; of those compared {told}"
+
+
+def nearest_setting(stored: Stored, profile: Profile, found: Pattern | None) -> Nearest | None:
+    """Return the setting with the greatest agreement, the most exact of equals.
+
+    None where no state was stored.
+    """
+    if not len(stored):
+        return None
+    some = sampled(stored)
+    all_found = [_nearness(each, some) for each in settings(block_tokens(profile), found)]
+    return max(all_found, key=_merit) if len(some) else None
+
+
+def _merit(found: Nearest) -> tuple[float, int]:
+    return found.agreement, -found.within_tokens
+
+
+def block_tokens(profile: Profile) -> int:
+    """Return the tokens of a vLLM block: KV of one attention layer as large as a layer's state.
+
+    Where the profile does not tell its layers, three recurrent ones to one of attention.
+    """
+    layers = profile.model.layer_types or {}
+    recurrent, attention = layers.get("recurrent") or 3, layers.get("attention") or 1
+    kv_bytes = 16 * profile.kv_bytes_per_token / attention
+    return 16 * max(-(-profile.state_bytes // max(round(recurrent * kv_bytes), 1)), 1)
+
+
+def settings(block: int, found: Pattern | None) -> Iterator[Setting]:
+    """Yield the settings that are compared, for a model whose vLLM block is `block` tokens."""
+    own = found.tokens[0] if found is not None and found.kind in ("every", "computed") else None
+    periods = sorted({*PERIODS, *([] if own is None else [own])})
+    align = f"vLLM with `--mamba-cache-mode align`, blocks of {block:,} tokens"
+    yield Setting(f"{align}, retention 0 (its default)", block, _vllm(block, None))
+    for every in periods:
+        yield Setting(f"{align}, retention {every:,}", block, _vllm(block, every))
+    for chunk in CHUNKS:
+        name = f"{align}, retention off, a budget of {chunk:,} tokens"
+        yield Setting(name, block, _vllm_dense(block, chunk))
+    name = f"vLLM up to 0.31 with `--mamba-cache-mode all`, blocks of {block:,} tokens"
+    yield Setting(name, block, _every(block))
+    for chunk in CHUNKS:
+        flag = f"`--chunked-prefill-size {chunk}`"
+        yield Setting(f"SGLang with `no_buffer` and {flag}", 1, _no_buffer(chunk))
+        yield Setting(f"SGLang with `extra_buffer` and {flag}", 64, _extra_buffer(chunk))
+    yield Setting("llama.cpp's server (4 and 516 tokens before the end)", 1, _before((4, 516)))
+    yield Setting("ik_llama.cpp (every 512 tokens, and 5 before the end)", 1, _ik_llama)
+    for every in periods:
+        yield Setting(f"TensorRT-LLM with an interval of {every:,} tokens", 1, _every(every))
+    end = "TensorRT-LLM with an offset of 0 tokens from the end"
+    yield Setting(end, 1, _before((0,)))
+    yield Setting(f"{end} and branch snapshots", 1, _end_and_branch)
+    if found is not None and found.kind in ("before_end", "from_start"):
+        before = found.kind == "before_end"
+        told = " and ".join(f"{n:,}" for n in found.tokens)
+        name = f"TensorRT-LLM with offsets of {told} tokens from the {'end' if before else 'start'}"
+        yield Setting(name, 1, (_before if before else _after_start)(found.tokens))
+
+
+def _nearness(setting: Setting, stored: Stored) -> Nearest:
+    requests = stored.requests
+    row, position = setting.placed(requests)
+    new = (position > requests.resume[row]) & (position <= requests.end[row])
+    width = max(setting.block_tokens, stored.grid.step, ALIKE_TOKENS)
+    theirs = keys(row[new], position[new], width)
+    mine = keys(stored.row, stored.position, width)
+    near, common = agreement(mine, len(stored), theirs)
+    more = (len(theirs) - common) / len(requests)
+    return Nearest(setting.name, near, common / len(stored), more, width)
+
+
+def _all_rows(requests: Requests) -> Whole:
+    return np.arange(len(requests))
+
+
+def _joined(parts: Sequence[Placed]) -> Placed:
+    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+
+def _vllm(block: int, every: int | None) -> Callable[[Requests], Placed]:
+    """Store the last block before the last token, junctions, and every so many tokens."""
+
+    def placed(requests: Requests) -> Placed:
+        row = _all_rows(requests)
+        parts = [
+            (row, (requests.prompt - 1) // block * block),
+            (row, requests.kv // block * block),
+        ]
+        if every is not None:
+            there, position = _every(every)(requests)
+            parts.append((there, position // block * block))
+        return _joined(parts)
+
+    return placed
+
+
+def _vllm_dense(block: int, chunk: int) -> Callable[[Requests], Placed]:
+    def placed(requests: Requests) -> Placed:
+        row, position = multiples(requests, chunk, requests.resume, requests.prompt)
+        return _joined([_vllm(block, None)(requests), (row, position // block * block)])
+
+    return placed
+
+
+def _every(tokens: int) -> Callable[[Requests], Placed]:
+    return lambda requests: multiples(
+        requests, tokens, np.zeros_like(requests.resume), requests.prompt
+    )
+
+
+def _no_buffer(chunk: int) -> Callable[[Requests], Placed]:
+    """Store at chunk ends, at the end of the prompt, and a token before that of the answer."""
+
+    def placed(requests: Requests) -> Placed:
+        row = _all_rows(requests)
+        answered = requests.end > requests.prompt
+        return _joined(
+            [
+                multiples(requests, chunk, requests.resume, requests.prompt),
+                (row, requests.prompt),
+                (row[answered], requests.end[answered] - 1),
+            ]
+        )
+
+    return placed
+
+
+def _extra_buffer(chunk: int) -> Callable[[Requests], Placed]:
+    """Store one state a chunk: where KV matched inside it, else the last multiple of 64."""
+
+    def placed(requests: Requests) -> Placed:
+        row, end = multiples(requests, chunk, requests.resume, requests.prompt + chunk - 1)
+        start = end - chunk
+        length = np.minimum(end, requests.prompt[row]) - start
+        tracked = start + length // 64 * 64
+        branch = requests.kv[row] // 64 * 64
+        inside = (branch > start) & (branch < start + length) & ((branch - start) % 64 == 0)
+        answered = requests.end > requests.prompt
+        decoded = (_all_rows(requests)[answered], requests.end[answered] // 256 * 256)
+        return _joined([(row, np.where(inside, branch, tracked)), decoded])
+
+    return placed
+
+
+def _before(offsets: Sequence[int]) -> Callable[[Requests], Placed]:
+    def placed(requests: Requests) -> Placed:
+        row = _all_rows(requests)
+        return _joined([(row, requests.prompt - offset) for offset in offsets])
+
+    return placed
+
+
+def _after_start(offsets: Sequence[int]) -> Callable[[Requests], Placed]:
+    def placed(requests: Requests) -> Placed:
+        row = _all_rows(requests)
+        return _joined([(row, np.full(len(row), offset)) for offset in offsets])
+
+    return placed
+
+
+def _end_and_branch(requests: Requests) -> Placed:
+    return _joined([_before((0,))(requests), (_all_rows(requests), requests.kv)])
+
+
+def _ik_llama(requests: Requests) -> Placed:
+    return _joined([_before((5,))(requests), _every(512)(requests)])

@@ -1,0 +1,110 @@
+"""What is told of the positions of a run: an object for JSON, and columns for a cell."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from reports.results.positions.columns import BINS, COUNTS, LABEL_BINS, LABELS, POINTS, WORDS
+from reports.results.positions.engines import Nearest, nearest_setting
+from reports.results.positions.forks import forks_seen
+from reports.results.positions.histograms import all_counts, by_label, figures
+from reports.results.positions.patterns import pattern_of
+from reports.results.positions.stored import Stored, Whole, stored_states
+from reports.results.positions.words import words
+from simulator.grid import Grid
+from simulator.result import Result
+from simulator.simulation import Scenario
+from simulator.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Positions:
+    """What a policy has stored in a run, and how that is said.
+
+    Parameters
+    ----------
+    stored
+        Of the requests that count.
+    labels
+        The same of each label, where there are several.
+    words
+        One sentence.
+    nearest
+        The engine setting that is nearest; None where no state was stored.
+    """
+
+    stored: Stored
+    labels: dict[str, Stored]
+    words: str
+    nearest: Nearest | None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        trace: Trace,
+        scenario: Scenario,
+        result: Result,
+        warmup_share: float,
+        seen: Whole | None,
+    ) -> Positions:
+        """Look at a run; `seen` is `forks_seen` of the trace, None to work it out."""
+        if seen is None:
+            seen = forks_seen(trace) if len(result.positions) else np.zeros(0, dtype=np.int64)
+        profile = scenario.profile
+        alignment = profile.alignment if scenario.alignment is None else scenario.alignment
+        grid = Grid(trace.granularity, alignment)
+        stored = stored_states(trace, result, grid, seen, warmup_share)
+        told = words(name, stored, implicit=scenario.placer.implicit)
+        nearest = nearest_setting(stored, profile, pattern_of(stored))
+        return cls(stored, by_label(stored, trace.labels), told, nearest)
+
+
+def positions_of(
+    name: str, trace: Trace, scenario: Scenario, result: Result, warmup_share: float
+) -> dict[str, Any]:
+    """Return where the states of a run lie, for its summary.
+
+    Parameters
+    ----------
+    name
+        How the placer is called.
+    trace, scenario, result
+        What was run, and what came of it.
+    warmup_share
+        The first requests that do not count, as a share of all.
+    """
+    found = Positions.of(name, trace, scenario, result, warmup_share, None)
+    nearest = found.nearest
+    return {
+        "words": found.words,
+        "nearest": None if nearest is None else asdict(nearest) | {"words": nearest.words()},
+        **figures(found.stored),
+        "labels": {label: figures(stored) for label, stored in found.labels.items()},
+    }
+
+
+def flat_positions(
+    name: str,
+    trace: Trace,
+    scenario: Scenario,
+    result: Result,
+    warmup_share: float,
+    seen: Whole | None = None,
+) -> dict[str, Any]:
+    """Return the same as columns of a cell, the bins of the labels one after another."""
+    found = Positions.of(name, trace, scenario, result, warmup_share, seen)
+    kinds = (int(which.sum()) for which in found.stored.kinds().values())
+    nearest = None if found.nearest is None else found.nearest.words()
+    of_labels = [all_counts(stored) for stored in found.labels.values()]
+    together = ([n for each in of_labels for n in each[point]] for point in POINTS)
+    return {
+        **dict(zip(COUNTS, kinds, strict=True)),
+        **dict(zip(WORDS, (found.words, nearest), strict=True)),
+        **dict(zip(BINS, all_counts(found.stored).values(), strict=True)),
+        LABELS: [*found.labels],
+        **dict(zip(LABEL_BINS, together, strict=True)),
+    }
