@@ -65,8 +65,9 @@ def multiples(requests: Requests, every: int, origin: Whole, stop: Whole) -> tup
 def keys(row: Whole, position: Whole, width: int) -> Whole:
     """Return one number a request and stretch of `width` tokens, sorted, each once."""
     # Far faster here than the hashes of np.unique.
-    found: Whole = np.sort((row << 40) + position // width)
-    return found[np.diff(found, prepend=-1) != 0]
+    found = np.sort((row << 40) + position // width)
+    once: Whole = found[np.diff(found, prepend=-1) != 0]
+    return once
 
 
 def agreement(mine: Whole, states: int, theirs: Whole) -> tuple[float, int]:
