@@ -175,8 +175,8 @@ def _rate(found: Inspection) -> alt.LayerChart | None:
 
 def _dispersion(found: Inspection) -> alt.LayerChart | None:
     windows = () if found.arrivals is None else found.arrivals.dispersion
-    if len(windows) < 2:
-        return None
+    if len(windows) < 2 or not any(each.index > 0 for each in windows):
+        return None  # as regular as a clock: nothing that a logarithmic axis could show
     across = [each.window_seconds for each in windows]
     poisson = band(
         across, [each.poisson_low for each in windows], [each.poisson_high for each in windows]

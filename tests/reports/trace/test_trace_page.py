@@ -84,6 +84,19 @@ def test_the_poorest_traces_have_a_page(tmp_path: Path, rows: list[dict[str, Any
     json.dumps(found.as_json(), allow_nan=False)
 
 
+def test_arrivals_as_regular_as_a_clock_have_a_page(tmp_path: Path) -> None:
+    row = {"input_length": 1500, "output_length": 5}
+    rows = [
+        row | {"timestamp": 1000 * n, "hash_ids": [n % 7, 100 + n % 5, 1000 + n]}
+        for n in range(200)
+    ]
+    path = tmp_path / "regular.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = inspect(open_trace(path))
+    assert "dispersion" not in trace_charts(found)
+    assert "Variance / mean" not in render_trace_page(found)
+
+
 def test_sentences_tell_the_figures_of_the_trace(shared: Path) -> None:
     found = inspect(open_trace(shared / "data/mooncake/conversation_trace.jsonl.gz"))
     page = unescape(render_trace_page(found))
