@@ -21,7 +21,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("workload.on_bad_line", "hide"),
     ("workload.time_unit", "hours"),
     ("workload.rows", "both"),
-    ("workload.rows", "cumulative"),  # of which the format knows nothing
+    ("workload.rows", "conversation"),  # which the format does not have
     ("workload.tokenizer", "nope"),
     ("workload.jitter", -1),
     ("workload.session_rate", 0.0),
@@ -143,7 +143,7 @@ def test_of_a_trace_command(
 
 def test_one_of_several_workloads(trace_file: Path, milepost: Milepost, tmp_path: Path) -> None:
     study = tmp_path / "s.toml"
-    study.write_text(f"[[grid.workload]]\ntrace = '{trace_file}'\nrows = 'cumulative'\n")
+    study.write_text(f"[[grid.workload]]\ntrace = '{trace_file}'\nrows = 'conversation'\n")
     ended = milepost("sweep", study, "--dry-run")
     assert ended.code == 2
     assert ended.err.startswith(f"error: {study}: 'grid.workload': ")

@@ -96,7 +96,7 @@ def test_isolation_is_a_flag_of_commands_that_read_a_trace(
     assert milepost("trace", "convert", path, "--out", saved_trace).code == 0
     ended = milepost("trace", "inspect", saved_trace, "--isolate", "none")
     assert ended.code == 2
-    assert ended.err.startswith("error: isolate: a saved trace")
+    assert ended.err.startswith("error: --isolate: a saved trace")
     ended = milepost("trace", "validate", path, "--isolate", "tokens")
     assert ended.code == 2
     assert ended.err.startswith("error: isolate: unknown 'tokens'")

@@ -45,7 +45,7 @@ def test_the_terminal_and_the_page_say_what_is_assumed(found, capsys):
     printed = " ".join(capsys.readouterr().out.split())
     assert "32.0 KiB of KV a token, 49.1 MiB a state; assumed: one state at the end of" in printed
     assert "in memory, 60 seconds" in printed
-    page = render_trace_page(found, memory)
+    page = render_trace_page(found, memory=memory)
     assert "The working set, with qwen3.5-9b-h200" in page
     assert "one state at the end of each different prompt" in page
     assert "The working set, with" not in render_trace_page(found)
