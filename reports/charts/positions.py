@@ -19,8 +19,8 @@ from reports.charts.bars import ON_LINE, bands, beside_names, few_ticks, layered
 from reports.charts.over_time import follow, params
 from reports.charts.theme import IS_LIT, PALE, WIDTH, lit
 from reports.palette import GREY
-from reports.results.positions.columns import COUNTS, KINDS, LABELS
-from reports.results.positions.histograms import OCTAVES, ends
+from reports.results.positions.columns import COUNTS, KINDS, LABELS, OCTAVES
+from reports.results.positions.histograms import ends
 from simulator.units import format_count
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import msgspec
 from reports.documents import Count, Share, Text, Whole
 from reports.results.columns import known_type
 from reports.results.metrics import BLOCK_COLUMNS
+from reports.results.positions.columns import BIN_COUNTS, BINS, LABEL_BINS, LABELS
 from simulator.errors import DataError
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def check_cells(cells: pl.DataFrame, source: str) -> None:
         if problem is not None:
             raise DataError(source, problem, field=column.name)
     _check_blocks(cells, source)
+    _check_bins(cells, source)
 
 
 def _type_problem(column: pl.Series) -> str | None:
@@ -135,6 +137,8 @@ def _type_problem(column: pl.Series) -> str | None:
         fits, expected = found.is_integer(), "whole numbers"
     elif known == pl.Boolean:
         fits, expected = found == pl.Boolean, "true or false"
+    elif known == pl.List(pl.String):
+        fits, expected = found in (known, pl.List(pl.Null)), "lists of text"
     elif isinstance(known, pl.List):
         fits, expected = isinstance(found, pl.List) and _of_numbers(found), "lists of numbers"
     elif known is not None:
@@ -166,7 +170,7 @@ def _value_problem(column: pl.Series) -> str | None:
     if isinstance(column.dtype, pl.List):
         values = values.filter(values.list.len() > 0).explode()
         if values.null_count():
-            return "expected numbers in lists, found nulls"
+            return "expected values in lists, found nulls"
     if not values.dtype.is_numeric() or values.is_empty() or column.name == "seed":
         return None
     if values.dtype.is_float() and not values.is_finite().all():
@@ -185,3 +189,15 @@ def _check_blocks(cells: pl.DataFrame, source: str) -> None:
         if lengths and min(lengths)[0] < max(lengths)[0]:
             problem = f"expected {max(lengths)[0]} blocks as in '{max(lengths)[1]}'"
             raise DataError(source, f"{problem}, found {min(lengths)[0]}", field=min(lengths)[1])
+
+
+def _check_bins(cells: pl.DataFrame, source: str) -> None:
+    """Refuse histograms of positions with more or fewer bins than there are."""
+    for row in cells.iter_rows(named=True):
+        labels = len(row.get(LABELS) or ())
+        sizes = {name: BIN_COUNTS[name] for name in BINS}
+        sizes |= {name: labels * BIN_COUNTS[name] for name in LABEL_BINS}
+        for name, size in sizes.items():
+            found = len(row.get(name) or ())
+            if found not in (0, size):
+                raise DataError(source, f"expected {size} bins, found {found}", field=name)

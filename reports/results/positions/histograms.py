@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from reports.results.positions.columns import POINTS
+from reports.results.positions.columns import OCTAVES, POINTS
 from reports.results.positions.stored import Stored, Whole
 
-OCTAVES = 24  # the last takes all from 8,388,608 tokens on
 MOST_LABELS = 5
 
 

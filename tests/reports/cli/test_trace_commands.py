@@ -99,7 +99,7 @@ def test_isolation_is_a_flag_of_commands_that_read_a_trace(
     assert ended.err.startswith("error: --isolate: a saved trace")
     ended = milepost("trace", "validate", path, "--isolate", "tokens")
     assert ended.code == 2
-    assert ended.err.startswith("error: isolate: unknown 'tokens'")
+    assert ended.err.startswith("error: --isolate: unknown 'tokens'")
 
 
 def test_inspect_tells_working_sets_of_a_profile(milepost: Milepost, trace_file: Path) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from reports.results.positions import flat_positions, positions_of
-from reports.results.positions.columns import BIN_COLUMNS, COUNTS, WORDS
+from reports.results.positions.columns import BIN_COLUMNS, COUNTS, OCTAVES, WORDS
 from reports.results.positions.figures import Positions
 from reports.results.positions.forks import NEVER, forks_seen
-from reports.results.positions.histograms import OCTAVES, all_counts, ends, octave
+from reports.results.positions.histograms import all_counts, ends, octave
 from simulator.simulation import simulate
 from tests.contracts.test_placers import SPECS
 from tests.reports.results.positions.traces import by_request, positions, questions, scenario
