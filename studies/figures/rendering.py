@@ -1,0 +1,89 @@
+"""Blocks of text from templates and figures, in the project's own formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
+
+from reports.drift.sentences import percent, points
+from reports.statistics import Estimate
+from simulator.units import format_bytes, format_count, format_seconds
+
+TEMPLATES = Path(__file__).parent / "templates"
+UNKNOWN = " (no interval)"  # what the project's formats say; a block says why in words of its own
+
+
+def rendered(template: str, figures: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a block."""
+    text = environment().get_template(template).render(**figures)
+    return text.strip("\n").split("\n")
+
+
+def parts_of(template: str) -> set[str]:
+    """Return the names of the parts whose figures a template shows."""
+    source = (TEMPLATES / template).read_text(encoding="utf-8")
+    found = meta.find_undeclared_variables(environment().parse(source))
+    return set(found) - set(environment().globals)
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of all templates."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "percent": _percent,
+        "points": _points,
+        "interval": _interval,
+        "ends": lambda figure: _interval(figure).partition(" ")[2],
+        "opposite": _opposite,
+        "one": lambda share: f"{100 * value(share):.1f}",
+        "gib": lambda size: f"{size / 2**30:.1f}",
+        "size": format_bytes,
+        "seconds": lambda time: format_seconds(value(time)),
+        "count": format_count,
+        "dot": lambda share: f"{share:.2f}".removeprefix("0"),
+        "dots": lambda share: f"{share:.3f}".removeprefix("0"),
+    }
+    return made
+
+
+def value(figure: Any) -> float:
+    """Return the number of an estimate, or a plain number."""
+    return float(figure["value"] if isinstance(figure, Mapping) else figure)
+
+
+def _estimate(figure: Any) -> Estimate:
+    if not isinstance(figure, Mapping):
+        return Estimate(float(figure))
+    return Estimate(figure["value"], figure["low"], figure["high"])
+
+
+def _percent(figure: Any) -> str:
+    """Return "60.6 %" of a share, "98.1 % [97.8, 98.3]" of one with an interval."""
+    return percent(_estimate(figure)).removesuffix(UNKNOWN)
+
+
+def _points(figure: Any) -> str:
+    """Return "10.7 points [7.8, 13.6]", or without an interval "10.7 points"."""
+    return points(_estimate(figure)).removesuffix(UNKNOWN)
+
+
+def _interval(figure: Any) -> str:
+    """Return "6.8 [5.5, 8.0]", or without an interval "6.8"."""
+    return _points(figure).replace(" points", "")
+
+
+def _opposite(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a difference the other way round."""
+    turned = _estimate(figure).opposite
+    return {"value": turned.value, "low": turned.low, "high": turned.high}
