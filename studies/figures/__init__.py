@@ -1,6 +1,6 @@
 """The figures in README, docs and headers of studies, made again and held against what is said.
 
-    python -m studies.figures                     # all of them, two hours of one core
+    python -m studies.figures                     # all of them, half an hour of one core
     python -m studies.figures --list              # the parts: minutes, traces, where they are shown
     python -m studies.figures gallery losses      # some of them
     python -m studies.figures gallery --write     # new figures into documents and results/
@@ -21,9 +21,10 @@ Not made here, since they are measured times, of this machine or of others: `ben
 docs/calibration.md, docs/prototype.md and studies/paper/README.md (fits, errors and times of
 calibrations and prototypes); how long studies and commands take, in README, docs and headers.
 
-Not made here yet, though commands make them: README's bullet on other caches' answers (`sieve`,
-`lfu`, ...) on the whole grid of studies/evictions; docs/capacity.md on random queues (the tests of
+Not made here yet, though commands make them: docs/capacity.md on random queues (the tests of
 `simulator/load.py` hold the rule); docs/drift.md, what simulated plans save; docs/placement.md;
 docs/workloads.md, the table on twins; docs/statistics.md, the table on coverage (made by
-`python -m studies.coverage`); docs/inspection.md; the headers of studies/paper/drift.toml, savings.toml and pareto.toml.
+`python -m studies.coverage`); docs/inspection.md; the headers of studies/paper/drift.toml,
+savings.toml and pareto.toml; whether a pair of policies that README does not show is better in
+the whole grids of studies/evictions.
 """

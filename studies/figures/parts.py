@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -43,7 +44,12 @@ class Workplace:
         """
         told = [str(word) for word in words]
         ended = subprocess.run(
-            [*MILEPOST, *told], cwd=ROOT, capture_output=True, text=True, check=False
+            [*MILEPOST, *told],
+            cwd=ROOT,
+            env=os.environ | {"COLUMNS": "120"},  # that tables have in documents
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if ended.returncode != 0:
             said = ended.stderr.strip().splitlines()[-1:] or ["nothing said"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studies.figures import gallery
+from studies.figures import comparing, drifting, evictions, gallery, losses
 from studies.figures.parts import Part
 
-PARTS: dict[str, Part] = {part.name: part for module in (gallery,) for part in module.PARTS}
+MODULES = (gallery, losses, evictions, comparing, drifting)
+PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 
 def chosen(names: Sequence[str]) -> list[Part]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
 
 from reports.drift.sentences import percent, points
+from reports.results.summary import LOSS_WORDS
 from reports.statistics import Estimate
 from simulator.units import format_bytes, format_count, format_seconds
 
@@ -46,6 +48,13 @@ def environment() -> Environment:
         "interval": _interval,
         "ends": lambda figure: _interval(figure).partition(" ")[2],
         "opposite": _opposite,
+        "loss": LOSS_WORDS.__getitem__,
+        "rows": _rows,
+        "ratio": lambda rates, other, at: rates[at] / other[at],
+        "best_at": lambda rates, at: max(each[at] for each in rates.values()),
+        "folded": lambda text, width, indent: fill(
+            text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        ),
         "one": lambda share: f"{100 * value(share):.1f}",
         "gib": lambda size: f"{size / 2**30:.1f}",
         "size": format_bytes,
@@ -87,3 +96,16 @@ def _opposite(figure: Mapping[str, Any]) -> dict[str, Any]:
     """Return a difference the other way round."""
     turned = _estimate(figure).opposite
     return {"value": turned.value, "low": turned.low, "high": turned.high}
+
+
+def _rows(rates: Sequence[tuple[str, Mapping[str, float]]]) -> list[str]:
+    """Return a row of a table for each label with its rates; the best of each column is bold."""
+    shown = [[f"{100 * rate:.1f} %" for rate in each.values()] for _, each in rates]
+    best = [max(column, key=lambda text: float(text[:-2])) for column in zip(*shown, strict=True)]
+    for row in shown:
+        row[:] = [
+            f"**{each}**" if each == top else each for each, top in zip(row, best, strict=True)
+        ]
+    return [
+        f"| {label} | {' | '.join(row)} |" for (label, _), row in zip(rates, shown, strict=True)
+    ]
