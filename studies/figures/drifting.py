@@ -5,15 +5,24 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from reports import Study
 from reports.drift.findings import Finding, against_best, best_of, difference, find_all
 from reports.drift.sentences import slowest_as_good
 from reports.drift.stored import read_series
 from reports.drift.study import CLAIRVOYANT, DriftStudy
+from reports.results.comparison import compare
 from studies.figures.parts import Figures, Part, Workplace
 from studies.figures.sweeps import estimate
 
 GROUP = "drift"
 TRACE = "mooncake/{}_trace.jsonl.gz"
+FIRST, REQUESTS = 300, 3993  # of the synthetic trace; the first are not counted
+SIMULATED = (
+    "optimal:budget=8,train=200",
+    "optimal:budget=8,window=50",
+    "optimal:budget=8,window=400,drift=0.01",
+    "optimal:budget=8,window=800",
+)
 
 
 def drift_figures(folder: Path) -> Figures:
@@ -66,7 +75,26 @@ def _trace(place: Workplace, name: str) -> Figures:
     return drift_figures(place.drift(f"drift_{name}", "--trace", trace))
 
 
-PARTS = tuple(
-    Part(f"drift_{name}", GROUP, 0.5, partial(_trace, name=name), (TRACE.format(name),))
-    for name in ("synthetic", "conversation")
+def _simulated(place: Workplace) -> Figures:
+    """Return what placers save of what `dense` does, through a cache, on the synthetic trace."""
+    settings = {
+        "workload": {"trace": str(place.trace(TRACE.format("synthetic")))},
+        "model": {"profile": "qwen3.5-9b-h200"},
+        "server": {"kind": "instant"},
+        "study": {"warmup": FIRST / REQUESTS},
+        "grid": {"policy.placer": ["dense", *SIMULATED], "cache.capacity": ["unbounded"]},
+    }
+    results = Study(settings).run(place.folder / "drift_simulated", place.jobs)
+    (world,) = compare(results.cells, results.manifest)
+    saved = {name: world.points[name, "unbounded"].share("saved_tokens") for name in SIMULATED}
+    dense = world.points["dense", "unbounded"].share("saved_tokens")
+    return {name: share / dense for name, share in saved.items()}
+
+
+PARTS = (
+    *(
+        Part(f"drift_{name}", GROUP, 0.5, partial(_trace, name=name), (TRACE.format(name),))
+        for name in ("synthetic", "conversation")
+    ),
+    Part("drift_simulated", GROUP, 0.2, _simulated, (TRACE.format("synthetic"),)),
 )
