@@ -4,13 +4,14 @@
 #   make test     install what the tests need, and run them all
 #   make lint     formatting, style, types, import layers
 #   make bench    speed and memory, as figures to read
+#   make figures  every figure that commands make, again, against what the documents say
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SHARED := $(if $(MILEPOST_SHARED),$(MILEPOST_SHARED),../shared)
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench figures clean
 
 demo: $(VENV)/installed
 	$(BIN)/milepost sweep studies/demo.toml --out results/demo
@@ -28,6 +29,9 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest benchmarks -q --benchmark-only \
 		--benchmark-columns=min,median,max,rounds --benchmark-sort=name
+
+figures: $(VENV)/installed
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m studies.figures
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -15,6 +15,11 @@ from reports.charts.theme import HEIGHT, WIDTH
 from reports.palette import GREY
 
 Curve = tuple[Sequence[float], Sequence[float]]
+_STROKES: dict[str, Any] = {  # of a legend whose lines differ in dashes
+    "symbolType": "stroke",
+    "symbolSize": 500,
+    "symbolStrokeWidth": 2,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def curves(
     paint = alt.Color(
         "series:N",
         scale=alt.Scale(domain=names, range=[colours[name] for name in names]),
-        legend=alt.Legend(title=None),
+        legend=alt.Legend(title=None, **({} if dashes is None else _STROKES)),
     )
     tooltip = [
         alt.Tooltip("series:N", title=" "),

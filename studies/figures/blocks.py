@@ -1,0 +1,125 @@
+"""The blocks of documents: where they are, what they say, and how they are replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from simulator.files import write_text
+from studies.figures.parts import ROOT
+from studies.figures.rendering import TEMPLATES, parts_of, rendered
+
+BEGIN = re.compile(r"<!-- figures: (\S+) -->")
+END = "<!-- end figures -->"
+SHOWS = "# What it shows"
+MOST = 160  # characters of a line that are shown
+
+
+class BrokenBlockError(Exception):
+    """A block without an end, or without a template."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines `first` to `last` (from 0, `last` left out) of a document."""
+
+    document: Path
+    template: str
+    first: int
+    lines: tuple[str, ...]
+
+    @property
+    def last(self) -> int:
+        """The first line behind it."""
+        return self.first + len(self.lines)
+
+    @property
+    def name(self) -> str:
+        """The document as messages name it."""
+        return self.document.relative_to(ROOT).as_posix()
+
+    @property
+    def parts(self) -> set[str]:
+        """The names of the parts that it shows."""
+        return parts_of(self.template)
+
+    def made(self, figures: Mapping[str, Any]) -> list[str]:
+        """Return the lines as they should be."""
+        return rendered(self.template, figures)
+
+    def drift(self, figures: Mapping[str, Any]) -> Iterator[str]:
+        """Yield "document:line: said ..., found ..." for each line that differs."""
+        for number, (said, found) in enumerate(zip_longest(self.lines, self.made(figures))):
+            if said != found:
+                line = min(self.first + number, self.last) + 1
+                yield f"{self.name}:{line}: said {_short(said)}, found {_short(found)}"
+
+
+def documents() -> list[Path]:
+    """Return README, docs and studies."""
+    docs = sorted((ROOT / "docs").glob("*.md"))
+    return [ROOT / "README.md", *docs, *sorted((ROOT / "studies").rglob("*.toml"))]
+
+
+def all_blocks() -> list[Block]:
+    """Return the blocks of all documents."""
+    return [block for document in documents() for block in blocks_of(document)]
+
+
+def blocks_of(document: Path) -> list[Block]:
+    """Return the blocks of a document, in order.
+
+    Raises
+    ------
+    BrokenBlockError
+        Where one has no end, or no template.
+    """
+    lines = document.read_text(encoding="utf-8").split("\n")
+    found = list(
+        _header(document, lines) if document.suffix == ".toml" else _marked(document, lines)
+    )
+    for block in found:
+        if not (TEMPLATES / block.template).is_file():
+            raise BrokenBlockError(f"{block.name}:{block.first}: no template {block.template}")
+    return found
+
+
+def replace_blocks(document: Path, figures: Mapping[str, Any]) -> None:
+    """Write a document with all of its blocks as they should be, from the last one up."""
+    lines = document.read_text(encoding="utf-8").split("\n")
+    for block in reversed(blocks_of(document)):
+        lines[block.first : block.last] = block.made(figures)
+    write_text(document, "\n".join(lines))
+
+
+def _marked(document: Path, lines: Sequence[str]) -> Iterator[Block]:
+    """Yield what stands between the marks of a Markdown file."""
+    for number, line in enumerate(lines):
+        match = BEGIN.fullmatch(line.strip())
+        if match is None:
+            continue
+        if END not in lines[number:]:
+            raise BrokenBlockError(f"{document.name}:{number + 1}: expected {END}")
+        last = lines.index(END, number)
+        yield Block(document, f"{match[1]}.md.j2", number + 1, tuple(lines[number + 1 : last]))
+
+
+def _header(document: Path, lines: Sequence[str]) -> Iterator[Block]:
+    """Yield the paragraph of a study's header that says what it shows, where it has a template."""
+    path = document.relative_to(ROOT / "studies").as_posix()
+    template = f"headers/{path}.j2"
+    first = next((at for at, line in enumerate(lines) if line.startswith(SHOWS)), None)
+    if first is None or not (TEMPLATES / template).is_file():
+        return
+    last = next(at for at in range(first, len(lines)) if lines[at] in {"#", ""})
+    yield Block(document, template, first, tuple(lines[first:last]))
+
+
+def _short(line: str | None) -> str:
+    if line is None:
+        return "nothing"
+    return repr(line if len(line) <= MOST else f"{line[:MOST]}...")

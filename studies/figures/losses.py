@@ -1,0 +1,19 @@
+"""Why tokens were not saved: the example of README, on the conversation trace of Mooncake."""
+
+from __future__ import annotations
+
+import json
+
+from studies.figures.parts import Figures, Part, Workplace
+
+TRACE = "mooncake/conversation_trace.jsonl.gz"
+
+
+def _losses(place: Workplace) -> Figures:
+    words = ("run", "--trace", place.trace(TRACE), "--capacity", "256 GiB", "--json")
+    found = json.loads(place.milepost(*words))
+    kept = ("saved_tokens", "prompt_tokens", "lost_tokens")
+    return {name: found[name] for name in kept}
+
+
+PARTS = (Part("losses", "losses", 0.2, _losses, (TRACE,)),)
