@@ -1,4 +1,4 @@
-"""The tables of docs/placement.md: shares of the ideal saving, six traces, five capacities."""
+"""Measurements of docs/placement.md: shares of the ideal saving, six traces, five capacities."""
 
 from __future__ import annotations
 
