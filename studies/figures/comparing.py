@@ -8,7 +8,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from reports.across.overview import overview_of
-from reports.capacity.summary import headline, said_of
+from reports.capacity.sentences import headline
+from reports.capacity.summary import said_of
 from simulator.files import write_text
 from studies.figures.gallery import capacity_figures
 from studies.figures.parts import ROOT, Figures, Part, Workplace

@@ -66,7 +66,7 @@ def _engine(place: Workplace) -> Figures:
 
 def _most_lost(plain: Figures, other: Figures) -> float:
     """Return what the other study loses of token hit rate at most, over all points."""
-    lost = [
+    lost: list[float] = [
         each["rate"] - other["points"][name][capacity]["rate"]
         for name, at in plain["points"].items()
         for capacity, each in at.items()

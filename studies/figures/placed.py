@@ -72,7 +72,7 @@ def _spec(coordinate: str) -> str:
 def _chosen(place: Workplace, name: str) -> str:
     """Return in which coordinate the placer plans at last, where it may choose."""
     path, block = TRACES[name]
-    placer = create("placer", "optimal:budget=4,coordinate=auto")
+    placer: Any = create("placer", "optimal:budget=4,coordinate=auto")
     scenario = Scenario(
         profile=open_profile(PROFILE),
         placer=placer,
@@ -82,7 +82,7 @@ def _chosen(place: Workplace, name: str) -> str:
         alignment=1,
     )
     simulate(open_trace(place.trace(path), block=block), scenario)
-    return placer.coordinate()
+    return str(placer.coordinate())
 
 
 def _bounded(place: Workplace, name: str, capacities: dict[str, str], ideal: float) -> Figures:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studies.figures import comparing, drifting, evictions, gallery, losses, papers, placed, placing
+from studies.figures import (
+    comparing,
+    drifting,
+    evictions,
+    gallery,
+    losses,
+    papers,
+    placed,
+    placing,
+    twins,
+)
 from studies.figures.parts import Part
 
-MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers)
+MODULES = (gallery, losses, evictions, comparing, drifting, placing, placed, papers, twins)
 PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in module.PARTS}
 
 

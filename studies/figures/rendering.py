@@ -61,6 +61,7 @@ def environment() -> Environment:
         "seconds": lambda time: format_seconds(value(time)),
         "count": format_count,
         "dot": lambda share: f"{share:.2f}".removeprefix("0"),
+        "tenths": lambda points: f"{round(points, 1) + 0.0:.1f}",  # no -0.0
         "tenth": lambda share: f"{share:.1f}".removeprefix("0"),
         "dots": lambda share: f"{share:.3f}".removeprefix("0"),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import studies.figures.__main__ as command
-from studies.figures import blocks
+from studies.figures import blocks, rendering
 from studies.figures.blocks import BEGIN, END, Block, BrokenBlockError, all_blocks, blocks_of
 from studies.figures.parts import Part, Workplace
 from studies.figures.registry import PARTS, chosen
@@ -120,6 +120,32 @@ def test_a_block_without_an_end_or_a_template_is_refused(house: Path) -> None:
     readme.write_text(f"<!-- figures: unknown -->\n{END}\n")
     with pytest.raises(BrokenBlockError, match=r"no template unknown\.md\.j2"):
         blocks_of(readme)
+
+
+def test_figures_are_told_in_the_project_s_formats_and_the_best_of_a_table_is_bold() -> None:
+    filters = rendering.environment().filters
+    known = {"value": 0.0676, "low": 0.0548, "high": 0.0804}
+    alone = {"value": 0.0676, "low": None, "high": None}
+    assert filters["points"](known) == "6.8 points [5.5, 8.0]"
+    assert filters["interval"](known) == "6.8 [5.5, 8.0]"
+    assert filters["interval"](alone) == "6.8"
+    assert filters["percent"](0.606) == "60.6 %"
+    assert filters["interval"](filters["opposite"](known)) == "-6.8 [-8.0, -5.5]"
+    assert filters["tenths"](-0.04) == "0.0"
+    assert filters["rows"]([("`a`", {"x": 0.501, "y": 0.2}), ("`b`", {"x": 0.5009, "y": 0.3})]) == [
+        "| `a` | **50.1 %** | 20.0 % |",
+        "| `b` | **50.1 %** | **30.0 %** |",
+    ]
+
+
+def test_the_list_tells_parts_where_they_are_shown_and_what_is_not_made(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command.main(["--list"]) == 0
+    told = capsys.readouterr().out
+    line = next(line for line in told.splitlines() if " comparison " in line)
+    assert line.endswith("README.md, studies/comparison.toml")
+    assert "Not made here" in told
 
 
 def test_parts_are_chosen_by_name_or_group() -> None:
