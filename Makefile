@@ -4,7 +4,7 @@
 #   make test     install what the tests need, and run them all
 #   make lint     formatting, style, types, import layers
 #   make bench    speed and memory, as figures to read
-#   make figures  every figure that commands make, again, against what the documents say
+#   make figures  the figures that commands make, again, against what the documents say
 
 PYTHON ?= python3
 VENV   := .venv
