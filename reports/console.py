@@ -39,6 +39,13 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
+def told_minutes(*minutes: float) -> str:
+    """Return "under a minute", "about 3.2 min" or "about 0.4 to 12 min" of an estimate."""
+    if max(minutes) < 1:
+        return "under a minute"
+    return f"about {' to '.join(f'{each:,.{int(each < 10)}f}' for each in minutes)} min"
+
+
 def print_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None
 ) -> None:

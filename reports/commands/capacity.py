@@ -35,7 +35,7 @@ from reports.commands.sweep import (
     refuse_jobs_beside,
     refuse_nothing_given,
 )
-from reports.console import Progress, print_json, say
+from reports.console import Progress, print_json, say, told_minutes
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -185,8 +185,8 @@ def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
     print(
         f"{plan['combinations']:,} combinations x {plan['replications']:,} replications, "
         f"{plan['cells_at_least']:,} to {plan['cells_at_most']:,} cells as the search needs them, "
-        f"{plan['requests_at_least']:,} to {plan['requests_at_most']:,} requests in all, about "
-        f"{plan['minutes_at_least']:.1f} to {plan['minutes_at_most']:.1f} min on {plan['jobs']} "
+        f"{plan['requests_at_least']:,} to {plan['requests_at_most']:,} requests in all, "
+        f"{told_minutes(plan['minutes_at_least'], plan['minutes_at_most'])} on {plan['jobs']} "
         f"processes, up to {plan['disk_bytes_at_most'] / 1e6:.1f} MB on disk"
     )
 

@@ -27,7 +27,7 @@ from reports.commands.options import (
     settings_from,
 )
 from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags, words
-from reports.console import Progress, print_json, print_line, say
+from reports.console import Progress, print_json, print_line, say, told_minutes
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
     first = "in the first round, " if most > plan["replications"] else ""
     print(
         f"{first}{plan['cells']:,} cells ({plan['scenarios']:,} scenarios x "
-        f"{plan['replications']:,} replications), {plan['requests']:,} requests in all, about "
-        f"{plan['minutes']:.1f} min on {plan['jobs']} processes, about "
+        f"{plan['replications']:,} replications), {plan['requests']:,} requests in all, "
+        f"{told_minutes(plan['minutes'])} on {plan['jobs']} processes, about "
         f"{plan['disk_bytes'] / 1e6:.1f} MB on disk"
     )

@@ -11,7 +11,7 @@ from reports.study.settings import Settings
 from reports.study.traces import load_trace
 
 # Measured on two shared cores: a simulation with clock, cache and records, and a worker's start.
-REQUESTS_PER_SECOND = 30_000
+REQUESTS_PER_SECOND = 15_000
 START_SECONDS = 2.0
 REQUEST_BYTES = 40  # of a stored workload
 CELL_BYTES = 15_000  # of the journal, the table and the page

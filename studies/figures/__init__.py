@@ -1,6 +1,6 @@
 """The figures in README, docs and headers of studies, made again and held against what is said.
 
-    python -m studies.figures                     # all of them, half an hour of one core
+    python -m studies.figures                     # all of them, an hour of one core
     python -m studies.figures --list              # the parts: minutes, traces, where they are shown
     python -m studies.figures gallery losses      # some of them
     python -m studies.figures gallery --write     # new figures into documents and results/

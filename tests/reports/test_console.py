@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.console import FEWEST_COLUMNS, print_table
+from reports.console import FEWEST_COLUMNS, print_table, told_minutes
 
 WIDTHS = (60, 80)
 LONG = "optimal:budget=16,window=12345,replan=500 · prefix_lru:half_life=3600"
@@ -90,3 +90,18 @@ def test_every_letter_of_every_cell_is_there(rows: list[tuple[str, ...]], width:
     assert max(map(len, told.splitlines())) <= width
     for letter in "ab:=,.·12":
         assert told.count(letter) == sum(cell.count(letter) for row in rows for cell in row)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"),
+    [
+        ((0.02,), "under a minute"),
+        ((3.21,), "about 3.2 min"),
+        ((0.4, 12.3), "about 0.4 to 12 min"),
+        ((9.2, 4_321.0), "about 9.2 to 4,321 min"),
+    ],
+)
+def test_minutes_of_an_estimate_have_as_many_digits_as_help(
+    minutes: tuple[float, ...], told: str
+) -> None:
+    assert told_minutes(*minutes) == told
