@@ -71,7 +71,17 @@ def doubts(plugin: type, promised: list[str]) -> list[str]:
         elif close or name.startswith("on_"):
             hint = f"; did you mean '{close[0]}'?" if close else ""
             said.append(f"'{name}' is never called: no hook is named so{hint}")
+    if "observe" in names and not _observes(plugin, own):
+        said.append("'observe' is never called: the class does not say observes = True")
     return said
+
+
+def _observes(plugin: type, own: list[type]) -> bool:
+    """Say whether a class says that it observes, or any of its own methods speaks of it."""
+    code = (getattr(each, "__code__", None) for base in own for each in vars(base).values())
+    return bool(inspect.getattr_static(plugin, "observes", False)) or any(
+        "observes" in each.co_names for each in code if each is not None
+    )
 
 
 def _is_own(base: type) -> bool:

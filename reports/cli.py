@@ -118,19 +118,15 @@ def exit_code(action: Callable[[], Any]) -> int:
     except typer.Exit as ended:
         code = ended.exit_code
     except SystemExit as ended:  # of the flags that install or show completion
-        code = USAGE if ended.code else 0
+        code = _own_fault(ended) or (USAGE if ended.code else 0)
     except MilepostError as error:
         say(f"error: {_told(error)}")
         code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         code = INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough; nothing is left to be told
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (stays open until the end)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        say(f"error: {where}{error.strerror or error}")
-        code = USAGE
+        code = _own_fault(error) or _report_system(error)
     except Exception as error:
         code = _report_unexpected(error)
     return code
@@ -161,6 +157,27 @@ def _told(error: MilepostError) -> str:
     return str(error)
 
 
+def _report_system(error: OSError) -> int:
+    """Tell what the system refused; a reader that has seen enough is no error."""
+    if isinstance(error, BrokenPipeError):
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (stays open until the end)
+        return 0
+    where = f"{error.filename}: " if error.filename else ""
+    say(f"error: {where}{error.strerror or error}")
+    return USAGE
+
+
+def _own_fault(error: BaseException) -> int:
+    """Tell an error of a policy of one's own, with its file and line; 0 if it is none."""
+    from policies.own import fault_of
+
+    fault = fault_of(error)
+    if fault is None:
+        return 0
+    say(f"error: {fault}")
+    return USAGE
+
+
 def _report_unexpected(error: Exception) -> int:
     """Tell a wrong flag, which typer raises in its own classes, from a bug."""
     message = getattr(error, "format_message", None)
@@ -169,11 +186,10 @@ def _report_unexpected(error: Exception) -> int:
         return USAGE
     if os.environ.get("MILEPOST_DEBUG"):
         raise error
-    from policies.own import fault_of, in_use
+    from policies.own import in_use
 
-    if (fault := fault_of(error)) is not None:
-        say(f"error: {fault}")
-        return USAGE
+    if code := _own_fault(error):
+        return code
     own = ", ".join(in_use())
     whose = (
         f"a bug in milepost, or in what your policy {own} returned" if own else "a bug in milepost"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from simulator.attribution import match
 from simulator.entry import Entry, KvRun, with_position
-from simulator.errors import UsageError
+from simulator.errors import UsageError, printable
 from simulator.grant import Grant
 from simulator.integrity import check_integrity
 from simulator.protocols import AdmissionPolicy, EvictionPolicy, Expiring, Overlap, Placer, Prefix
@@ -144,9 +144,14 @@ class PolicyCache:
             grant.request,
         )
         wanted = self._placer.place(prefix)
-        if len(wanted) and (wanted[-1] > end or wanted[0] < 1):
+        try:
+            outside = len(wanted) > 0 and (wanted[-1] > end or wanted[0] < 1)
+        except TypeError:
+            raise self._no_positions(wanted) from None
+        if outside:
             wrong = wanted[-1] if wanted[-1] > end else wanted[0]
-            raise UsageError(f"the placer wants position {wrong} in a prompt of {end} tokens")
+            name = type(self._placer).__name__
+            raise UsageError(f"placer {name} wants position {wrong} in a prompt of {end} tokens")
         for position in wanted:
             floored = grid.floor(position)
             if floored > deepest:
@@ -154,6 +159,12 @@ class PolicyCache:
                 deepest = floored
             if floored != position and position > grant.resume:
                 grant.floored.append(position)
+
+    def _no_positions(self, wanted: object) -> UsageError:
+        return UsageError(
+            f"placer {type(self._placer).__name__}: place returned {printable(repr(wanted), 60)}; "
+            "expected positions in increasing order"
+        )
 
     def _store(self, grant: Grant) -> None:
         """Bring in the KV of the whole path and the planned checkpoints."""

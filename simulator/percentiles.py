@@ -41,8 +41,8 @@ def percentile_name(text: str | float, what: str = "") -> str:
     if match is None or not Decimal(match[1]):
         found = printable(repr(text), limit=60)
         raise UsageError(
-            f"{what}{': ' if what else ''}expected a percentile above 0 and below 100, as in 95 or "
-            f"99.9, found {found}"
+            f"{what}{': ' if what else ''}expected a percentile above 0 and below 100, as in 5, 95 "
+            f"or 99.9, found {found}"
         )
     digits = f"{Decimal(match[1]):f}"
     plain = digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from simulator.departure import NO_DEPARTURES, Departure, Departures, Rest, departures_of, nothing
 from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.errors import UsageError
+from simulator.errors import UsageError, printable
 from simulator.pool import Pool
 from simulator.protocols import AdmissionPolicy, EvictionPolicy
 from simulator.world import World
@@ -231,12 +231,20 @@ class Store:
                 if not victim.resident:
                     raise self._gone()
                 self._drop(victim)
-            else:
+            elif isinstance(victim, KvRun):
                 end = self._end_of_rest(victim, size_bytes - pool.free_bytes)
                 if end >= victim.kv_end:
                     raise self._gone()
                 self._cut(victim, end)
+            else:
+                raise self._no_entry(victim)
         return True
+
+    def _no_entry(self, victim: object) -> UsageError:
+        return UsageError(
+            f"eviction {type(self._eviction).__name__}: victim returned "
+            f"{printable(repr(victim), 60)}; expected an entry of the cache, or None"
+        )
 
     def _gone(self) -> UsageError:
         return UsageError(

@@ -140,13 +140,7 @@ def measure(
     UsageError
         For a percentile of fewer requests than can tell it.
     """
-    needed = _needed(target)
-    if 0 < len(rows) < needed:
-        name = target.metric.name
-        raise UsageError(
-            f"--target {name}: expected {needed:,} counted requests or more, found {len(rows):,}: "
-            f"fewer cannot tell a {name.removesuffix('_ttft').upper()}"
-        )
+    refuse_few(target, len(rows))
     over, under = _sums(rows, target, prices, capacity_bytes)
     quantile = target.metric.quantile
     value = _ratio(over, under) if quantile is None else _quantile(rows.ttft, quantile)
@@ -163,6 +157,22 @@ def ratio_limit(target: Target) -> float:
     """Return the limit of the blocks' ratio: of a quantile, the share that may be late."""
     quantile = target.metric.quantile
     return target.limit if quantile is None else complement(quantile)
+
+
+def refuse_few(target: Target, requests: int) -> None:
+    """Refuse a percentile that so many counted requests cannot tell; none at all are no problem.
+
+    Raises
+    ------
+    UsageError
+        With the number that can.
+    """
+    needed, name = _needed(target), target.metric.name
+    if 0 < requests < needed:
+        raise UsageError(
+            f"--target {name}: expected {needed:,} counted requests or more, found {requests:,}: "
+            f"fewer cannot tell a {name.removesuffix('_ttft').upper()}"
+        )
 
 
 def _needed(target: Target) -> int:

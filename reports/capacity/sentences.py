@@ -43,8 +43,14 @@ def suffices(answer: Answer) -> str:
     return f"{least}, the least that was tried,{surely} suffice"
 
 
+def _has_lower_end(answer: Answer | None) -> bool:
+    return answer is not None and answer["low_bytes"] is not None
+
+
 def interval(low: int | None, high: int | None) -> str:
     """Return "between 61.2 GiB and 66.1 GiB", or what is known of it."""
+    if low is not None and high is not None and format_bytes(low) == format_bytes(high):
+        return f"known to within {format_bytes(high - low)}"
     if low is not None and high is not None:
         return f"between {format_bytes(low)} and {format_bytes(high)}"
     if low is not None:
@@ -156,7 +162,7 @@ def evidence_notes(found: Mapping[str, Any]) -> list[str]:
             "Intervals: 95 %, from the blocks of time of one replay. They tell how much the "
             "answer hangs on these hours of traffic, not what another trace would show."
         )
-    if "none" in methods:
+    if "none" in methods and any(_has_lower_end(answer) for answer in found["answers"]):
         notes.append(
             "Where a replay is too short to tell, the interval is only the last step of the "
             "search: its lower end was tried and misses the target."

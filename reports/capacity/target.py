@@ -97,7 +97,9 @@ def metric_named(name: str, place: str = "metric") -> Metric:
     if name in METRICS:
         return METRICS[name]
     if match is None:
-        hint = did_you_mean(name, list(METRICS))
+        plain = name.lower()
+        known = [*METRICS, *([plain] if _PERCENTILE.fullmatch(plain) else [])]
+        hint = f"{did_you_mean(plain, known)} (any percentile will do, as in p99.9_ttft)"
         raise UsageError(f"{place}: unknown metric '{printable(name)}'{hint}")
     title = f"{percentile.upper()} time to first token"
     return Metric(name, title, "seconds", level_of(percentile))

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial, judge
-from reports.capacity.measures import CapacityTask, capacity_cell
+from reports.capacity.measures import CapacityTask, capacity_cell, refuse_few
 from reports.capacity.price import Prices
 from reports.capacity.search import Found, Search
 from reports.capacity.target import Target
@@ -81,6 +81,8 @@ class Workshop:
             self._stored[cell.trace] = store_trace(cell.study, cell.seed, self._folder)
         path, facts = self._stored[cell.trace]
         refuse_unfit(cell.study, facts.name, has_arrivals=facts.has_arrivals)
+        left_out = int(facts.requests * cell.study.study.warmup_share)
+        refuse_few(self._target, facts.requests - left_out)
         return path, facts
 
     def run(self, searches: Mapping[Key, tuple[Candidate, Search]]) -> dict[Key, Found | str]:

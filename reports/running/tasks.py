@@ -29,7 +29,7 @@ def guarded(work: Work[T], task: T) -> Outcome:
         return work(task)
     except MilepostError as error:
         return Outcome(task.identity, None, str(error))
-    except Exception as error:  # a bug in one cell (or in a plug-in) must not lose the others
+    except (Exception, SystemExit) as error:  # one cell (or a plug-in) must not lose the others
         if os.environ.get("MILEPOST_DEBUG"):
             raise
         from policies.own import fault_of

@@ -75,7 +75,7 @@ def _repeated(settings: Settings, keys: list[str]) -> Iterator[str]:
     for key in keys:
         yield (
             f"{settings.origin(key)}: {key} = {_shown(settings.values[key])} is not used: a trace "
-            "is replayed once, and intervals come from resampling its blocks of time"
+            "is replayed once, and has intervals where it is long enough to tell"
         )
 
 

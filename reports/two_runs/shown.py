@@ -44,7 +44,7 @@ def print_comparison(found: TwoRuns) -> None:
     print_line(f"B: {found.b}")
     print()
     if found.changes:
-        rows = [(c.key, _given(c.a), _given(c.b)) for c in found.changes]
+        rows = [(c.key, _given(c.key, c.a), _given(c.key, c.b)) for c in found.changes]
         print_table(("what differs", "A", "B"), rows)
     else:
         print_line("settings, trace and versions are the same")
@@ -196,5 +196,7 @@ def _relative(compared: Compared) -> str:
     return "n/a" if compared.relative is None else f"{100 * compared.relative:+.1f} %"
 
 
-def _given(value: Any) -> str:
+def _given(key: str, value: Any) -> str:
+    if key == "cache.capacity" and isinstance(value, int):
+        return format_bytes(value)
     return "-" if value is None else str(value)

@@ -150,13 +150,14 @@ def test_a_capacity_of_its_own_is_not_used_and_that_is_told(
     assert json.loads(out)["answers"][0]["capacity_bytes"] <= 90
 
 
-def test_a_p99_of_too_few_requests_is_an_error_of_its_cells(
+def test_a_p99_of_too_few_requests_is_refused_before_anything_is_simulated(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     study = toml(tmp_path, [20, 40])
     code, _, err = ended(capsys, study, "--target", "p99_ttft<=1s", "-q", "--jobs", 1)
-    assert code == 4
+    assert code == 2
     assert "expected 368 counted requests or more, found 12" in err
+    assert err.count("\n") == 1
 
 
 def test_the_page_is_closed_to_the_world_and_draws(
