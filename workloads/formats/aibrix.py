@@ -10,12 +10,13 @@ list, of `timestamp` in milliseconds and `requests`, each with `prompt`, `prompt
   is noted. Otherwise only lengths are known, and prompts share nothing.
 - Texts are whole prompts, taken as they stand; lists of messages stand in the chat template.
 - An unknown `output_length` (null) counts 0. The label is the model, where one is named.
+- A request tells its own model, salt and adapter, which go before those of its line.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -40,12 +41,36 @@ FIELDS = Fields("prompt_length", "output_length", "timestamp", "session_id")
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-class _Request(msgspec.Struct, gc=False):
+class _Keyed(msgspec.Struct, gc=False):
+    """What belongs to the key of a prefix besides its tokens, of a line or of a request."""
+
+    model: Any = None
+    cache_salt: Any = None
+    salt: Any = None
+    extra_key: Any = None
+    lora_name: Any = None
+    lora_id: Any = None
+    lora_int_id: Any = None
+    lora_path: Any = None
+    lora_request: Any = None
+    lora_adapter: Any = None
+    lora: Any = None
+    adapter: Any = None
+    adapter_name: Any = None
+    adapter_id: Any = None
+
+    def key(self) -> dict[str, Any]:
+        """Return the fields that are there."""
+        told = ((name, getattr(self, name)) for name in _Keyed.__struct_fields__)
+        return {name: value for name, value in told if value is not None}
+
+
+class _Request(_Keyed, gc=False):
+    model: Name | None = None
     prompt: Said | None = None
     prompt_length: int | None = None
     output_length: int | None = None
     session_id: Name | int | None = None
-    model: Name | None = None
     old_prompt: Said | None = msgspec.field(name="Prompt", default=None)
     old_prompt_length: int | None = msgspec.field(name="Prompt Length", default=None)
     old_output_length: int | None = msgspec.field(name="Output Length", default=None)
@@ -59,7 +84,7 @@ class _Request(msgspec.Struct, gc=False):
         return self
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Line(_Keyed, gc=False):
     timestamp: Written = UNWRITTEN
     requests: list[_Request] | None = None
     old_timestamp: Written = msgspec.field(name="Timestamp", default=UNWRITTEN)
@@ -84,7 +109,9 @@ class _Reader:
         time = _time(line)
         if time is None or isinstance(time, str):
             return "timestamp", "expected a number, found " + ("none" if time is None else "text")
+        around = line.key()
         for at, request in enumerate(requests):
+            self.rows.isolation.look_within(number, around | request.key())
             problem = self._add(request.named_as_now(), time, number)
             if problem is not None:
                 return problem if problem[0] == "timestamp" else _within(at, problem)

@@ -61,6 +61,24 @@ def test_without_texts_lengths_are_known(write):
     assert open_trace(path, rows="incremental").prompt_tokens.tolist() == [90, 183]
 
 
+@pytest.mark.parametrize("field", ["model", "cache_salt", "lora_name"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_request_of_another_key_shares_nothing(write, field, whole):
+    one, other = ({"prompt": "a b c d", "output_length": 3, field: key} for key in "xy")
+    line = {"timestamp": 0, "requests": [one, other, one]}
+    trace = open_trace(write(line, whole=whole))
+    assert overlaps(trace).tolist() == [0, 0, 4]
+    told = f"prefixes are kept apart by {field} (2 values)"
+    assert any(note.startswith(told) for note in trace.notes)
+
+
+def test_the_key_of_a_line_holds_where_a_request_tells_none(write):
+    said = {"prompt": "a b c d"}
+    line = {"timestamp": 0, "cache_salt": "x", "requests": [said, said | {"cache_salt": "y"}, said]}
+    assert overlaps(open_trace(write(line))).tolist() == [0, 0, 4]
+    assert overlaps(open_trace(write(line, whole=True))).tolist() == [0, 0, 4]
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
