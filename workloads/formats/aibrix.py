@@ -35,6 +35,7 @@ from workloads.sessions.length_rows import Fields, LengthRows, Request
 from workloads.text import tokenizer_for
 from workloads.text.prompt_line import Said, note_length, prompt_tokens
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.templates import RenderError
 
 FIELDS = Fields("prompt_length", "output_length", "timestamp", "session_id")
 
@@ -144,7 +145,10 @@ class _Reader:
     ) -> Problem | None:
         if request.prompt is None:
             return "prompt", "expected a text as in the first request, found none"
-        prompt = prompt_tokens(texts, request.prompt, number)
+        try:
+            prompt = prompt_tokens(texts, request.prompt, number)
+        except RenderError as error:
+            return "prompt", str(error)
         problem = texts.add(
             TextRequest(
                 line=number,
@@ -182,7 +186,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     Raises
     ------
     UsageError
-        For an unknown tokenizer.
+        For an unknown tokenizer, or chat template.
     """
     reader = _Reader(options)
 
@@ -214,5 +218,5 @@ AIBRIX = TraceFormat(
     title="AIBrix workloads, JSON lines or a list: milliseconds, requests as text or lengths",
     read=read,
     matches=matches,
-    options=frozenset({"time_unit", "rows", "tokenizer"}),
+    options=frozenset({"time_unit", "rows", "tokenizer", "template"}),
 )

@@ -42,6 +42,22 @@ def test_a_length_that_is_not_that_of_the_text_is_noted(write):
     assert told["other-length"] == 1
 
 
+def test_messages_take_the_template_that_is_named(write):
+    said = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
+    path = write({"timestamp": 0, "requests": [said]})
+    usual, named = (open_trace(path, tokenizer="bytes", template=name) for name in (None, "plain"))
+    assert usual.prompt_tokens[0] > named.prompt_tokens[0]
+    assert not any("--template" in note for note in named.notes)
+
+
+def test_messages_that_a_template_refuses_are_a_bad_line(write, tmp_path):
+    template = tmp_path / "never.jinja"
+    template.write_text("{{ raise_exception('no') }}")
+    said = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
+    with pytest.raises(DataError, match=r":1: field 'requests\[0\].prompt': "):
+        open_trace(write({"timestamp": 0, "requests": [said]}), template=str(template))
+
+
 def test_names_of_today_and_of_old(write):
     old = {"Timestamp": 500, "Requests": [{"Prompt": "hello there", "Session ID": 7}]}
     trace = open_trace(write({"timestamp": 0, "requests": [NOW]}, old))
