@@ -4,7 +4,8 @@ Source: vllm-project/aibrix, `benchmarks`: its workload generator writes JSON li
 list, of `timestamp` in milliseconds and `requests`, each with `prompt`, `prompt_length`,
 `output_length` and `session_id`; earlier versions `Prompt`, `Prompt Length` and so on.
 
-- Requests of one timestamp come at once, in the order of the list.
+- Requests of one timestamp come at once, in the order of the list. A line with a bad one is refused
+  as a whole.
 - Where the first request has a prompt's text, all have. What prompts share is what their texts
   share, and a prompt counts the tokens of its text; a `prompt_length` that differs by over a tenth
   is noted. Otherwise only lengths are known, and prompts share nothing.
@@ -25,17 +26,18 @@ from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
-from workloads.reading.fields import MISSING, Problem, output_problem
+from workloads.reading.fields import MISSING, Problem, output_problem, time_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
 from workloads.reading.reader import read_start
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.text import tokenizer_for
 from workloads.text.prompt_line import Said, note_length, prompt_tokens
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
+from workloads.text.tokenizer import Tokens
 
 FIELDS = Fields("prompt_length", "output_length", "timestamp", "session_id")
 
@@ -92,6 +94,14 @@ class _Line(_Keyed, gc=False):
     old_requests: list[_Request] | None = msgspec.field(name="Requests", default=None)
 
 
+class _BadRequestError(ValueError):
+    """A request that is none."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__()
+        self.problem = problem
+
+
 class _Reader:
     """The rows of a file while it is read."""
 
@@ -110,27 +120,49 @@ class _Reader:
         time = _time(line)
         if time is None or isinstance(time, str):
             return "timestamp", "expected a number, found " + ("none" if time is None else "text")
-        around = line.key()
+        problem = time_problem("timestamp", time, self.rows.ticks_per_second)
+        return problem or self._take_all(line.key(), requests, time, number)
+
+    def _take_all(
+        self, around: dict[str, Any], requests: list[_Request], time: Ticks, number: int
+    ) -> Problem | None:
+        """Add requests once all of them are known to be sound."""
+        prompts: list[Tokens | None] = []
         for at, request in enumerate(requests):
+            try:
+                prompts.append(self._checked(request.named_as_now(), number))
+            except _BadRequestError as error:
+                return _within(at, error.problem)
+        for at, (request, prompt) in enumerate(zip(requests, prompts, strict=True)):
             self.rows.isolation.look_within(number, around | request.key())
-            problem = self._add(request.named_as_now(), time, number)
+            problem = self._add(request, prompt, time, number)
             if problem is not None:
-                return problem if problem[0] == "timestamp" else _within(at, problem)
+                return _within(at, problem)
         return None
 
-    def _add(self, request: _Request, time: Ticks, number: int) -> Problem | None:
+    def _checked(self, request: _Request, number: int) -> Tokens | None:
+        """Return the tokens of a prompt, None where only lengths are known."""
         if not self.requests and request.prompt is not None:
             self._with_texts()
         self.requests += 1
-        output = request.output_length or 0
-        problem = output_problem("output_length", output)
+        problem = output_problem("output_length", request.output_length or 0)
         if problem is not None:
-            return problem
+            raise _BadRequestError(problem)
         if self.texts is not None:
-            return self._add_text(self.texts, request, time, number)
+            return _tokens(self.texts, request.prompt, number)
         if request.prompt_length is None:
-            return "prompt_length", MISSING
-        lengths = request.prompt_length, output
+            raise _BadRequestError(("prompt_length", MISSING))
+        problem = length_problem("prompt_length", request.prompt_length)
+        if problem is not None:
+            raise _BadRequestError(problem)
+        return None
+
+    def _add(
+        self, request: _Request, prompt: Tokens | None, time: Ticks, number: int
+    ) -> Problem | None:
+        if self.texts is not None and prompt is not None:
+            return _add_text(self.texts, request, prompt, time, number)
+        lengths = request.prompt_length or 0, request.output_length or 0
         return self.lengths.take(Request(*lengths, time, request.session_id, request.model), number)
 
     def _with_texts(self) -> None:
@@ -140,34 +172,43 @@ class _Reader:
         tokenizer = tokenizer_for(self.options.tokenizer)
         self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
 
-    def _add_text(
-        self, texts: TextRows, request: _Request, time: Ticks, number: int
-    ) -> Problem | None:
-        if request.prompt is None:
-            return "prompt", "expected a text as in the first request, found none"
-        try:
-            prompt = prompt_tokens(texts, request.prompt, number)
-        except RenderError as error:
-            return "prompt", str(error)
-        problem = texts.add(
-            TextRequest(
-                line=number,
-                prompt=prompt,
-                output_tokens=request.output_length or 0,
-                time=time,
-                session=request.session_id,
-                label=request.model,
-            )
-        )
-        if problem is None:
-            note_length(texts, number, ("prompt_length", request.prompt_length), len(prompt))
-        return problem
-
     def finish(self, path: Path) -> Rows:
         """Return the rows, with a note on what their tokens are."""
         if not self.requests and self.rows.first_bad is None:
             raise DataError(str(path), "expected requests, found none")
         return self.rows if self.texts is None else self.texts.finish()
+
+
+def _tokens(texts: TextRows, said: Said | None, number: int) -> Tokens:
+    if said is None:
+        what = "expected a text as in the first request, found none"
+        raise _BadRequestError(("prompt", what))
+    try:
+        prompt = prompt_tokens(texts, said, number)
+    except RenderError as error:
+        raise _BadRequestError(("prompt", str(error))) from None
+    problem = length_problem("prompt", len(prompt))
+    if problem is not None:
+        raise _BadRequestError(problem)
+    return prompt
+
+
+def _add_text(
+    texts: TextRows, request: _Request, prompt: Tokens, time: Ticks, number: int
+) -> Problem | None:
+    problem = texts.add(
+        TextRequest(
+            line=number,
+            prompt=prompt,
+            output_tokens=request.output_length or 0,
+            time=time,
+            session=request.session_id,
+            label=request.model,
+        )
+    )
+    if problem is None:
+        note_length(texts, number, ("prompt_length", request.prompt_length), len(prompt))
+    return problem
 
 
 def _time(line: _Line) -> Ticks | str | None:

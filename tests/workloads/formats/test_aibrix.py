@@ -120,6 +120,18 @@ def test_a_bad_line_is_named(write, row, told, whole):
     assert caught.value.line == 2
 
 
+@pytest.mark.parametrize("field", ["prompt", "prompt_length"])
+def test_a_line_with_a_bad_request_is_dropped_as_a_whole(write, field):
+    one, two, three = ("a", "a b", "a b c") if field == "prompt" else (1, 2, 3)
+    good, bad, further = (
+        {field: said, "output_length": at} for at, said in ((1, two), (-5, three), (1, one))
+    )
+    first = {"timestamp": 0, "requests": [good, bad, good]}
+    trace = open_trace(write(first, {"timestamp": 1000, "requests": [further]}), on_bad_line="skip")
+    assert trace.prompt_tokens.tolist() == [1]
+    assert any(note.startswith("1 of 2 lines skipped as bad") for note in trace.notes)
+
+
 def test_no_request_is_refused(write):
     with pytest.raises(DataError, match="expected requests, found none"):
         open_trace(write({"timestamp": 0, "requests": []}))
