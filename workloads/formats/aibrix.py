@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
@@ -105,7 +105,8 @@ class _BadRequestError(ValueError):
 class _Reader:
     """The rows of a file while it is read."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self.path = path
         self.options = options
         self.rows = Rows(BlockKeys(1), options.on_bad_line, options.ticks_per_second("ms"))
         self.lengths = LengthRows.into(self.rows, FIELDS, incremental=options.rows == "incremental")
@@ -167,6 +168,9 @@ class _Reader:
 
     def _with_texts(self) -> None:
         """Take what the first request has for what all have."""
+        if self.options.rows == "incremental":
+            name = printable(str(self.path))
+            raise SettingError("rows", f"{name} has whole prompts as text: cumulative rows")
         prompts = TokenLists()
         self.rows.prompts = prompts
         tokenizer = tokenizer_for(self.options.tokenizer)
@@ -227,9 +231,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     Raises
     ------
     UsageError
-        For an unknown tokenizer, or chat template.
+        For an unknown tokenizer or chat template, and for incremental rows of text.
     """
-    reader = _Reader(options)
+    reader = _Reader(path, options)
 
     def take_list(lines: list[_Line], _: int) -> Problem | None:
         for number, line in enumerate(lines, start=1):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.errors import DataError, SettingError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate
@@ -130,6 +130,12 @@ def test_a_line_with_a_bad_request_is_dropped_as_a_whole(write, field):
     trace = open_trace(write(first, {"timestamp": 1000, "requests": [further]}), on_bad_line="skip")
     assert trace.prompt_tokens.tolist() == [1]
     assert any(note.startswith("1 of 2 lines skipped as bad") for note in trace.notes)
+
+
+def test_texts_are_whole_prompts_and_no_incremental_rows(write):
+    path = write({"timestamp": 0, "requests": [NOW]})
+    with pytest.raises(SettingError, match="has whole prompts as text: cumulative rows"):
+        open_trace(path, rows="incremental")
 
 
 def test_no_request_is_refused(write):
