@@ -4,48 +4,76 @@ Source: vllm-project/aibrix, `benchmarks`: its workload generator writes JSON li
 list, of `timestamp` in milliseconds and `requests`, each with `prompt`, `prompt_length`,
 `output_length` and `session_id`; earlier versions `Prompt`, `Prompt Length` and so on.
 
-- Requests of one timestamp come at once, in the order of the list.
+- Requests of one timestamp come at once, in the order of the list. A line with a bad one is refused
+  as a whole.
 - Where the first request has a prompt's text, all have. What prompts share is what their texts
   share, and a prompt counts the tokens of its text; a `prompt_length` that differs by over a tenth
   is noted. Otherwise only lengths are known, and prompts share nothing.
 - Texts are whole prompts, taken as they stand; lists of messages stand in the chat template.
 - An unknown `output_length` (null) counts 0. The label is the model, where one is named.
+- A request tells its own model, salt and adapter, which go before those of its line.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys, TokenLists
-from workloads.reading.fields import MISSING, Problem, output_problem
+from workloads.reading.fields import MISSING, Problem, output_problem, time_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
 from workloads.reading.reader import read_start
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.text import tokenizer_for
 from workloads.text.prompt_line import Said, note_length, prompt_tokens
 from workloads.text.requests import TextRequest, TextRows
+from workloads.text.templates import RenderError
+from workloads.text.tokenizer import Tokens
 
 FIELDS = Fields("prompt_length", "output_length", "timestamp", "session_id")
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-class _Request(msgspec.Struct, gc=False):
+class _Keyed(msgspec.Struct, gc=False):
+    """What belongs to the key of a prefix besides its tokens, of a line or of a request."""
+
+    model: Any = None
+    cache_salt: Any = None
+    salt: Any = None
+    extra_key: Any = None
+    lora_name: Any = None
+    lora_id: Any = None
+    lora_int_id: Any = None
+    lora_path: Any = None
+    lora_request: Any = None
+    lora_adapter: Any = None
+    lora: Any = None
+    adapter: Any = None
+    adapter_name: Any = None
+    adapter_id: Any = None
+
+    def key(self) -> dict[str, Any]:
+        """Return the fields that are there."""
+        told = ((name, getattr(self, name)) for name in _Keyed.__struct_fields__)
+        return {name: value for name, value in told if value is not None}
+
+
+class _Request(_Keyed, gc=False):
+    model: Name | None = None
     prompt: Said | None = None
     prompt_length: int | None = None
     output_length: int | None = None
     session_id: Name | int | None = None
-    model: Name | None = None
     old_prompt: Said | None = msgspec.field(name="Prompt", default=None)
     old_prompt_length: int | None = msgspec.field(name="Prompt Length", default=None)
     old_output_length: int | None = msgspec.field(name="Output Length", default=None)
@@ -59,17 +87,26 @@ class _Request(msgspec.Struct, gc=False):
         return self
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Line(_Keyed, gc=False):
     timestamp: Written = UNWRITTEN
     requests: list[_Request] | None = None
     old_timestamp: Written = msgspec.field(name="Timestamp", default=UNWRITTEN)
     old_requests: list[_Request] | None = msgspec.field(name="Requests", default=None)
 
 
+class _BadRequestError(ValueError):
+    """A request that is none."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__()
+        self.problem = problem
+
+
 class _Reader:
     """The rows of a file while it is read."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
+        self.path = path
         self.options = options
         self.rows = Rows(BlockKeys(1), options.on_bad_line, options.ticks_per_second("ms"))
         self.lengths = LengthRows.into(self.rows, FIELDS, incremental=options.rows == "incremental")
@@ -84,59 +121,98 @@ class _Reader:
         time = _time(line)
         if time is None or isinstance(time, str):
             return "timestamp", "expected a number, found " + ("none" if time is None else "text")
+        problem = time_problem("timestamp", time, self.rows.ticks_per_second)
+        return problem or self._take_all(line.key(), requests, time, number)
+
+    def _take_all(
+        self, around: dict[str, Any], requests: list[_Request], time: Ticks, number: int
+    ) -> Problem | None:
+        """Add requests once all of them are known to be sound."""
+        prompts: list[Tokens | None] = []
         for at, request in enumerate(requests):
-            problem = self._add(request.named_as_now(), time, number)
+            try:
+                prompts.append(self._checked(request.named_as_now(), number))
+            except _BadRequestError as error:
+                return _within(at, error.problem)
+        for at, (request, prompt) in enumerate(zip(requests, prompts, strict=True)):
+            self.rows.isolation.look_within(number, around | request.key())
+            problem = self._add(request, prompt, time, number)
             if problem is not None:
-                return problem if problem[0] == "timestamp" else _within(at, problem)
+                return _within(at, problem)
         return None
 
-    def _add(self, request: _Request, time: Ticks, number: int) -> Problem | None:
+    def _checked(self, request: _Request, number: int) -> Tokens | None:
+        """Return the tokens of a prompt, None where only lengths are known."""
         if not self.requests and request.prompt is not None:
             self._with_texts()
         self.requests += 1
-        output = request.output_length or 0
-        problem = output_problem("output_length", output)
+        problem = output_problem("output_length", request.output_length or 0)
         if problem is not None:
-            return problem
+            raise _BadRequestError(problem)
         if self.texts is not None:
-            return self._add_text(self.texts, request, time, number)
+            return _tokens(self.texts, request.prompt, number)
         if request.prompt_length is None:
-            return "prompt_length", MISSING
-        lengths = request.prompt_length, output
+            raise _BadRequestError(("prompt_length", MISSING))
+        problem = length_problem("prompt_length", request.prompt_length)
+        if problem is not None:
+            raise _BadRequestError(problem)
+        return None
+
+    def _add(
+        self, request: _Request, prompt: Tokens | None, time: Ticks, number: int
+    ) -> Problem | None:
+        if self.texts is not None and prompt is not None:
+            return _add_text(self.texts, request, prompt, time, number)
+        lengths = request.prompt_length or 0, request.output_length or 0
         return self.lengths.take(Request(*lengths, time, request.session_id, request.model), number)
 
     def _with_texts(self) -> None:
         """Take what the first request has for what all have."""
+        if self.options.rows == "incremental":
+            name = printable(str(self.path))
+            raise SettingError("rows", f"{name} has whole prompts as text: cumulative rows")
         prompts = TokenLists()
         self.rows.prompts = prompts
         tokenizer = tokenizer_for(self.options.tokenizer)
         self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
-
-    def _add_text(
-        self, texts: TextRows, request: _Request, time: Ticks, number: int
-    ) -> Problem | None:
-        if request.prompt is None:
-            return "prompt", "expected a text as in the first request, found none"
-        prompt = prompt_tokens(texts, request.prompt, number)
-        problem = texts.add(
-            TextRequest(
-                line=number,
-                prompt=prompt,
-                output_tokens=request.output_length or 0,
-                time=time,
-                session=request.session_id,
-                label=request.model,
-            )
-        )
-        if problem is None:
-            note_length(texts, number, ("prompt_length", request.prompt_length), len(prompt))
-        return problem
 
     def finish(self, path: Path) -> Rows:
         """Return the rows, with a note on what their tokens are."""
         if not self.requests and self.rows.first_bad is None:
             raise DataError(str(path), "expected requests, found none")
         return self.rows if self.texts is None else self.texts.finish()
+
+
+def _tokens(texts: TextRows, said: Said | None, number: int) -> Tokens:
+    if said is None:
+        what = "expected a text as in the first request, found none"
+        raise _BadRequestError(("prompt", what))
+    try:
+        prompt = prompt_tokens(texts, said, number)
+    except RenderError as error:
+        raise _BadRequestError(("prompt", str(error))) from None
+    problem = length_problem("prompt", len(prompt))
+    if problem is not None:
+        raise _BadRequestError(problem)
+    return prompt
+
+
+def _add_text(
+    texts: TextRows, request: _Request, prompt: Tokens, time: Ticks, number: int
+) -> Problem | None:
+    problem = texts.add(
+        TextRequest(
+            line=number,
+            prompt=prompt,
+            output_tokens=request.output_length or 0,
+            time=time,
+            session=request.session_id,
+            label=request.model,
+        )
+    )
+    if problem is None:
+        note_length(texts, number, ("prompt_length", request.prompt_length), len(prompt))
+    return problem
 
 
 def _time(line: _Line) -> Ticks | str | None:
@@ -155,9 +231,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     Raises
     ------
     UsageError
-        For an unknown tokenizer.
+        For an unknown tokenizer or chat template, and for incremental rows of text.
     """
-    reader = _Reader(options)
+    reader = _Reader(path, options)
 
     def take_list(lines: list[_Line], _: int) -> Problem | None:
         for number, line in enumerate(lines, start=1):
@@ -187,5 +263,5 @@ AIBRIX = TraceFormat(
     title="AIBrix workloads, JSON lines or a list: milliseconds, requests as text or lengths",
     read=read,
     matches=matches,
-    options=frozenset({"time_unit", "rows", "tokenizer"}),
+    options=frozenset({"time_unit", "rows", "tokenizer", "template"}),
 )

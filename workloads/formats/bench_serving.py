@@ -6,7 +6,8 @@ Source: vLLM, `bench serve --save-result --save-detailed` (one JSON document), a
 `errors`. Prompts are not there: they share nothing.
 
 - A request with an error is kept, as it was sent, and noted. A prompt of no token is left out and
-  noted. Arrays of other lengths than `input_lens` make a bad line.
+  noted. Arrays of other lengths than `input_lens` make a bad line, and a run with a bad request is
+  refused as a whole.
 - Runs of one file stand one behind the other, which is noted; their times are those of one clock.
 """
 
@@ -20,12 +21,12 @@ import msgspec
 from simulator.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
-from workloads.reading.fields import MISSING, Problem
+from workloads.reading.fields import MISSING, Problem, output_problem, time_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
 from workloads.reading.reader import read_start
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 
 FIELDS = Fields("input_lens", "output_lens", "start_times")
 
@@ -53,13 +54,28 @@ def read(path: Path, options: ReadOptions) -> Rows:
     taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
 
     def take(run: _Run, number: int) -> Problem | None:
-        return run.problem() or _add(run, number, taken)
+        return run.problem() or _problem(run, taken) or _add(run, number, taken)
 
     whole = read_start(path, 64).partition(b"\n")[0].strip() == b"{"
     (read_json_documents if whole else read_json_lines)(path, taken.rows, _Run, take)
     if not len(taken.rows) and taken.rows.first_bad is None:
         raise DataError(str(path), "expected requests, found none")
     return taken.rows
+
+
+def _problem(run: _Run, taken: LengthRows) -> Problem | None:
+    """Say what is wrong with a request of a run, before any is added."""
+    lengths = zip(run.input_lens or [], run.output_lens or [], strict=True)
+    for at, (prompt, output) in enumerate(lengths):
+        time = None if run.start_times is None else run.start_times[at]
+        problem = (
+            length_problem(FIELDS.prompt, prompt)
+            or output_problem(FIELDS.output, output)
+            or time_problem(FIELDS.time, time, taken.rows.ticks_per_second)
+        )
+        if problem is not None:
+            return f"{problem[0]}[{at}]", problem[1]
+    return None
 
 
 def _add(run: _Run, number: int, taken: LengthRows) -> Problem | None:

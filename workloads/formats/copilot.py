@@ -9,6 +9,7 @@ held of it (`cached`, part of `prompt`) and of its answer; a folder holds shards
   and tokens) are alike (`workloads.sessions.cached_calls`).
 - A call comes at its `timestamp`; without one, or without tokens of its prompt, it is left out and
   noted. Calls that did not succeed are kept and noted.
+- Calls of a session with the same `message_id`, time, model and tokens are one call, and noted.
 - A session is `session_id`; the label is the model. A session with a bad call is refused as a
   whole. A prompt of no token is left out and noted.
 - Clients tell the times: those over a day from the session's `date` are kept and noted.
@@ -44,6 +45,7 @@ USUAL = Usual("inside", "as the data set says")
 _DAY = 86400 * NANOSECONDS
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
+Identity = tuple[str | int | None, ...]
 
 
 class _Tokens(msgspec.Struct, gc=False):
@@ -63,8 +65,17 @@ class _Call(msgspec.Struct, gc=False):
     timestamp: str | None = None
     model: Name | None = None
     result: Name | None = None
+    message_id: str | int | None = None
     tokens: _Tokens | None = None
     message_metadata: list[_Segment] | None = None
+
+    def identity(self) -> Identity | None:
+        """Return what only the same call has again; None where the call has no name."""
+        if self.message_id is None:
+            return None
+        tokens = self.tokens or _Tokens()
+        counts = tokens.prompt, tokens.completion, tokens.cached
+        return self.message_id, self.timestamp, self.model, *counts
 
     def parts(self) -> tuple[Part, ...]:
         """Return what the prompt is made of, from its start."""
@@ -122,7 +133,15 @@ class _Reader:
                 return f"{place}.timestamp", str(error)
             kept.append((call, now))
         day = _day(session.date)
+        known: set[Identity] = set()
         for call, now in kept:
+            identity = call.identity()
+            if identity in known:
+                detail = "a call that the session has already: left out"
+                self.rows.note("repeated-call", line, detail)
+                continue
+            if identity is not None:
+                known.add(identity)
             self._keep(session.session_id, line, call, now, day)
         return None
 
@@ -217,7 +236,6 @@ COPILOT = TraceFormat(
     options=frozenset({"cached_tokens"}),
     not_needed={
         "*.turn_id": "calls of a session follow each other in time",
-        "*.message_id": "calls are told apart by their place",
         "*.tokens.total": "the sum of the other two",
         "*.tokens.cached_pct": "the ratio of the other two",
         "*.tool_batches": "a call comes when it was made, whatever came before",

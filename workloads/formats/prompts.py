@@ -8,6 +8,8 @@ are as in the format `chat`: `user` names none.
 
 - Text is taken as it stands: no chat template is put around it. Where a prompt is a list of
   messages, they stand in the template of `workloads.text`.
+- In JSON a prompt may be token ids, also as `prompt_token_ids`: on all lines of a file or on none.
+  Of the text of an answer beside them nothing is known but its length, where that is told.
 - A text counts its tokens. A length beside it that differs by over a tenth is noted; that of an
   answer counts where the text of the answer is missing, or empty.
 - A prompt of no token is left out and noted. A missing response counts 0 tokens.
@@ -17,6 +19,7 @@ are as in the format `chat`: `user` names none.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -31,6 +34,7 @@ from workloads.reading.time_fields import TIME_FIELDS
 from workloads.rows import Rows
 from workloads.text.prompt_line import (
     ANSWER_FIELDS,
+    IDS_FIELD,
     LENGTH_FIELDS,
     OUTPUT_FIELDS,
     PROMPT_FIELDS,
@@ -73,7 +77,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _counts(name: str, cell: str) -> bool:
-    return bool(cell) or name == PROMPT_FIELDS[0]
+    return (bool(cell) and name != IDS_FIELD) or name == PROMPT_FIELDS[0]
 
 
 def _cell(name: str, cell: str) -> str | int:
@@ -86,12 +90,17 @@ def matches(head: Head) -> bool:
     """Recognise a text that is called a prompt; `text` and `input` beside a time or an answer."""
     if head.record is None:
         text = head.has_columns("text") and any(head.has_columns(name) for name in TIME_FIELDS)
-        return text or head.has("prompt") or head.has_columns("prompt")
-    if isinstance(head.record.get("prompt"), str):
+        return text or head.has("prompt") or head.has(IDS_FIELD) or head.has_columns("prompt")
+    if isinstance(head.record.get("prompt"), str) or _has_ids(head.record):
         return True
     told = any(head.has(name) for name in (*TIME_FIELDS, *ANSWER_FIELDS, *OUTPUT_FIELDS))
     said = any(isinstance(head.record.get(name), str | list) for name in PROMPT_FIELDS)
     return said and told and not head.has(INSTRUCTION)
+
+
+def _has_ids(record: dict[str, Any]) -> bool:
+    found = (record.get(name) for name in (PROMPT_FIELDS[0], IDS_FIELD))
+    return any(isinstance(ids, list) and ids and isinstance(ids[0], int) for ids in found)
 
 
 PROMPTS = TraceFormat(

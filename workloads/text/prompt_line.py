@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
+import numpy as np
 
-from workloads.reading.fields import Problem, output_problem
+from workloads.reading.fields import Problem, output_problem, short
 from workloads.reading.time_fields import Timed
 from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, named
 from workloads.text.chat_template import Message
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
-from workloads.text.tokenizer import Tokens
+from workloads.text.tokenizer import Tokenizer, Tokens
 
 PROMPT_FIELDS = ("prompt", "text", "input")
+IDS_FIELD = "prompt_token_ids"
+SAID_FIELDS = (*PROMPT_FIELDS, IDS_FIELD)
 ANSWER_FIELDS = ("response", "completion", "output", "answer", "generated_text")
 OUTPUT_FIELDS = (
     "output_tokens",
@@ -25,18 +29,21 @@ OUTPUT_FIELDS = (
 )
 LENGTH_FIELDS = ("prompt_tokens", "prompt_length", "prompt_len", "input_tokens", "input_length")
 NO_PROMPT = "expected 'prompt', 'text' or 'input', found none"
+MAX_TOKEN_ID = (1 << 31) - 1
 OTHER_LENGTH = 0.1  # beyond this, a length that stands beside a text is noted
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 Said = str | list[Message]
+SaidOrIds = str | list[Message | int]
 
 
 class PromptLine(Timed, gc=False, kw_only=True):
-    """A request whose prompt is a text, or messages; the first of several names counts."""
+    """A request: its prompt is a text, messages or token ids; of several names the first counts."""
 
-    prompt: Said | None = None
-    text: Said | None = None
-    input: Said | None = None
+    prompt: SaidOrIds | None = None
+    text: SaidOrIds | None = None
+    input: SaidOrIds | None = None
+    prompt_token_ids: list[int] | None = None
     response: str | None = None
     completion: str | None = None
     output: str | None = None
@@ -66,15 +73,16 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
     A text counts the tokens that it has; a length beside it that differs by over a tenth is
     noted. The length of an answer counts where its text is not there.
     """
-    said = named(line, PROMPT_FIELDS)[1]
+    said_field, said = named(line, SAID_FIELDS)
     if said is None:
         return PROMPT_FIELDS[0], NO_PROMPT
     time_field, time = line.when()
     output_field, output = named(line, OUTPUT_FIELDS)
     try:
-        prompt, answer = prompt_tokens(texts, said, number), _answer(texts, line, output)
-    except RenderError as error:
-        return named(line, PROMPT_FIELDS)[0], str(error)
+        prompt = _tokens(texts, said, number)
+        answer = _answer(texts, line, output, number)
+    except (RenderError, _BadIdsError) as error:
+        return said_field, str(error)
     label = named(line, LABEL_FIELDS)[1]
     problem = output_problem(output_field, output or 0) or texts.add(
         TextRequest(
@@ -93,6 +101,36 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
         if answer is not None:
             note_length(texts, number, (output_field, output), len(answer))
     return problem
+
+
+class _BadIdsError(ValueError):
+    """Token ids that are none, or that stand beside texts in one file."""
+
+
+def _no_text(_: str) -> Sequence[int]:
+    raise _BadIdsError("expected token ids as on the lines before, found text")
+
+
+IDS = Tokenizer("the file, by its token ids", _no_text)
+
+
+def _tokens(texts: TextRows, said: SaidOrIds, number: int) -> Tokens:
+    """Return the tokens of a prompt; what the first one is, text or ids, all are."""
+    if isinstance(said, str):
+        return prompt_tokens(texts, said, number)
+    ids = [part for part in said if isinstance(part, int)]
+    messages = [part for part in said if not isinstance(part, int)]
+    if not ids and (messages or texts.tokenizer is not IDS):
+        return prompt_tokens(texts, messages, number)
+    if messages:
+        raise _BadIdsError("expected messages or token ids, found both")
+    if texts.tokenizer is not IDS and len(texts.rows):
+        raise _BadIdsError("expected text as on the lines before, found token ids")
+    wrong = next((key for key in ids if not 0 <= key <= MAX_TOKEN_ID), None)
+    if wrong is not None:
+        raise _BadIdsError(f"expected token ids from 0 to {MAX_TOKEN_ID}, found {short(wrong)}")
+    texts.tokenizer = IDS
+    return np.array(ids, dtype=np.int32)
 
 
 def prompt_tokens(texts: TextRows, said: Said, number: int) -> Tokens:
@@ -117,9 +155,13 @@ def note_length(texts: TextRows, number: int, told: tuple[str, int | None], toke
         texts.rows.note(what, number, detail)
 
 
-def _answer(texts: TextRows, line: PromptLine, output: int | None) -> Tokens | None:
+def _answer(texts: TextRows, line: PromptLine, output: int | None, number: int) -> Tokens | None:
     """Return the tokens of the answer, None where its text is not there."""
     text = named(line, ANSWER_FIELDS)[1]
     if text is None or (not text and output):
+        return None
+    if texts.tokenizer is IDS:
+        detail = "the text of an answer beside token ids is passed over: only its length counts"
+        texts.rows.note("answer-text", number, detail)
         return None
     return texts.tokenizer.encode(text)

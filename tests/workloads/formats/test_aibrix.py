@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.errors import DataError, SettingError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate
@@ -42,6 +42,22 @@ def test_a_length_that_is_not_that_of_the_text_is_noted(write):
     assert told["other-length"] == 1
 
 
+def test_messages_take_the_template_that_is_named(write):
+    said = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
+    path = write({"timestamp": 0, "requests": [said]})
+    usual, named = (open_trace(path, tokenizer="bytes", template=name) for name in (None, "plain"))
+    assert usual.prompt_tokens[0] > named.prompt_tokens[0]
+    assert not any("--template" in note for note in named.notes)
+
+
+def test_messages_that_a_template_refuses_are_a_bad_line(write, tmp_path):
+    template = tmp_path / "never.jinja"
+    template.write_text("{{ raise_exception('no') }}")
+    said = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
+    with pytest.raises(DataError, match=r":1: field 'requests\[0\].prompt': "):
+        open_trace(write({"timestamp": 0, "requests": [said]}), template=str(template))
+
+
 def test_names_of_today_and_of_old(write):
     old = {"Timestamp": 500, "Requests": [{"Prompt": "hello there", "Session ID": 7}]}
     trace = open_trace(write({"timestamp": 0, "requests": [NOW]}, old))
@@ -59,6 +75,24 @@ def test_without_texts_lengths_are_known(write):
     assert trace.labels == ("m",)
     assert "stand-in-tokenizer" not in {a.what for a in validate(path)}
     assert open_trace(path, rows="incremental").prompt_tokens.tolist() == [90, 183]
+
+
+@pytest.mark.parametrize("field", ["model", "cache_salt", "lora_name"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_request_of_another_key_shares_nothing(write, field, whole):
+    one, other = ({"prompt": "a b c d", "output_length": 3, field: key} for key in "xy")
+    line = {"timestamp": 0, "requests": [one, other, one]}
+    trace = open_trace(write(line, whole=whole))
+    assert overlaps(trace).tolist() == [0, 0, 4]
+    told = f"prefixes are kept apart by {field} (2 values)"
+    assert any(note.startswith(told) for note in trace.notes)
+
+
+def test_the_key_of_a_line_holds_where_a_request_tells_none(write):
+    said = {"prompt": "a b c d"}
+    line = {"timestamp": 0, "cache_salt": "x", "requests": [said, said | {"cache_salt": "y"}, said]}
+    assert overlaps(open_trace(write(line))).tolist() == [0, 0, 4]
+    assert overlaps(open_trace(write(line, whole=True))).tolist() == [0, 0, 4]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +118,24 @@ def test_a_bad_line_is_named(write, row, told, whole):
     with pytest.raises(DataError, match=told.partition(" among")[0]) as caught:
         open_trace(path, format="aibrix")
     assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("field", ["prompt", "prompt_length"])
+def test_a_line_with_a_bad_request_is_dropped_as_a_whole(write, field):
+    one, two, three = ("a", "a b", "a b c") if field == "prompt" else (1, 2, 3)
+    good, bad, further = (
+        {field: said, "output_length": at} for at, said in ((1, two), (-5, three), (1, one))
+    )
+    first = {"timestamp": 0, "requests": [good, bad, good]}
+    trace = open_trace(write(first, {"timestamp": 1000, "requests": [further]}), on_bad_line="skip")
+    assert trace.prompt_tokens.tolist() == [1]
+    assert any(note.startswith("1 of 2 lines skipped as bad") for note in trace.notes)
+
+
+def test_texts_are_whole_prompts_and_no_incremental_rows(write):
+    path = write({"timestamp": 0, "requests": [NOW]})
+    with pytest.raises(SettingError, match="has whole prompts as text: cumulative rows"):
+        open_trace(path, rows="incremental")
 
 
 def test_no_request_is_refused(write):

@@ -62,3 +62,11 @@ def test_runs_follow_each_other_and_may_have_no_times(write):
 def test_what_does_not_fit_is_named(write, run, told):
     with pytest.raises(DataError, match=told):
         open_trace(write(run), format="bench-serving")
+
+
+def test_a_run_with_a_bad_request_is_dropped_as_a_whole(write):
+    bad = {"input_lens": [10, -4, 20], "output_lens": [1, 1, 1]}
+    good = {"input_lens": [30], "output_lens": [1]}
+    trace = open_trace(write(bad, good), on_bad_line="skip")
+    assert trace.prompt_tokens.tolist() == [30]
+    assert any(note.startswith("1 of 2 lines skipped as bad") for note in trace.notes)

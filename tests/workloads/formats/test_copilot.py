@@ -103,6 +103,14 @@ def test_failures_are_kept_and_what_tells_no_prompt_is_left_out(write):
     assert odd <= kinds(trace)
 
 
+def test_a_repeated_call_is_one(write):
+    once = call(0, 100, 9, 0, message_id="m1")
+    calls = [once, once, once | {"timestamp": "2026-06-01T08:00:01Z"}, call(0, 100, 9, 0)]
+    trace = open_trace(write(session("aa", *calls), session("bb", once)))
+    assert trace.session.tolist() == [0, 0, 1, 0]
+    assert "repeated-call: 1 x a call that the session has already: left out" in trace.notes
+
+
 def test_times_of_a_wrong_clock_are_noted(write):
     trace = open_trace(write(session("aa", call(0, 500, 1, 0), date="2026-05-01")))
     assert "other-date" in kinds(trace)

@@ -86,8 +86,13 @@ def test_prompts_of_no_token_are_left_out_and_noted(write, text):
         ),
         (
             as_lines({"prompt": "x"}, {"prompt": [1, 2]}),
-            ":2: field 'prompt[0]': expected one JSON object",
+            ":2: field 'prompt': expected text as on the lines before, found token ids",
         ),
+        (
+            as_lines({"prompt": [1]}, {"prompt": "x"}),
+            ":2: field 'prompt': expected token ids as on the lines before, found text",
+        ),
+        (as_lines({"prompt": [1]}, {"prompt": [-1]}), ":2: field 'prompt': expected token ids"),
         (
             as_lines({"prompt": "x"}, {"prompt": 7}),
             ":2: field 'prompt': expected text or a list, found int",
@@ -171,3 +176,20 @@ def test_what_is_no_time_under_a_common_name_is_passed_over(write):
     assert open_trace(write(as_lines(*rows))).arrival_seconds.tolist() == [0, 1]
     with pytest.raises(DataError, match="field 'timestamp': expected a number or text"):
         open_trace(write(as_lines({"prompt": "Hi", "timestamp": [1]})))
+
+
+@pytest.mark.parametrize("field", ["prompt", "prompt_token_ids"])
+def test_prompts_may_be_token_ids(write, field):
+    path = write(as_lines({field: [1, 2, 3], "output_tokens": 5}, {field: [1, 2, 4, 5]}))
+    assert format_of(path) == "prompts"
+    trace = open_trace(path)
+    assert trace.prompt_tokens.tolist() == [3, 4]
+    assert trace.output_tokens.tolist() == [5, 0]
+    assert overlaps(trace).tolist() == [0, 2]
+    assert "tokens are those of the file, by its token ids" in trace.notes
+
+
+def test_the_text_of_an_answer_beside_token_ids_is_noted(write):
+    trace = open_trace(write(as_lines({"prompt": [1], "response": "a b", "output_tokens": 5})))
+    assert trace.output_tokens.tolist() == [5]
+    assert any(note.startswith("answer-text") for note in trace.notes)
