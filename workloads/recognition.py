@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from workloads.formats.format import TraceFormat
+from workloads.formats.vidur import NAMINGS, VIDUR
 from workloads.reading.fields import listed
 from workloads.reading.head import Head, mentioned
 
@@ -48,12 +49,22 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
     found = found_fields(head)
     if not found:
         return ""
-    told = f"; found: {listed(found)}"
+    lengths = _lengths(head)
+    told = f"; found: {listed(found)}{lengths}"
     needs = _nearest(head, found, formats)
-    if not needs:
+    if not needs or (lengths and not needs[0].there):
         return told
     sets = dict.fromkeys(" and ".join(f"'{name}'" for name in need.missing) for need in needs)
     return f"{told}; nearest: {needs[0].format}, which also needs {' or '.join(sets)}"
+
+
+def _lengths(head: Head) -> str:
+    """Say how lengths that stand in JSON, where no format reads them, can be read."""
+    for pair in NAMINGS:
+        if not head.columns and head.has(*pair):
+            names = " and ".join(f"'{name}'" for name in pair)
+            return f"; lengths alone are read as {VIDUR.name}: CSV with the columns {names}"
+    return ""
 
 
 def _nearest(head: Head, found: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:

@@ -42,6 +42,10 @@ def refused(tmp_path):
         ),
         ({"prompts": "x", "ts": 5}, "found: prompts, ts; nearest: prompts, which also needs"),
         ({"foo": 1, "bar": 2}, "found: foo, bar; --format names one of dynamo, "),
+        (
+            {"prompt_len": 10, "output_len": 5},
+            "; lengths alone are read as vidur: CSV with the columns 'prompt_len' and 'output_len'",
+        ),
         ("hello world\nfoo\n", "found: hello world; --format"),
         ('[{"a": 1, "b": 2}]', "found: a, b; --format"),
     ],
