@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from json import JSONDecoder
 from typing import Any
 
 from workloads.formats.format import TraceFormat
@@ -49,6 +50,9 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
     found = found_fields(head)
     if not found:
         return ""
+    listing = _of_elements(head, formats)
+    if listing:
+        return f"; found a JSON array; the format {listing} wants one object a line"
     lengths = _lengths(head)
     told = f"; found: {listed(found)}{lengths}"
     needs = _nearest(head, found, formats)
@@ -56,6 +60,25 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
         return told
     sets = dict.fromkeys(" and ".join(f"'{name}'" for name in need.missing) for need in needs)
     return f"{told}; nearest: {needs[0].format}, which also needs {' or '.join(sets)}"
+
+
+def _of_elements(head: Head, formats: Mapping[str, TraceFormat]) -> str:
+    """Return the format that the first element of an array would be of on a line of its own."""
+    text = head.text.lstrip()
+    if text[:1] != b"[" or text[1:].lstrip()[:1] != b"{":
+        return ""
+    inner = text[1:].lstrip()
+    element = Head(head.path, text=inner, record=_first_object(inner))
+    return next((name for name, format in formats.items() if format.matches(element)), "")
+
+
+def _first_object(text: bytes) -> dict[str, Any] | None:
+    """Return the object that text begins with; None where it goes on beyond the text."""
+    try:
+        found, _ = JSONDecoder().raw_decode(text.decode(errors="ignore"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _lengths(head: Head) -> str:

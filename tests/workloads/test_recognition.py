@@ -93,6 +93,14 @@ def test_a_file_of_a_known_format_is_still_recognised(tmp_path, name):
     assert format_of(path) == name
 
 
+@pytest.mark.parametrize("name", ["bailian", "claude-code", "copilot", "lmcache", "mooncake"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_lines_of_a_format_tells_that_it_wants_lines(refused, name, indent):
+    lines = [json.loads(line) for line in EXAMPLES[name].splitlines() if line]
+    told = f"found a JSON array; the format {name} wants one object a line"
+    assert told in refused(json.dumps(lines, indent=indent))
+
+
 def test_columns_and_fields_are_found(tmp_path):
     path = tmp_path / "t.dat"
     path.write_text('{"a":{"b":1}}')

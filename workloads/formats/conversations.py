@@ -24,6 +24,7 @@ from workloads.reading.json_records import MESSAGE_FIELDS
 from workloads.reading.parquet import MAGIC
 from workloads.text.chat_log import CONVERSATIONS
 
+TRANSCRIPT = ("type", "sessionId", "parentUuid")  # of an array of Claude Code's lines
 _SAYS = ("content", "value", "text")
 
 
@@ -37,7 +38,7 @@ def matches(head: Head) -> bool:
     if not (_any(head, MESSAGE_FIELDS) and _any(head, _SAYS)):
         return False
     if head.text[:1] == b"[":
-        return True
+        return not head.mentions(*TRANSCRIPT)
     return any(_holds_messages(head, field) for field in CONVERSATIONS)
 
 
