@@ -15,6 +15,7 @@ from typing import Any
 
 from workloads.formats.format import TraceFormat
 from workloads.formats.vidur import NAMINGS, VIDUR
+from workloads.reading.csv_lines import separated
 from workloads.reading.fields import listed
 from workloads.reading.head import Head, mentioned
 
@@ -53,6 +54,9 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
     listing = _of_elements(head, formats)
     if listing:
         return f"; found a JSON array; the format {listing} wants one object a line"
+    other = separated(head.columns[0]) if len(head.columns) == 1 else ""
+    if other:
+        return f"; found: {listed(found)}{other}"
     lengths = _lengths(head)
     told = f"; found: {listed(found)}{lengths}"
     needs = _nearest(head, found, formats)

@@ -101,6 +101,13 @@ def test_an_array_of_lines_of_a_format_tells_that_it_wants_lines(refused, name, 
     assert told in refused(json.dumps(lines, indent=indent))
 
 
+@pytest.mark.parametrize(("mark", "called"), [(";", "';'"), ("\t", "a tab")])
+def test_another_separator_than_the_comma_is_named(refused, mark, called):
+    text = f"arrived_at{mark}num_prefill_tokens{mark}num_decode_tokens\n1{mark}2{mark}3\n"
+    for options in ({}, {"format": "vidur"}):
+        assert f"; columns are separated by {called}, expected ','" in refused(text, **options)
+
+
 def test_columns_and_fields_are_found(tmp_path):
     path = tmp_path / "t.dat"
     path.write_text('{"a":{"b":1}}')
