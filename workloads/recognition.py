@@ -68,12 +68,19 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
 
 def _of_elements(head: Head, formats: Mapping[str, TraceFormat]) -> str:
     """Return the format that the first element of an array would be of on a line of its own."""
-    text = head.text.lstrip()
-    if text[:1] != b"[" or text[1:].lstrip()[:1] != b"{":
+    element = _element(head)
+    if element is None:
         return ""
-    inner = text[1:].lstrip()
-    element = Head(head.path, text=inner, record=_first_object(inner))
     return next((name for name, format in formats.items() if format.matches(element)), "")
+
+
+def _element(head: Head) -> Head | None:
+    """Return the first object of an array as the head of a file; None for what is no array."""
+    text = head.text.lstrip()
+    inner = text[1:].lstrip()
+    if text[:1] != b"[" or inner[:1] != b"{":
+        return None
+    return Head(head.path, text=inner, record=_first_object(inner))
 
 
 def _first_object(text: bytes) -> dict[str, Any] | None:
@@ -87,8 +94,9 @@ def _first_object(text: bytes) -> dict[str, Any] | None:
 
 def _lengths(head: Head) -> str:
     """Say how lengths that stand in JSON, where no format reads them, can be read."""
+    told = _element(head) or head
     for pair in NAMINGS:
-        if not head.columns and head.has(*pair):
+        if not told.columns and told.has(*pair):
             names = " and ".join(f"'{name}'" for name in pair)
             return f"; lengths alone are read as {VIDUR.name}: CSV with the columns {names}"
     return ""

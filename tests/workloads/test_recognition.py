@@ -46,6 +46,11 @@ def refused(tmp_path):
             {"prompt_len": 10, "output_len": 5},
             "; lengths alone are read as vidur: CSV with the columns 'prompt_len' and 'output_len'",
         ),
+        ('[{"prompt_len": 10, "output_len": 5}]', "; lengths alone are read as vidur: CSV"),
+        (
+            "input_len,output_len,prefix_len\n1,2,3\n",
+            "nearest: tracelab, which also needs 'round_idx' and",
+        ),
         ("hello world\nfoo\n", "found: hello world; --format"),
         ('[{"a": 1, "b": 2}]', "found: a, b; --format"),
     ],

@@ -36,7 +36,7 @@ NAMINGS = (  # of a prompt's length and its answer's
     ("input_len", "output_len"),
 )
 TIMES = (FIELDS.time, "arrival_time", "timestamp")
-TEXTS = ("prompt", "text", "input")  # lengths beside them are not all that a table tells
+MORE = ("prompt", "text", "input", "prefix_len", "hash_ids")  # beside which lengths are not all
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -85,7 +85,7 @@ def _kind(fields: Fields) -> type[_Line]:
 
 def _assumed(fields: Fields, columns: tuple[str, ...], options: ReadOptions) -> str:
     """Say which columns of other names than Vidur's were taken for what."""
-    said = f"lengths are taken from '{fields.prompt}' and '{fields.output}', and share nothing"
+    said = f"lengths are taken from '{fields.prompt}' and '{fields.output}'"
     if fields.time not in columns:
         return f"{said}; no times"
     unit = "seconds (--time-unit)" if options.time_unit is None else options.time_unit
@@ -93,11 +93,11 @@ def _assumed(fields: Fields, columns: tuple[str, ...], options: ReadOptions) -> 
 
 
 def matches(head: Head) -> bool:
-    """Recognise the columns of lengths; under other names than Vidur's, where no text is told."""
+    """Recognise the columns of lengths; under other names, where nothing tells more."""
     if head.has_columns(*NAMINGS[0]):
         return True
     named = any(head.has_columns(*pair) for pair in NAMINGS[1:])
-    return named and not any(name in head.columns for name in TEXTS)
+    return named and not any(name in head.columns for name in MORE)
 
 
 VIDUR = TraceFormat(
