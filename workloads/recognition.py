@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from json import JSONDecoder
 from typing import Any
 
 from workloads.formats.format import TraceFormat
+from workloads.formats.vidur import NAMINGS, VIDUR
+from workloads.reading.csv_lines import separated
 from workloads.reading.fields import listed
 from workloads.reading.head import Head, mentioned
 
@@ -48,12 +51,55 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
     found = found_fields(head)
     if not found:
         return ""
-    told = f"; found: {listed(found)}"
+    listing = _of_elements(head, formats)
+    if listing:
+        return f"; found a JSON array; the format {listing} wants one object a line"
+    other = separated(head.columns[0]) if len(head.columns) == 1 else ""
+    if other:
+        return f"; found: {listed(found)}{other}"
+    lengths = _lengths(head)
+    told = f"; found: {listed(found)}{lengths}"
     needs = _nearest(head, found, formats)
-    if not needs:
+    if not needs or (lengths and not needs[0].there):
         return told
     sets = dict.fromkeys(" and ".join(f"'{name}'" for name in need.missing) for need in needs)
     return f"{told}; nearest: {needs[0].format}, which also needs {' or '.join(sets)}"
+
+
+def _of_elements(head: Head, formats: Mapping[str, TraceFormat]) -> str:
+    """Return the format that the first element of an array would be of on a line of its own."""
+    element = _element(head)
+    if element is None:
+        return ""
+    return next((name for name, format in formats.items() if format.matches(element)), "")
+
+
+def _element(head: Head) -> Head | None:
+    """Return the first object of an array as the head of a file; None for what is no array."""
+    text = head.text.lstrip()
+    inner = text[1:].lstrip()
+    if text[:1] != b"[" or inner[:1] != b"{":
+        return None
+    return Head(head.path, text=inner, record=_first_object(inner))
+
+
+def _first_object(text: bytes) -> dict[str, Any] | None:
+    """Return the object that text begins with; None where it goes on beyond the text."""
+    try:
+        found, _ = JSONDecoder().raw_decode(text.decode(errors="ignore"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _lengths(head: Head) -> str:
+    """Say how lengths that stand in JSON, where no format reads them, can be read."""
+    told = _element(head) or head
+    for pair in NAMINGS:
+        if not told.columns and told.has(*pair):
+            names = " and ".join(f"'{name}'" for name in pair)
+            return f"; lengths alone are read as {VIDUR.name}: CSV with the columns {names}"
+    return ""
 
 
 def _nearest(head: Head, found: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:

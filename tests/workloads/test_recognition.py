@@ -42,6 +42,15 @@ def refused(tmp_path):
         ),
         ({"prompts": "x", "ts": 5}, "found: prompts, ts; nearest: prompts, which also needs"),
         ({"foo": 1, "bar": 2}, "found: foo, bar; --format names one of dynamo, "),
+        (
+            {"prompt_len": 10, "output_len": 5},
+            "; lengths alone are read as vidur: CSV with the columns 'prompt_len' and 'output_len'",
+        ),
+        ('[{"prompt_len": 10, "output_len": 5}]', "; lengths alone are read as vidur: CSV"),
+        (
+            "input_len,output_len,prefix_len\n1,2,3\n",
+            "nearest: tracelab, which also needs 'round_idx' and",
+        ),
         ("hello world\nfoo\n", "found: hello world; --format"),
         ('[{"a": 1, "b": 2}]', "found: a, b; --format"),
     ],
@@ -87,6 +96,21 @@ def test_a_file_of_a_known_format_is_still_recognised(tmp_path, name):
     path = tmp_path / "t.dat"
     path.write_bytes(EXAMPLES[name])
     assert format_of(path) == name
+
+
+@pytest.mark.parametrize("name", ["bailian", "claude-code", "copilot", "lmcache", "mooncake"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_lines_of_a_format_tells_that_it_wants_lines(refused, name, indent):
+    lines = [json.loads(line) for line in EXAMPLES[name].splitlines() if line]
+    told = f"found a JSON array; the format {name} wants one object a line"
+    assert told in refused(json.dumps(lines, indent=indent))
+
+
+@pytest.mark.parametrize(("mark", "called"), [(";", "';'"), ("\t", "a tab")])
+def test_another_separator_than_the_comma_is_named(refused, mark, called):
+    text = f"arrived_at{mark}num_prefill_tokens{mark}num_decode_tokens\n1{mark}2{mark}3\n"
+    for options in ({}, {"format": "vidur"}):
+        assert f"; columns are separated by {called}, expected ','" in refused(text, **options)
 
 
 def test_columns_and_fields_are_found(tmp_path):

@@ -3,7 +3,7 @@
 Source: the ShareGPT files that serving benchmarks read (`conversations` of `from` and `value`, or
 of `role` and `content`); WildChat and LMSYS-Chat-1M (`conversation`); trajectories of SWE-agent
 and others (`history` or `trajectory`); lines that are lists of messages. Each stands on a line of
-its own, in one JSON array, in a row of Parquet, or is the file.
+its own, in one JSON array, in a row of Parquet, in an object by its name, or is the file.
 
 - Each answer is a request whose prompt is all that was said before it, see
   `workloads.text.conversations`; what is no request is counted. A conversation is a session.
@@ -20,10 +20,11 @@ from typing import Any
 
 from workloads.formats.chat import NOT_NEEDED, OPTIONS, read
 from workloads.formats.format import Head, TraceFormat
-from workloads.reading.json_records import MESSAGE_FIELDS
+from workloads.reading.json_records import MESSAGE_FIELDS, holds_conversations
 from workloads.reading.parquet import MAGIC
 from workloads.text.chat_log import CONVERSATIONS
 
+TRANSCRIPT = ("type", "sessionId", "parentUuid")  # of an array of Claude Code's lines
 _SAYS = ("content", "value", "text")
 
 
@@ -37,8 +38,9 @@ def matches(head: Head) -> bool:
     if not (_any(head, MESSAGE_FIELDS) and _any(head, _SAYS)):
         return False
     if head.text[:1] == b"[":
-        return True
-    return any(_holds_messages(head, field) for field in CONVERSATIONS)
+        return not head.mentions(*TRANSCRIPT)
+    named = any(_holds_messages(head, field) for field in CONVERSATIONS)
+    return named or holds_conversations(head.text)
 
 
 def _any(head: Head, names: tuple[str, ...]) -> bool:

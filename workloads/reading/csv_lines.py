@@ -19,6 +19,8 @@ from workloads.rows import Rows
 Line = TypeVar("Line", bound=msgspec.Struct)
 Name = Annotated[str, msgspec.Meta(max_length=200)]  # of a session, a label
 
+OTHER_SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
+
 
 class _BrokenError(Exception):
     """A line that is no line of the table."""
@@ -82,12 +84,20 @@ def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> 
     wanted = [f.encode_name for f in msgspec.structs.fields(kind) if f.required]
     if not set(wanted) <= set(names):
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        lacking = without(names, wanted)
+        lacking = without(names, wanted) + separated(found)
         raise DataError(str(path), f"{what}; found '{printable(found, 120)}'{lacking}", line=number)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)
     return names
+
+
+def separated(line: str) -> str:
+    """Say which other separator the names of columns have; nothing where it is the comma."""
+    found = next((mark for mark in OTHER_SEPARATORS if mark in line.strip()), None)
+    if found is None or "," in line:
+        return ""
+    return f"; columns are separated by {OTHER_SEPARATORS[found]}, expected ','"
 
 
 def _record(names: list[str], text: bytes) -> dict[str, str]:

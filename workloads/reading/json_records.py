@@ -1,7 +1,8 @@
 """Records of a JSON file, whether they stand on lines, in an array, or one after another.
 
 A list whose first element is a message (it has `role` or `from`) is one record, a conversation; of
-another list each element is one.
+another list each element is one. Of an object that holds conversations by name, or a list of them
+below one name (`holds_conversations`), each is one.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain, not_finite, read_json_lines
 from workloads.reading.key_fields import place_of
 from workloads.reading.parquet import count_others, is_parquet, opened_parquet, parquet_columns
-from workloads.reading.reader import MAX_LINE_BYTES, chunks, read_start
+from workloads.reading.reader import MAX_LINE_BYTES, chunks, read_start, read_text
 from workloads.reading.watching import Watch
 from workloads.rows import Rows
 
 MESSAGE_FIELDS = ("role", "from")
 
 _HEAD_BYTES = 1 << 16
+_HOLDER = re.compile(
+    rb'\s*\{\s*"[^"\\]{0,200}"\s*:\s*\[?\s*\{[^\[\]{}]{0,2000}?"conversations?"\s*:\s*\['
+)
+_LOGGED = re.compile(rb'"messages"\s*:')  # beside them: a line of a chat log
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?P<ended>"?)|[\[\]{}]', re.DOTALL)
 
 
@@ -46,10 +51,14 @@ def read_json_records(
         For the first bad record, unless they are skipped, for a file without any, and for one
         that is no JSON.
     """
-    if not is_parquet(path) and stand_on_lines(path):
+    held = not is_parquet(path) and holds_conversations(read_start(path, _HEAD_BYTES))
+    if not is_parquet(path) and not held and stand_on_lines(path):
         return read_json_lines(path, rows, kind, take)
     decode = Watch(kind, rows).decode
-    found = _parquet_rows(path, columns, rows) if is_parquet(path) else read_json_values(path)
+    if held:
+        found = _held(path)
+    else:
+        found = _parquet_rows(path, columns, rows) if is_parquet(path) else read_json_values(path)
     number = 0
     for number, text in found:
         problem: Problem | None
@@ -77,6 +86,30 @@ def _parquet_rows(path: Path, columns: Collection[str], rows: Rows) -> Iterator[
         frame = pl.read_parquet(file, columns=wanted)
     for number, record in enumerate(frame.iter_rows(named=True), start=1):
         yield number, msgspec.json.encode(record)
+
+
+def holds_conversations(start: bytes) -> bool:
+    """Say whether a file is one object whose values are conversations, or lists of them."""
+    return _HOLDER.match(start) is not None and _LOGGED.search(start) is None
+
+
+def _held(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the JSON of each conversation in such an object."""
+    try:
+        values = msgspec.json.decode(read_text(path), type=dict[str, msgspec.Raw]).values()
+        found = [record for value in values for record in _listed(value)]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        what = f"expected one JSON object that holds conversations: {error}"
+        raise DataError(str(path), what) from None
+    for number, record in enumerate(found, start=1):
+        yield number, bytes(record)
+
+
+def _listed(value: msgspec.Raw) -> list[msgspec.Raw]:
+    """Return the elements of a list, or what is none alone."""
+    if bytes(value).lstrip()[:1] != b"[":
+        return [value]
+    return msgspec.json.decode(value, type=list[msgspec.Raw])
 
 
 def stand_on_lines(path: Path) -> bool:

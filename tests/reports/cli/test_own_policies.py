@@ -29,7 +29,7 @@ class Raises(BasePlacer):
         self.error = error
 
     def place(self, prefix):
-        errors = {"pipe": BrokenPipeError(), "exit": SystemExit(7), "file": FileNotFoundError(2, "no")}
+        errors = {"pipe": BrokenPipeError(), "exit": SystemExit(7), "file": OSError(2, "no")}
         raise errors[self.error]
 
 

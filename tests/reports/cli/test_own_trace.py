@@ -59,8 +59,8 @@ def test_what_is_not_used_is_said(own: Path, milepost: Milepost) -> None:
     instead = "own.jsonl is replayed instead of the study's workload: title, [workload], [arrivals]"
     assert told.splitlines() == [
         f"{place}{instead} not used",
-        f"{place}study.replications = 5 is not used: a trace is replayed once, and intervals come "
-        "from resampling its blocks of time",
+        f"{place}study.replications = 5 is not used: a trace is replayed once, and has intervals "
+        "where it is long enough to tell",
     ]
 
 

@@ -292,3 +292,27 @@ def test_a_note_says_what_rows_of_messages_were_taken_for(write):
     assert any("rows of messages are requests" in note for note in opened(path).notes)
     stated = opened(path, rows="cumulative").notes
     assert not any("rows of messages are" in note for note in stated)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_object_holds_conversations_by_name(write, listed, indent):
+    rows = [{"id": "x", "conversations": sharegpt(turns)} for turns in (CHAT, SHORT)]
+    held = {"data": rows} if listed else dict(zip("ab", rows, strict=True))
+    path = write(json.dumps(held, indent=indent))
+    assert format_of(path) == "conversations"
+    trace = opened(path)
+    assert trace.prompt_tokens.tolist() == [len(text) for text in PROMPTS]
+    assert trace.session.tolist() == [0, 0, 1]
+
+
+def test_what_a_chat_log_tells_of_conversations_is_no_holder(write):
+    row = {"metadata": {"conversation": []}, "messages": openai(SHORT)}
+    path = write(lines(row, row))
+    assert format_of(path) == "chat"
+    assert len(opened(path).prompt_tokens) == 2
+
+
+def test_a_broken_object_of_conversations_is_one_line(write):
+    with pytest.raises(DataError, match="one JSON object that holds conversations"):
+        opened(write('{"a": {"conversations": [{"from": "human", "value": "x"}]}'))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simulator.errors import DataError
+from workloads.formats.vidur import NAMINGS
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate
@@ -61,3 +62,17 @@ def test_tables_of_lengths_alone_have_no_times(tmp_path, name):
             open_trace(path)
     path.write_text(f"{names},{time}\n3100,60,\n1800,140,\n")
     assert open_trace(path).arrival_seconds is None
+
+
+@pytest.mark.parametrize("time", ["", "arrived_at", "arrival_time", "timestamp"])
+@pytest.mark.parametrize("names", NAMINGS[1:])
+def test_lengths_are_read_by_other_common_names(tmp_path, names, time):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{time or 'other'},{','.join(names)}\n0.5,591,140\n0.625,547,3\n")
+    assert format_of(path) == "vidur"
+    trace = open_trace(path)
+    assert trace.prompt_tokens.tolist() == [591, 547]
+    assert trace.output_tokens.tolist() == [140, 3]
+    assert (trace.arrival_seconds is not None) == bool(time)
+    told = f"times from '{time}' are in seconds" if time else "no times"
+    assert any(f"'{names[0]}'" in note and told in note for note in trace.notes)
