@@ -150,11 +150,14 @@ def to_trace(rows: Rows, name: str, jitter: int | None = None) -> Trace:
 def _notes(rows: Rows) -> list[str]:
     notes = []
     if rows.bad_lines and rows.first_bad:
-        share = f"{rows.bad_lines:,} of {rows.bad_lines + len(rows):,} lines skipped"
+        lines = "line" if rows.bad_lines == 1 else "lines"
         line = rows.first_bad.line
         where = printable(Path(rows.first_bad.source).name) if line is None else f"line {line}"
         what = f"field '{rows.first_bad.field}': " if rows.first_bad.field else ""
-        notes.append(f"{share} as bad; the first, {where}: {what}{rows.first_bad.problem}")
+        notes.append(
+            f"{rows.bad_lines:,} {lines} skipped as bad, {len(rows):,} requests read; the first, "
+            f"{where}: {what}{rows.first_bad.problem}"
+        )
     notes += [f"{odd.what}: {odd.count:,} x {odd.detail}" for odd in rows.oddities.values()]
     if isinstance(rows.prompts, BlockKeys):
         notes += _tail_notes(rows, rows.prompts)

@@ -23,6 +23,7 @@ _WORDS = {
     "float": "a number",
     "float | null": "a number",
     "int": "a whole number",
+    "int | object": "a token id or one JSON object",
     "int | null": "a whole number",
     "int | str": "a whole number or text",
     "str": "text",
@@ -102,8 +103,10 @@ def not_finite(text: bytes) -> Problem | None:
 
 
 def no_json(text: bytes) -> Problem | None:
-    """Say how text begins that cannot be JSON objects or lists."""
+    """Say how a line begins that cannot be a JSON object or a list."""
     start = text[:400].lstrip()
+    if start.rstrip() in {b"{", b"["}:
+        return None, "expected one JSON object a line, found the first line of an indented document"
     if start[:1] in {b"{", b"["} or _VALUE.match(start):
         return None
     shown = printable(start.partition(b"\n")[0].decode(errors="replace"), 60)

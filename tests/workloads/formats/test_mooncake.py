@@ -148,7 +148,7 @@ def test_a_bad_line_fails_with_its_place_or_is_skipped_and_noted(write, row, tol
     assert "\n" not in str(caught.value)
     trace = open_trace(path, on_bad_line="skip")
     assert overlaps(trace).tolist() == [0, 512]
-    assert trace.notes[0].startswith("1 of 3 lines skipped as bad; the first, line 2: ")
+    assert trace.notes[0].startswith("1 line skipped as bad, 2 requests read; the first, line 2: ")
 
 
 def test_text_that_is_not_utf8_is_a_bad_line(tmp_path):
