@@ -4,7 +4,7 @@ Source: the traces released with Qin et al., "Mooncake", FAST 2025. Equal ids me
 prefix up to and including that block; the last block may be partial. Other tools write the same
 rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA Dynamo),
 `block_size` in each row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM),
-`input_block_hash_ids` (Tair KVCache).
+`input_block_hash_ids`, `block_ids` or `block_hashes` (Tair KVCache, in blocks of its own size).
 
 Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
 rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
@@ -59,6 +59,8 @@ class _Line(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     prefix_block_hashes: list[int | str] | None = None
     input_block_hash_ids: list[int | str] | None = None
+    block_ids: list[int | str] | None = None
+    block_hashes: list[int | str] | None = None
     output_tokens: int | None = None
     created_time: Decimal | None = None
     block_tokens: int | None = None
@@ -70,6 +72,8 @@ OTHER_NAMES = (
     ("input_length", "input_tokens"),
     ("hash_ids", "prefix_block_hashes"),
     ("hash_ids", "input_block_hash_ids"),
+    ("hash_ids", "block_ids"),
+    ("hash_ids", "block_hashes"),
     ("output_length", "output_tokens"),
     ("timestamp", "created_time"),
     ("block_size", "block_tokens"),
@@ -124,11 +128,18 @@ def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
     ]
 
 
+def _names(name: str) -> list[str]:
+    """Return what a field may be called."""
+    return [name, *(other for of, other in OTHER_NAMES if of == name)]
+
+
 def _has_other_names(line: _Line) -> bool:
     return not (
         line.input_tokens is None
         and line.prefix_block_hashes is None
         and line.input_block_hash_ids is None
+        and line.block_ids is None
+        and line.block_hashes is None
         and line.output_tokens is None
         and line.created_time is None
         and line.block_tokens is None
@@ -168,9 +179,7 @@ def _counted_problem(line: _Line, length: int) -> Problem | None:
 def matches(head: Head) -> bool:
     """Recognise lines of objects with lengths and ids."""
     return any(
-        head.has(length, ids)
-        for length in ("input_length", "input_tokens")
-        for ids in ("hash_ids", "prefix_block_hashes", "input_block_hash_ids")
+        head.has(length, ids) for length in _names("input_length") for ids in _names("hash_ids")
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.errors import DataError, UsageError
 from workloads.inspection import overlaps
-from workloads.opening import open_trace
+from workloads.opening import format_of, open_trace
 
 GOOD = {"timestamp": 5000, "input_length": 700, "output_length": 9, "hash_ids": [3, 4]}
 
@@ -294,3 +294,11 @@ def test_ids_under_another_name_are_not_passed_over(write):
     assert overlaps(trace).tolist() == [0, 700]
     assert any("--time-unit s" in note for note in trace.notes)
     assert open_trace(path, time_unit="s").arrival_seconds.tolist() == [0, 0.005]
+
+
+@pytest.mark.parametrize("name", ["block_ids", "block_hashes"])
+def test_the_ids_of_blocks_are_ids_of_prefixes(write, name):
+    row = {"timestamp": 1780722000040.479, "input_length": 586, "output_length": 1}
+    path = write(row | {name: [1, 2, 3]}, row | {name: [1, 2, 4]})
+    assert format_of(path) == "mooncake"
+    assert overlaps(open_trace(path, block=256)).tolist() == [0, 512]
