@@ -87,6 +87,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     turns = IdTurns(rows, blocks, options)
 
     def take(line: _Line, number: int) -> Problem | None:
+        return _as_called(add(line, number), line)
+
+    def add(line: _Line, number: int) -> Problem | None:
         problem = _rename(line) if _has_other_names(line) else None
         length, ids = line.input_length, line.hash_ids
         if ids is None and line.session_id is not None and line.session_id in rows.sessions:
@@ -155,6 +158,17 @@ def _rename(line: _Line) -> Problem | None:
                 return other, f"expected the value of the field '{name}', found another"
             setattr(line, name, value)
     return None
+
+
+def _as_called(problem: Problem | None, line: _Line) -> Problem | None:
+    """Return a problem with the name that its field has in the file."""
+    if problem is None or problem[0] is None:
+        return problem
+    name, bracket, at = problem[0].partition("[")
+    for other in _names(name)[1:]:
+        if getattr(line, other) is not None:
+            return f"{other}{bracket}{at}", problem[1]
+    return problem
 
 
 def _problem(line: _Line, length: int) -> Problem | None:

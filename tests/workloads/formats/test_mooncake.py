@@ -225,7 +225,7 @@ def test_two_names_of_one_thing_must_agree(write):
 def test_text_ids_are_names_that_are_equal_or_not(write):
     rows = [["9f", "0A"], ["9f", "0a"], ["9f", "0A", "9f"], ["0A"]]
     path = write(*({"input_length": 16 * len(ids), "prefix_block_hashes": ids} for ids in rows))
-    with pytest.raises(DataError, match="'hash_ids': expected at most 1 for 32 tokens in blocks"):
+    with pytest.raises(DataError, match="'prefix_block_hashes': expected at most 1 for 32 tokens"):
         open_trace(path)
     assert overlaps(open_trace(path, block=16)).tolist() == [0, 16, 32, 0]
 
@@ -302,3 +302,14 @@ def test_the_ids_of_blocks_are_ids_of_prefixes(write, name):
     path = write(row | {name: [1, 2, 3]}, row | {name: [1, 2, 4]})
     assert format_of(path) == "mooncake"
     assert overlaps(open_trace(path, block=256)).tolist() == [0, 512]
+
+
+def test_too_many_ids_are_told_under_the_names_of_the_file(write):
+    row = {"input_length": 1000, "input_block_hash_ids": [1, 2, 3]}
+    told = r"field 'input_block_hash_ids': .*found 3: is the block size right \(--block\)\?"
+    with pytest.raises(DataError, match=told):
+        open_trace(write(row))
+    with pytest.raises(DataError, match=r"is the block size right \(block_size\)"):
+        open_trace(write(row | {"block_size": 512}))
+    with pytest.raises(DataError, match=r"field 'input_block_hash_ids\[0\]'"):
+        open_trace(write(row | {"input_block_hash_ids": [-1]}))
