@@ -9,11 +9,13 @@ rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA 
 Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
 rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
 the one of the options; rows of different sizes share nothing. Times are on all rows or on none,
-save turns that come a `delay` after an answer; rows of sessions are whole contexts, or what is
-new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf has it, tells which).
-Later turns of a session need no ids: that is noted. A missing output counts as 0, which means
-unknown. A row that has two names of one thing with two values is refused. `overlap_tokens` and
-`end_overlap_tokens`, with which a file may count overlaps itself, are told in a note.
+save turns that come a `delay` after an answer; all are numbers, or all dates. Of a time's names
+(`timestamp`, `created_time`, `time`, `arrival_time`) the first counts. Rows of sessions are whole
+contexts, or what is new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf
+has it, tells which). Later turns of a session need no ids: that is noted. A missing output counts
+as 0, which means unknown. A row that has two names of one thing with two values is refused.
+`overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps itself, are told in
+a note.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Annotated
 import msgspec
 
 from workloads.formats.format import Head, TraceFormat
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.id_blocks import IdBlocks
 from workloads.reading.fields import (
@@ -34,7 +37,9 @@ from workloads.reading.fields import (
     prompt_problem,
     short,
 )
-from workloads.reading.json_lines import read_json_lines
+from workloads.reading.json_lines import explain, read_json_lines
+from workloads.reading.times import TICKS_PER_SECOND as DATE_TICKS
+from workloads.reading.times import UNWRITTEN, DateClock, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.id_turns import IdTurns
 
@@ -49,7 +54,7 @@ class _Line(msgspec.Struct, gc=False):
     input_length: int | None = None
     hash_ids: list[int | str] | None = None
     output_length: int | None = None
-    timestamp: Decimal | None = None
+    timestamp: Written = UNWRITTEN
     delay: Decimal | None = None
     context_mode: Name | None = None
     block_size: int | None = None
@@ -62,7 +67,9 @@ class _Line(msgspec.Struct, gc=False):
     block_ids: list[int | str] | None = None
     block_hashes: list[int | str] | None = None
     output_tokens: int | None = None
-    created_time: Decimal | None = None
+    created_time: Written = UNWRITTEN
+    time: Written = UNWRITTEN
+    arrival_time: Written = UNWRITTEN
     block_tokens: int | None = None
     overlap_tokens: int | None = None
     end_overlap_tokens: int | None = None
@@ -75,9 +82,75 @@ OTHER_NAMES = (
     ("hash_ids", "block_ids"),
     ("hash_ids", "block_hashes"),
     ("output_length", "output_tokens"),
-    ("timestamp", "created_time"),
     ("block_size", "block_tokens"),
 )
+TIME_NAMES = ("timestamp", "created_time", "time", "arrival_time")
+OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how what is neither number nor text begins
+
+
+class _FieldError(Exception):
+    """A field that cannot be read, with the words for it."""
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(what)
+        self.problem = field, what
+
+
+class _Clock:
+    """The times of a file: all numbers, or all dates, which become numbers in its unit."""
+
+    def __init__(self, rows: Rows, options: ReadOptions) -> None:
+        self._rows = rows
+        self._unit_told = options.time_unit is not None
+        self._dates: DateClock | None = None
+        self._numbers = False
+
+    def read(self, line: _Line) -> Ticks | None:
+        """Return the time of a row, the first of its names; None where it has none.
+
+        Raises
+        ------
+        _FieldError
+            For what is no time, or one of another kind than those before.
+        """
+        first: Ticks | None = None
+        for name in TIME_NAMES:
+            written = getattr(line, name)
+            other_thing = name in {"time", "arrival_time"} and bytes(written)[:1] in OTHER_THINGS
+            if other_thing or (first is not None and name != "created_time"):
+                continue
+            try:
+                ticks = self._ticks(number_or_date(written))
+            except (ValueError, msgspec.ValidationError) as error:
+                raise _FieldError(name, _said(error)) from None
+            if None not in (first, ticks) and ticks != first:
+                raise _FieldError(
+                    name, "expected the value of the field 'timestamp', found another"
+                )
+            first = ticks if first is None else first
+        return first
+
+    def _ticks(self, time: int | Decimal | str | None) -> Ticks | None:
+        if isinstance(time, str):
+            return self._of_date(time)
+        if time is not None and self._dates is not None:
+            raise ValueError("expected a date as on the lines before, found a number")
+        self._numbers = self._numbers or time is not None
+        return time
+
+    def _of_date(self, time: str) -> Decimal:
+        if self._numbers:
+            raise ValueError("expected a number as on the lines before, found text")
+        if self._unit_told:
+            raise ValueError("expected a number, which a unit of time was given for, found text")
+        clock = self._dates or DateClock()
+        ticks = clock.ticks(time)
+        self._dates, self._rows.dated = clock, True
+        return Decimal(ticks) * int(self._rows.ticks_per_second) / int(DATE_TICKS)
+
+
+def _said(error: Exception) -> str:
+    return explain(str(error))[1] if isinstance(error, msgspec.ValidationError) else str(error)
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -85,6 +158,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     blocks = IdBlocks(options.block or BLOCK_TOKENS)
     rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
     turns = IdTurns(rows, blocks, options)
+    clock = _Clock(rows, options)
 
     def take(line: _Line, number: int) -> Problem | None:
         return _as_called(add(line, number), line)
@@ -97,9 +171,13 @@ def read(path: Path, options: ReadOptions) -> Rows:
             rows.note("no-ids", number, "a later turn without ids: what it adds matches nothing")
         if problem is not None or length is None or ids is None:
             return problem or ("input_length" if length is None else "hash_ids", MISSING)
+        try:
+            stamp = clock.read(line)
+        except _FieldError as error:
+            return error.problem
         problem = (
             _problem(line, length)
-            or turns.problem(line.session_id, line.timestamp, line.delay)
+            or turns.problem(line.session_id, stamp, line.delay)
             or blocks.add("hash_ids", ids, length, line.block_size)
         )
         if problem is None:
@@ -107,7 +185,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             output = line.output_length or 0
             if line.context_mode is not None:
                 turns.said.add(line.context_mode.startswith("deltas"))
-            time = turns.ticks(line.session_id, line.timestamp, line.delay, number)
+            time = turns.ticks(line.session_id, stamp, line.delay, number)
             rows.add(number, length, output, time, line.session_id, label)
             if line.overlap_tokens is not None:
                 counted.append((line.overlap_tokens, line.end_overlap_tokens or 0))
@@ -144,7 +222,6 @@ def _has_other_names(line: _Line) -> bool:
         and line.block_ids is None
         and line.block_hashes is None
         and line.output_tokens is None
-        and line.created_time is None
         and line.block_tokens is None
     )
 
@@ -165,8 +242,8 @@ def _as_called(problem: Problem | None, line: _Line) -> Problem | None:
     if problem is None or problem[0] is None:
         return problem
     name, bracket, at = problem[0].partition("[")
-    for other in _names(name)[1:]:
-        if getattr(line, other) is not None:
+    for other in TIME_NAMES if name == "timestamp" else _names(name)[1:]:
+        if getattr(line, other) not in (None, UNWRITTEN):
             return f"{other}{bracket}{at}", problem[1]
     return problem
 

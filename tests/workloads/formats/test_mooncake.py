@@ -313,3 +313,33 @@ def test_too_many_ids_are_told_under_the_names_of_the_file(write):
         open_trace(write(row | {"block_size": 512}))
     with pytest.raises(DataError, match=r"field 'input_block_hash_ids\[0\]'"):
         open_trace(write(row | {"input_block_hash_ids": [-1]}))
+
+
+@pytest.mark.parametrize("name", ["time", "arrival_time", "created_time"])
+def test_times_under_other_names_are_times(write, name):
+    row = without("timestamp")
+    trace = open_trace(write(row | {name: 0}, row | {name: 3000.5}))
+    assert trace.arrival_seconds.tolist() == [0, 3.0005]
+    with pytest.raises(DataError, match=f"field '{name}': expected a time from 0 to"):
+        open_trace(write(row | {name: -1}))
+
+
+def test_the_first_name_of_a_time_counts(write):
+    trace = open_trace(write(GOOD | {"time": "noon"}, GOOD | {"timestamp": 6000, "time": 7}))
+    assert trace.arrival_seconds.tolist() == [0, 1]
+    with pytest.raises(DataError, match="'created_time': expected the value of the field"):
+        open_trace(write(GOOD | {"created_time": 1}))
+
+
+def test_dates_are_times_and_waits_stay_milliseconds(write):
+    dates = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:01.5Z"]
+    path = write(*(GOOD | {"timestamp": date} for date in dates))
+    trace = open_trace(path)
+    assert trace.arrival_seconds.tolist() == [0, 1.5]
+    assert trace.notes == ()
+    later = without("timestamp") | {"session_id": "a", "delay": 1000, "output_length": 0}
+    first = GOOD | {"timestamp": dates[0], "session_id": "a", "output_length": 0}
+    assert open_trace(write(first, later)).arrival_seconds.tolist() == [0, 1]
+    for row in (GOOD, GOOD | {"timestamp": "noon"}):
+        with pytest.raises(DataError, match=":2: field 'timestamp': expected a "):
+            open_trace(write(first, row))
