@@ -22,8 +22,8 @@ def export_mooncake(trace: Trace, path: str | Path, *, block: int | None = None)
     """Write a trace; gzip where the name ends in `.gz`; the same trace gives the same bytes.
 
     Ids number the prefixes up to the end of each block in the order of first sight; a partial
-    last block has an id of its own. The format does not tell the block size: the reader must be
-    told. Times are written to their last digit: read back, they are the same.
+    last block has an id of its own. Each row tells the block size. Times are written to their last
+    digit: read back, they are the same.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _rows(trace: Trace, block: int) -> Iterator[dict[str, Any]]:
             row["session_id"] = sessions[at]
         if labels[at] != NO_LABEL:
             row["label"] = trace.labels[labels[at]]
-        yield row | {"hash_ids": blocks.ids(leaf)}
+        yield row | {"hash_ids": blocks.ids(leaf), "block_size": block}
 
 
 def _milliseconds(seconds: float) -> msgspec.Raw:

@@ -16,7 +16,7 @@ from workloads.synthetic import SyntheticSpec, generate
 def test_a_round_trip_keeps_columns_and_overlaps_to_the_block(tmp_path, block, name):
     trace = generate(SyntheticSpec(requests=200, documents=8, document_tokens_median=500))
     export_mooncake(trace, tmp_path / name, block=block)
-    back = open_trace(tmp_path / name, block=block)
+    back = open_trace(tmp_path / name)
     assert (back.prompt_tokens == trace.prompt_tokens).all()
     assert (back.output_tokens == trace.output_tokens).all()
     assert (back.session == trace.session).all()
@@ -31,7 +31,8 @@ def test_a_repeated_prompt_is_matched_to_its_end(tmp_path):
     path.write_text('{"input_length": 10, "hash_ids": [7, 9]}\n' * 2)
     export_mooncake(open_trace(path, block=8), tmp_path / "again.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()]
-    assert rows == [{"input_length": 10, "output_length": 0, "hash_ids": [0, 1]}] * 2
+    row = {"input_length": 10, "output_length": 0, "hash_ids": [0, 1], "block_size": 8}
+    assert rows == [row] * 2
 
 
 def test_the_conversation_trace_keeps_every_overlap(shared, tmp_path):

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from simulator.errors import DataError
 from workloads.formats import FORMATS
 from workloads.opening import open_trace, read_rows
 from workloads.options import ReadOptions
@@ -140,3 +141,15 @@ def test_only_formats_that_take_a_unit_are_doubted(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)))
     assert "time_unit" not in FORMATS["llmservingsim"].options
     assert WHAT not in {a.what for a in validate(path)}
+
+
+def test_nanoseconds_since_1970_are_refused_with_the_option_that_reads_them(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text(row("mooncake", 1_700_000_000_000_000_000, 9))
+    told = r"is it in another unit\? \(--time-unit ns\)"
+    with pytest.raises(DataError, match=told):
+        open_trace(path)
+    assert len(open_trace(path, time_unit="ns")) == 1
+    path.write_text(row("mooncake", -1, 9))
+    with pytest.raises(DataError, match=r"is it in another unit\?$"):
+        open_trace(path)

@@ -11,18 +11,21 @@ of the format `mooncake`.
   first turn of the system's is no request: it stands before those that follow.
 - Answers are made by the server. They stand in the history as `output_length` tokens that match
   nothing else; without that length as none, which is noted.
-- `timestamp` is in milliseconds. A turn without one comes `delay` milliseconds after the answer
-  before, see `workloads.sessions.closed_loop`, or after the session's start. Where no turn has a
-  `timestamp`, sessions start together at 0, which is noted, or at a `session_rate`; without any
-  `delay` either there are no times.
+- `timestamp` (or else `time`) is in milliseconds. A turn without one comes `delay` milliseconds
+  after the answer before, see `workloads.sessions.closed_loop`, or after the session's start. Where
+  no turn has a `timestamp`, sessions start together at 0, which is noted, or at a `session_rate`;
+  without any `delay` either there are no times.
 - Images, sounds and videos are noted. With text, each is a short mark behind the text of its turn,
   which differs where the medium does; with lengths alone they are passed over.
+- Prefixes of turns with another `cache_salt`, `lora_name` or `model` are kept apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from simulator.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
@@ -31,10 +34,11 @@ from workloads.prefixes.prompts import BlockKeys, TokenLists
 from workloads.reading.fields import Problem, output_problem, time_problem
 from workloads.reading.json_lines import read_json_lines
 from workloads.reading.time_fields import TIME_FIELDS
+from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.layout import lay_out
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
-from workloads.sessions.turns import Asked, Line, Turn, set_times
+from workloads.sessions.turns import Asked, Name, Turn, set_times
 from workloads.text import tokenizer_for
 from workloads.text.chat_template import part_mark
 from workloads.text.histories import Histories
@@ -42,6 +46,38 @@ from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIEL
 from workloads.text.requests import TextRequest, TextRows
 
 FIELDS = Fields("input_length", "output_length", "timestamp", "session_id")
+OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how what is neither number nor text begins
+
+
+class _Turn(Turn):
+    """A turn with what keeps its prefix apart from others, and another name of its time."""
+
+    time: Written = UNWRITTEN
+    cache_salt: Any = None
+    lora_name: Any = None
+    model: Any = None
+
+    def key(self) -> dict[str, Any]:
+        """Return what belongs to the key of a cached prefix."""
+        told = {"cache_salt": self.cache_salt, "lora_name": self.lora_name, "model": self.model}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def settle(self) -> Problem | None:
+        """Take the time from its other name where there is no `timestamp`, or say what is wrong."""
+        if self.timestamp is not None or bytes(self.time)[:1] in OTHER_THINGS:
+            return None
+        found = number_or_date(self.time)
+        if isinstance(found, str):
+            return "time", "expected a number, found text"
+        self.timestamp = None if found is None else Decimal(found)
+        return None
+
+
+class _Line(_Turn):
+    """A turn, or a session of some."""
+
+    session_id: Name | None = None
+    turns: list[_Turn] | None = None
 
 
 class _Reader:
@@ -53,26 +89,27 @@ class _Reader:
         self.rows = Rows(BlockKeys(1), options.on_bad_line, options.ticks_per_second("ms"))
         self.systems: dict[str | int, tuple[str, str]] = {}
         self.asked: list[Asked] = []
+        self.keys: dict[int, int] = {}  # of prefixes, by the id() of a turn that is kept
         self.texts: bool | None = None
         self.incremental = False
 
-    def take(self, line: Line, number: int) -> Problem | None:
+    def take(self, line: _Line, number: int) -> Problem | None:
         """Keep the turns of a line, or say what is wrong with one."""
         whole = line.turns is not None
-        turns: list[Turn] = [line] if line.turns is None else line.turns
+        turns: list[_Turn] = [line] if line.turns is None else line.turns
         if not turns:
             return "turns", "expected at least one turn, found none"
         if self.texts is None and turns[0].says_something():
             self._decide(line, turns[0])
         for at, turn in enumerate(turns):
-            problem = self._problem(turn)
+            problem = turn.settle() or self._problem(turn)
             if problem is not None:
                 field, what = problem
                 return f"turns[{at}].{field}" if whole else field, what
         self._keep(line, turns, number)
         return None
 
-    def _decide(self, line: Line, first: Turn) -> None:
+    def _decide(self, line: _Line, first: _Turn) -> None:
         """Take what the first line has for what all have."""
         self.texts = first.said() is not None
         grows = line.turns is not None or not (self.texts or line.session_id is None)
@@ -94,10 +131,12 @@ class _Reader:
             or time_problem("delay", turn.delay, ticks_per_second)
         )
 
-    def _keep(self, line: Line, turns: list[Turn], number: int) -> None:
+    def _keep(self, line: _Line, turns: list[_Turn], number: int) -> None:
         session: str | int | None = line.session_id
         if session is None and line.turns is not None:
             session = number  # which no name in a file is
+        if line.turns is not None:
+            self._look(turns, number)
         for at, turn in enumerate(turns):
             if turn.media():
                 self.rows.note("media", number, self._media_detail())
@@ -125,6 +164,7 @@ class _Reader:
         texts = self._text_rows() if self.texts else None
         add = _lengths(self) if texts is None else _texts(self, texts)
         for asked in ordered:
+            self._keep_apart(asked)
             problem = add(asked)
             if problem is not None:
                 field, what = problem
@@ -136,6 +176,21 @@ class _Reader:
             self.rows.facts.append("answers match nothing else")
         self._lay_out()
         return self.rows
+
+    def _look(self, turns: list[_Turn], number: int) -> None:
+        """Keep the keys of a line's turns, where these tell any; what the line says is around."""
+        if not any(turn.key() for turn in turns):
+            return
+        isolation = self.rows.isolation
+        for turn in turns:
+            isolation.look_within(number, turn.key())
+            self.keys[id(turn)] = isolation.lines.get(number, 0)
+
+    def _keep_apart(self, asked: Asked) -> None:
+        """Give the turn that is added next its own key."""
+        key = self.keys.get(id(asked.turn))
+        if key is not None:
+            self.rows.isolation.lines[asked.line] = key
 
     def _text_rows(self) -> TextRows:
         prompts = TokenLists()
@@ -204,7 +259,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
         For an unknown tokenizer, and for a rate of sessions that have their times.
     """
     reader = _Reader(path, options)
-    read_json_lines(path, reader.rows, Line, reader.take)
+    read_json_lines(path, reader.rows, _Line, reader.take)
     return reader.finish()
 
 

@@ -4,16 +4,18 @@ Source: the traces released with Qin et al., "Mooncake", FAST 2025. Equal ids me
 prefix up to and including that block; the last block may be partial. Other tools write the same
 rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA Dynamo),
 `block_size` in each row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM),
-`input_block_hash_ids` (Tair KVCache).
+`input_block_hash_ids`, `block_ids` or `block_hashes` (Tair KVCache, in blocks of its own size).
 
 Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
 rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
 the one of the options; rows of different sizes share nothing. Times are on all rows or on none,
-save turns that come a `delay` after an answer; rows of sessions are whole contexts, or what is
-new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf has it, tells which).
-Later turns of a session need no ids: that is noted. A missing output counts as 0, which means
-unknown. A row that has two names of one thing with two values is refused. `overlap_tokens` and
-`end_overlap_tokens`, with which a file may count overlaps itself, are told in a note.
+save turns that come a `delay` after an answer; all are numbers, or all dates. Of a time's names
+(`timestamp`, `created_time`, `time`, `arrival_time`) the first counts. Rows of sessions are whole
+contexts, or what is new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf
+has it, tells which). Later turns of a session need no ids: that is noted. A missing output counts
+as 0, which means unknown. A row that has two names of one thing with two values is refused.
+`overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps itself, are told in
+a note.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Annotated
 import msgspec
 
 from workloads.formats.format import Head, TraceFormat
+from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.id_blocks import IdBlocks
 from workloads.reading.fields import (
@@ -34,7 +37,9 @@ from workloads.reading.fields import (
     prompt_problem,
     short,
 )
-from workloads.reading.json_lines import read_json_lines
+from workloads.reading.json_lines import explain, read_json_lines
+from workloads.reading.times import TICKS_PER_SECOND as DATE_TICKS
+from workloads.reading.times import UNWRITTEN, DateClock, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.id_turns import IdTurns
 
@@ -49,7 +54,7 @@ class _Line(msgspec.Struct, gc=False):
     input_length: int | None = None
     hash_ids: list[int | str] | None = None
     output_length: int | None = None
-    timestamp: Decimal | None = None
+    timestamp: Written = UNWRITTEN
     delay: Decimal | None = None
     context_mode: Name | None = None
     block_size: int | None = None
@@ -59,8 +64,12 @@ class _Line(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     prefix_block_hashes: list[int | str] | None = None
     input_block_hash_ids: list[int | str] | None = None
+    block_ids: list[int | str] | None = None
+    block_hashes: list[int | str] | None = None
     output_tokens: int | None = None
-    created_time: Decimal | None = None
+    created_time: Written = UNWRITTEN
+    time: Written = UNWRITTEN
+    arrival_time: Written = UNWRITTEN
     block_tokens: int | None = None
     overlap_tokens: int | None = None
     end_overlap_tokens: int | None = None
@@ -70,10 +79,78 @@ OTHER_NAMES = (
     ("input_length", "input_tokens"),
     ("hash_ids", "prefix_block_hashes"),
     ("hash_ids", "input_block_hash_ids"),
+    ("hash_ids", "block_ids"),
+    ("hash_ids", "block_hashes"),
     ("output_length", "output_tokens"),
-    ("timestamp", "created_time"),
     ("block_size", "block_tokens"),
 )
+TIME_NAMES = ("timestamp", "created_time", "time", "arrival_time")
+OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how what is neither number nor text begins
+
+
+class _FieldError(Exception):
+    """A field that cannot be read, with the words for it."""
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(what)
+        self.problem = field, what
+
+
+class _Clock:
+    """The times of a file: all numbers, or all dates, which become numbers in its unit."""
+
+    def __init__(self, rows: Rows, options: ReadOptions) -> None:
+        self._rows = rows
+        self._unit_told = options.time_unit is not None
+        self._dates: DateClock | None = None
+        self._numbers = False
+
+    def read(self, line: _Line) -> Ticks | None:
+        """Return the time of a row, the first of its names; None where it has none.
+
+        Raises
+        ------
+        _FieldError
+            For what is no time, or one of another kind than those before.
+        """
+        first: Ticks | None = None
+        for name in TIME_NAMES:
+            written = getattr(line, name)
+            other_thing = name in {"time", "arrival_time"} and bytes(written)[:1] in OTHER_THINGS
+            if other_thing or (first is not None and name != "created_time"):
+                continue
+            try:
+                ticks = self._ticks(number_or_date(written))
+            except (ValueError, msgspec.ValidationError) as error:
+                raise _FieldError(name, _said(error)) from None
+            if None not in (first, ticks) and ticks != first:
+                raise _FieldError(
+                    name, "expected the value of the field 'timestamp', found another"
+                )
+            first = ticks if first is None else first
+        return first
+
+    def _ticks(self, time: int | Decimal | str | None) -> Ticks | None:
+        if isinstance(time, str):
+            return self._of_date(time)
+        if time is not None and self._dates is not None:
+            raise ValueError("expected a date as on the lines before, found a number")
+        self._numbers = self._numbers or time is not None
+        return time
+
+    def _of_date(self, time: str) -> Decimal:
+        if self._numbers:
+            raise ValueError("expected a number as on the lines before, found text")
+        if self._unit_told:
+            raise ValueError("expected a number, which a unit of time was given for, found text")
+        clock = self._dates or DateClock()
+        ticks = clock.ticks(time)
+        self._dates, self._rows.dated = clock, True
+        return Decimal(ticks) * int(self._rows.ticks_per_second) / int(DATE_TICKS)
+
+
+def _said(error: Exception) -> str:
+    return explain(str(error))[1] if isinstance(error, msgspec.ValidationError) else str(error)
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
@@ -81,8 +158,12 @@ def read(path: Path, options: ReadOptions) -> Rows:
     blocks = IdBlocks(options.block or BLOCK_TOKENS)
     rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
     turns = IdTurns(rows, blocks, options)
+    clock = _Clock(rows, options)
 
     def take(line: _Line, number: int) -> Problem | None:
+        return _as_called(add(line, number), line)
+
+    def add(line: _Line, number: int) -> Problem | None:
         problem = _rename(line) if _has_other_names(line) else None
         length, ids = line.input_length, line.hash_ids
         if ids is None and line.session_id is not None and line.session_id in rows.sessions:
@@ -90,9 +171,13 @@ def read(path: Path, options: ReadOptions) -> Rows:
             rows.note("no-ids", number, "a later turn without ids: what it adds matches nothing")
         if problem is not None or length is None or ids is None:
             return problem or ("input_length" if length is None else "hash_ids", MISSING)
+        try:
+            stamp = clock.read(line)
+        except _FieldError as error:
+            return error.problem
         problem = (
             _problem(line, length)
-            or turns.problem(line.session_id, line.timestamp, line.delay)
+            or turns.problem(line.session_id, stamp, line.delay)
             or blocks.add("hash_ids", ids, length, line.block_size)
         )
         if problem is None:
@@ -100,7 +185,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             output = line.output_length or 0
             if line.context_mode is not None:
                 turns.said.add(line.context_mode.startswith("deltas"))
-            time = turns.ticks(line.session_id, line.timestamp, line.delay, number)
+            time = turns.ticks(line.session_id, stamp, line.delay, number)
             rows.add(number, length, output, time, line.session_id, label)
             if line.overlap_tokens is not None:
                 counted.append((line.overlap_tokens, line.end_overlap_tokens or 0))
@@ -124,13 +209,19 @@ def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
     ]
 
 
+def _names(name: str) -> list[str]:
+    """Return what a field may be called."""
+    return [name, *(other for of, other in OTHER_NAMES if of == name)]
+
+
 def _has_other_names(line: _Line) -> bool:
     return not (
         line.input_tokens is None
         and line.prefix_block_hashes is None
         and line.input_block_hash_ids is None
+        and line.block_ids is None
+        and line.block_hashes is None
         and line.output_tokens is None
-        and line.created_time is None
         and line.block_tokens is None
     )
 
@@ -144,6 +235,17 @@ def _rename(line: _Line) -> Problem | None:
                 return other, f"expected the value of the field '{name}', found another"
             setattr(line, name, value)
     return None
+
+
+def _as_called(problem: Problem | None, line: _Line) -> Problem | None:
+    """Return a problem with the name that its field has in the file."""
+    if problem is None or problem[0] is None:
+        return problem
+    name, bracket, at = problem[0].partition("[")
+    for other in TIME_NAMES if name == "timestamp" else _names(name)[1:]:
+        if getattr(line, other) not in (None, UNWRITTEN):
+            return f"{other}{bracket}{at}", problem[1]
+    return problem
 
 
 def _problem(line: _Line, length: int) -> Problem | None:
@@ -168,9 +270,7 @@ def _counted_problem(line: _Line, length: int) -> Problem | None:
 def matches(head: Head) -> bool:
     """Recognise lines of objects with lengths and ids."""
     return any(
-        head.has(length, ids)
-        for length in ("input_length", "input_tokens")
-        for ids in ("hash_ids", "prefix_block_hashes", "input_block_hash_ids")
+        head.has(length, ids) for length in _names("input_length") for ids in _names("hash_ids")
     )
 
 

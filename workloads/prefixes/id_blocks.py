@@ -58,7 +58,8 @@ class IdBlocks:
             The block size that the row states, if any.
         """
         size = self.block if block is None else block
-        problem = self._size_problem(where, len(ids), prompt_tokens, size)
+        told = self.size_field if block is not None else "--block"
+        problem = self._size_problem(where, len(ids), prompt_tokens, size, told)
         if problem is not None:
             return problem
         try:
@@ -91,13 +92,15 @@ class IdBlocks:
         rows.oddities |= prompts.anomalies(rows.lengths(), rows.line)
         return rows
 
-    def _size_problem(self, where: str, ids: int, length: int, size: int) -> Problem | None:
+    def _size_problem(
+        self, where: str, ids: int, length: int, size: int, told: str
+    ) -> Problem | None:
         if not 1 <= size <= MAX_BLOCK_TOKENS:
             return self.size_field, f"expected 1 to {MAX_BLOCK_TOKENS} tokens, found {short(size)}"
         blocks = -(-length // size)
         if ids > blocks:
             fit = f"at most {blocks} for {length} tokens in blocks of {size}"
-            return where, f"expected {fit}, found {ids} (is the block size right?)"
+            return where, f"expected {fit}, found {ids}: is the block size right ({told})?"
         if len(self.keys.keys) + ids > MAX_KEYS:
             return where, f"expected at most {MAX_KEYS:,} ids in one file"
         return None

@@ -7,9 +7,12 @@ from decimal import Decimal
 
 from simulator.errors import printable
 from workloads.instants import Ticks
+from workloads.options import TICKS_PER_SECOND
 
 MAX_TOKENS = 10**9  # of one prompt or output
 MAX_TIME_SECONDS = 10**13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
+OUR_DAYS_SECONDS = 2**32  # since 1970, to 2106
+UNIT_ENDINGS = ("_s", "_ms", "_us", "_ns")
 
 Problem = tuple[str | None, str]  # the field at fault, what was expected and found
 MOST_LISTED = 12  # names of fields in a message
@@ -38,10 +41,21 @@ def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Pr
     limit = MAX_TIME_SECONDS * int(ticks_per_second)
     if not (isinstance(ticks, Decimal) and ticks.is_nan()) and 0 <= ticks <= limit:
         return None
-    return (
-        field,
-        f"expected a time from 0 to {limit:g}, found {float(ticks):g}: is it in another unit?",
-    )
+    asked = f"is it in another unit?{_unit_hint(field, ticks, ticks_per_second)}"
+    return field, f"expected a time from 0 to {limit:g}, found {float(ticks):g}: {asked}"
+
+
+def _unit_hint(field: str, ticks: Ticks, ticks_per_second: float) -> str:
+    """Name the option with which a time is one of our days; a field that tells its unit needs none.
+
+    Formats without the option tell times as nanoseconds, beyond which there is no unit.
+    """
+    if field.endswith(UNIT_ENDINGS):
+        return ""
+    for unit, per_second in TICKS_PER_SECOND.items():
+        if per_second > ticks_per_second and 0 < ticks <= OUR_DAYS_SECONDS * int(per_second):
+            return f" (--time-unit {unit})"
+    return ""
 
 
 def presence_problem(

@@ -65,7 +65,8 @@ def read_json_lines(
         try:
             problem = among(take(decode(text, number), number), text)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            problem = not_finite(text) or no_json(text) or among(explain(str(error)), text)
+            problem = not_finite(text) or no_json(text) or _indented(text)
+            problem = problem or among(explain(str(error)), text)
         except RecursionError:
             problem = None, "expected a JSON object, found one nested too deeply"
         if problem is not None:
@@ -102,11 +103,16 @@ def not_finite(text: bytes) -> Problem | None:
     return named[1].decode(), f"expected a finite number, found {named[2].decode()}"
 
 
+def _indented(text: bytes) -> Problem | None:
+    """Say of a line that only opens an object or a list that the document is indented."""
+    if text.strip() in {b"{", b"["}:
+        return None, "expected one JSON object a line, found the first line of an indented document"
+    return None
+
+
 def no_json(text: bytes) -> Problem | None:
     """Say how a line begins that cannot be a JSON object or a list."""
     start = text[:400].lstrip()
-    if start.rstrip() in {b"{", b"["}:
-        return None, "expected one JSON object a line, found the first line of an indented document"
     if start[:1] in {b"{", b"["} or _VALUE.match(start):
         return None
     shown = printable(start.partition(b"\n")[0].decode(errors="replace"), 60)

@@ -137,3 +137,31 @@ def test_a_first_line_without_content_decides_nothing(write):
     with pytest.raises(DataError, match=r":1: field 'turns\[0\].text': expected a text or an"):
         open_trace(path)
     assert len(open_trace(path, format="aiperf", on_bad_line="skip")) == 1
+
+
+@pytest.mark.parametrize("name", ["cache_salt", "lora_name", "model"])
+def test_turns_of_two_keys_share_nothing(write, name):
+    turns = [{"text": "a b c", "timestamp": 0, name: key} for key in "xyx"]
+    path = write(*({"session_id": str(at), "turns": [turn]} for at, turn in enumerate(turns)))
+    trace = open_trace(path, tokenizer="bytes")
+    assert overlaps(trace).tolist() == [0, 0, trace.prompt_tokens[2]]
+    assert any(note.startswith(f"prefixes are kept apart by {name} (2") for note in trace.notes)
+
+
+def test_what_a_line_says_of_its_key_holds_where_its_turns_say_nothing_else(write):
+    turns = [{"text": "a", "timestamp": 0}, {"text": "a", "timestamp": 1, "cache_salt": "y"}]
+    lines = [{"lora_id": key, "turns": turns} for key in "pqp"]
+    trace = open_trace(write(*lines), tokenizer="bytes", rows="cumulative")
+    whole = trace.prompt_tokens[0]
+    assert overlaps(trace).tolist() == [0, 0, whole, 0, 0, whole]
+    trace = open_trace(write({"turns": turns}), tokenizer="bytes", rows="cumulative")
+    assert overlaps(trace).tolist() == [0, 0]
+
+
+def test_times_may_be_called_time(write):
+    path = write({"time": 0, "input_length": 9}, {"time": 3000, "input_length": 9})
+    assert open_trace(path).arrival_seconds.tolist() == [0, 3]
+    path = write({"timestamp": 5, "time": "noon", "input_length": 9})
+    assert open_trace(path).arrival_seconds.tolist() == [0]
+    with pytest.raises(DataError, match="field 'time': expected a number, found text"):
+        open_trace(write({"time": "noon", "input_length": 9}))

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.errors import DataError, UsageError
 from workloads.inspection import overlaps
-from workloads.opening import open_trace
+from workloads.opening import format_of, open_trace
 
 GOOD = {"timestamp": 5000, "input_length": 700, "output_length": 9, "hash_ids": [3, 4]}
 
@@ -225,7 +225,7 @@ def test_two_names_of_one_thing_must_agree(write):
 def test_text_ids_are_names_that_are_equal_or_not(write):
     rows = [["9f", "0A"], ["9f", "0a"], ["9f", "0A", "9f"], ["0A"]]
     path = write(*({"input_length": 16 * len(ids), "prefix_block_hashes": ids} for ids in rows))
-    with pytest.raises(DataError, match="'hash_ids': expected at most 1 for 32 tokens in blocks"):
+    with pytest.raises(DataError, match="'prefix_block_hashes': expected at most 1 for 32 tokens"):
         open_trace(path)
     assert overlaps(open_trace(path, block=16)).tolist() == [0, 16, 32, 0]
 
@@ -294,3 +294,52 @@ def test_ids_under_another_name_are_not_passed_over(write):
     assert overlaps(trace).tolist() == [0, 700]
     assert any("--time-unit s" in note for note in trace.notes)
     assert open_trace(path, time_unit="s").arrival_seconds.tolist() == [0, 0.005]
+
+
+@pytest.mark.parametrize("name", ["block_ids", "block_hashes"])
+def test_the_ids_of_blocks_are_ids_of_prefixes(write, name):
+    row = {"timestamp": 1780722000040.479, "input_length": 586, "output_length": 1}
+    path = write(row | {name: [1, 2, 3]}, row | {name: [1, 2, 4]})
+    assert format_of(path) == "mooncake"
+    assert overlaps(open_trace(path, block=256)).tolist() == [0, 512]
+
+
+def test_too_many_ids_are_told_under_the_names_of_the_file(write):
+    row = {"input_length": 1000, "input_block_hash_ids": [1, 2, 3]}
+    told = r"field 'input_block_hash_ids': .*found 3: is the block size right \(--block\)\?"
+    with pytest.raises(DataError, match=told):
+        open_trace(write(row))
+    with pytest.raises(DataError, match=r"is the block size right \(block_size\)"):
+        open_trace(write(row | {"block_size": 512}))
+    with pytest.raises(DataError, match=r"field 'input_block_hash_ids\[0\]'"):
+        open_trace(write(row | {"input_block_hash_ids": [-1]}))
+
+
+@pytest.mark.parametrize("name", ["time", "arrival_time", "created_time"])
+def test_times_under_other_names_are_times(write, name):
+    row = without("timestamp")
+    trace = open_trace(write(row | {name: 0}, row | {name: 3000.5}))
+    assert trace.arrival_seconds.tolist() == [0, 3.0005]
+    with pytest.raises(DataError, match=f"field '{name}': expected a time from 0 to"):
+        open_trace(write(row | {name: -1}))
+
+
+def test_the_first_name_of_a_time_counts(write):
+    trace = open_trace(write(GOOD | {"time": "noon"}, GOOD | {"timestamp": 6000, "time": 7}))
+    assert trace.arrival_seconds.tolist() == [0, 1]
+    with pytest.raises(DataError, match="'created_time': expected the value of the field"):
+        open_trace(write(GOOD | {"created_time": 1}))
+
+
+def test_dates_are_times_and_waits_stay_milliseconds(write):
+    dates = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:01.5Z"]
+    path = write(*(GOOD | {"timestamp": date} for date in dates))
+    trace = open_trace(path)
+    assert trace.arrival_seconds.tolist() == [0, 1.5]
+    assert trace.notes == ()
+    later = without("timestamp") | {"session_id": "a", "delay": 1000, "output_length": 0}
+    first = GOOD | {"timestamp": dates[0], "session_id": "a", "output_length": 0}
+    assert open_trace(write(first, later)).arrival_seconds.tolist() == [0, 1]
+    for row in (GOOD, GOOD | {"timestamp": "noon"}):
+        with pytest.raises(DataError, match=":2: field 'timestamp': expected a "):
+            open_trace(write(first, row))
