@@ -38,6 +38,7 @@ class Body(msgspec.Struct, gc=False):
     """A request or a response, or what wraps one."""
 
     messages: Messages | None = None
+    system: Any = None
     tools: list[Any] | str | None = None
     model: Name | None = None
     content: str | list[Any] | None = None
@@ -116,7 +117,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
     unknown = next((message.named() for message in given if not message.knows_role()), None)
     return Exchange(
         field=field,
-        messages=_with_system(line.system, [message for _, message in told]),
+        messages=_with_system(line.system or asked.system, [message for _, message in told]),
         tools=_tools(asked.tools if asked.tools is not None else line.tools),
         answer=_answer(answered),
         usage=answered.usage or line.usage or Usage(),

@@ -104,6 +104,13 @@ def test_a_system_prompt_may_stand_beside_the_messages(write):
         assert trace.prompt_tokens.tolist() == [len(rendered(SYSTEM, HI))]
 
 
+@pytest.mark.parametrize("wrapper", ["request", "body"])
+def test_a_system_prompt_may_stand_in_a_wrapped_request(write, wrapper):
+    trace = opened(write({wrapper: {"messages": [HI], "system": "Be brief."}}))
+    assert trace.prompt_tokens.tolist() == [len(rendered(SYSTEM, HI))]
+    assert not any(note.startswith("not used") for note in trace.notes)
+
+
 @pytest.mark.parametrize("name", ["session_id", "conversation_id", "chat_id", "thread_id"])
 def test_sessions_are_named_never_guessed(write, name):
     rows = [{"messages": [HI], name: 1}, {"messages": [HI, HELLO, MORE], name: 1}]
