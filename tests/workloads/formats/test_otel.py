@@ -101,6 +101,33 @@ def test_without_messages_only_lengths_are_known(write):
     assert trace.arrival_seconds.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cached_content_token_count",
+        "cached_content_tokens",
+        "details.cached_content_tokens",
+        "cached_input_tokens",
+    ],
+)
+def test_cached_tokens_of_gemini_are_part_of_the_input(write, name):
+    spans = [
+        span(
+            at,
+            None,
+            **{
+                "gen_ai.provider.name": "gcp.gemini",
+                "gen_ai.usage.input_tokens": tokens,
+                f"gen_ai.usage.{name}": cached,
+            },
+        )
+        for at, tokens, cached in ((1, 1000, 0), (2, 1500, 800))
+    ]
+    trace = open_trace(write({"spans": spans}))
+    assert trace.prompt_tokens.tolist() == [1000, 1500]
+    assert overlaps(trace).tolist() == [0, 800]
+
+
 def test_calls_without_messages_among_others_are_left_out_and_noted(write):
     counted = span(5, None, **{"gen_ai.usage.prompt_tokens": 50})
     path = write({"spans": [*TALK, counted]})
