@@ -128,6 +128,15 @@ def test_cached_tokens_of_gemini_are_part_of_the_input(write, name):
     assert overlaps(trace).tolist() == [0, 800]
 
 
+def test_spans_of_several_traces_may_name_one_session(write):
+    named = {"session.id": "c"}
+    other = named | {"gen_ai.conversation.id": "d"}
+    spans = [span(at, said("Hi"), **of) for at, of in enumerate((named, named, other))]
+    for at, made in enumerate(spans):
+        made["trace_id"] = f"t{at}"
+    assert open_trace(write({"spans": spans})).session.tolist() == [0, 0, 1]
+
+
 def test_calls_without_messages_among_others_are_left_out_and_noted(write):
     counted = span(5, None, **{"gen_ai.usage.prompt_tokens": 50})
     path = write({"spans": [*TALK, counted]})

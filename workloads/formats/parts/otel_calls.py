@@ -63,6 +63,7 @@ CREATED_TOKENS = (
 ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai")
 
 _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
+_SESSIONS = ("gen_ai.conversation.id", "session.id")  # the second is OpenInference's
 _PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
 
 
@@ -75,7 +76,7 @@ _USED = {
     *_PROVIDERS,
     *NAMES,
     *KIND_NAMES,
-    "gen_ai.conversation.id",
+    *_SESSIONS,
     "otel.status_code",
     "error",
 }
@@ -166,7 +167,7 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
         Where an attribute does not hold what it should.
     """
     found = known.found
-    session = _text(found, ("gen_ai.conversation.id",)) or span.trace()
+    session = _text(found, _SESSIONS) or span.trace()
     messages = prompt_messages(found)
     return SpanCall(
         messages=messages,
