@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -65,6 +66,7 @@ ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai")
 _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
 _SESSIONS = ("gen_ai.conversation.id", "session.id")  # the second is OpenInference's
 _PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
+_WHOLE = re.compile(r"-?\d{1,30}", re.ASCII)  # a number that stands as text
 
 
 _USED = {
@@ -197,6 +199,8 @@ def _count(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
         return None
     value = found[name]
     if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise SpanError((name, f"expected a whole number, found {type(value).__name__}"))
