@@ -235,5 +235,8 @@ OTEL = TraceFormat(
         "trace_id": "that of each span counts",
         "span_count": "spans are counted here",
         "collected_at": "when the file was written",
+        "resource.attributes.telemetry.sdk.language": "of the library that wrote the spans",
+        "resource.attributes.telemetry.sdk.name": "the library that wrote the spans",
+        "resource.attributes.telemetry.sdk.version": "of the library that wrote the spans",
     },
 )

@@ -15,7 +15,7 @@ from workloads.formats.parts.otel_messages import (
     tools,
     with_events,
 )
-from workloads.formats.parts.otel_spans import Span, SpanError
+from workloads.formats.parts.otel_spans import Attributes, Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import KIND_NAMES, Kind, kind_of
 from workloads.reading.fields import MAX_TOKENS, short
 from workloads.reading.key_fields import place_of
@@ -119,9 +119,9 @@ class SpanCall:
     unused: list[str]
 
 
-def sketch(span: Span, scope: str | None) -> Sketch:
-    """Return what can be said of a span at a glance."""
-    found = with_events(span.found(), span.happened())
+def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch:
+    """Return what can be said of a span at a glance; what the resource names holds for it too."""
+    found = with_events(_around(resource) | span.found(), span.happened())
     provider, model = _text(found, _PROVIDERS), _text(found, _MODELS)
     kind = kind_of(span.title(), found)
     tells = has_prompt(found) or _first(found, PROMPT_TOKENS) is not None
@@ -183,6 +183,18 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
         key={name: value for name, value in found.items() if place_of(name) is not None},
         unused=[name for name in found if not is_used(name) and place_of(name) is None],
     )
+
+
+def _around(resource: Attributes) -> dict[str, Any]:
+    """Return what a resource tells of all calls in it: their model, adapter, salt and provider."""
+    named = plain_attributes(resource) if resource else {}
+    return {name: value for name, value in named.items() if holds_for_calls(name)}
+
+
+def holds_for_calls(name: str) -> bool:
+    """Say whether an attribute of a resource counts for the calls in it."""
+    place = place_of(name)
+    return name in _MODELS or name in _PROVIDERS or (place is not None and place[0] != "media")
 
 
 def _cached(found: dict[str, Any], names: tuple[str, ...]) -> int:
