@@ -84,6 +84,8 @@ class _Reader:
             problem = self._take_request(said, number)
         if problem is None:
             self._note(said, number)
+            if isinstance(line, LogLine):
+                self.rows.unused.add(line.other_times(said.time_field), number)
         return problem
 
     def _take_conversation(self, line: Any, said: Exchange, number: int) -> Problem | None:

@@ -128,6 +128,11 @@ def test_dates_and_units_of_time(write):
     assert opened(write(*responses)).arrival_seconds.tolist() == [0, 1]
 
 
+def test_a_second_time_is_named_as_not_used(write):
+    path = write({"messages": [HI], "timestamp": 0, "time": "2025-01-01T00:00:00Z"})
+    assert "not used: `time` (1 row)" in opened(path).notes
+
+
 def test_incremental_rows_go_on_from_the_answer_before(write):
     path = write(
         {"messages": [SYSTEM, HI], "session_id": "s", "response": "Hello!"},
