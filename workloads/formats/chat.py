@@ -131,7 +131,8 @@ class _Reader:
             self.most_messages[said.session] = max(most, messages)
         logged = said.usage.whole_prompt(self.cached, said.model, number)
         if logged is not None and abs(logged - tokens) > OTHER_LENGTH * tokens:
-            detail = "usage.prompt_tokens is over 10 % from the tokens counted here"
+            field = f"{said.usage_field}.{said.usage.prompt_field()}"
+            detail = f"{field} is over 10 % from the tokens counted here"
             self.rows.note("other-length", number, detail)
 
     def _note(self, said: Exchange, number: int) -> None:

@@ -30,6 +30,10 @@ class Usage(msgspec.Struct, gc=False):
             return "usage.output_tokens", self.output_tokens
         return "usage.completion_tokens", self.completion_tokens or 0
 
+    def prompt_field(self) -> str:
+        """Return the field that tells the tokens of the prompt."""
+        return "input_tokens" if self.prompt_tokens is None else "prompt_tokens"
+
     def counted(self) -> Counted | None:
         """Return the tokens of the prompt; None where they are not told."""
         tokens = self.input_tokens if self.prompt_tokens is None else self.prompt_tokens

@@ -79,7 +79,8 @@ class Exchange:
     """What a line says: its messages, and the answer where that stands elsewhere.
 
     `field` is where the messages stand, `time_field` the name of the field that `time` comes
-    from; `times` are those of the messages. `whole` says that the field holds conversations.
+    from; `times` are those of the messages, `usage_field` is where `usage` stands. `whole` says
+    that the field holds conversations.
     """
 
     field: str
@@ -87,6 +88,7 @@ class Exchange:
     tools: list[Any]
     answer: Message | None
     usage: Usage
+    usage_field: str
     session: str | int | None
     label: str | None
     model: str | None
@@ -121,6 +123,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
         tools=_tools(asked.tools if asked.tools is not None else line.tools),
         answer=_answer(answered),
         usage=answered.usage or line.usage or Usage(),
+        usage_field="usage" if answered.usage is None else _usage_field(line),
         session=named(line, SESSION_FIELDS)[1],
         label=model if label is None else str(label),
         model=model,
@@ -203,6 +206,12 @@ def _response(line: LogLine) -> Body:
     if found is None:
         return Body(choices=line.choices)
     return found.body or found
+
+
+def _usage_field(line: LogLine) -> str:
+    """Return where the usage of a response stands."""
+    wrapped = isinstance(line.response, Body) and line.response.body is not None
+    return "response.body.usage" if wrapped else "response.usage"
 
 
 def _answer(answered: Body) -> Message | None:
