@@ -42,7 +42,7 @@ from workloads.text.row_kinds import Glance, Survey
 from workloads.text.templates import RenderError
 
 OPTIONS = frozenset({"rows", "time_unit", "tokenizer", "template", "cached_tokens"})
-FIELDS = frozenset(LogLine.__struct_fields__)
+FIELDS = frozenset(LogLine.__struct_encode_fields__)
 NOT_NEEDED = {
     "id": "requests are told apart by their line",
     "*.response.id": "requests are told apart by their line",
@@ -53,6 +53,7 @@ NOT_NEEDED = {
     "*.choices[].index": "the first choice counts",
     "*.choices[].finish_reason": "an answer is as long as it is",
     "*.usage.total_tokens": "the sum of the other two",
+    "*.usageMetadata.totalTokenCount": "the sum of the others",
 }
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
 

@@ -46,6 +46,7 @@ class Body(msgspec.Struct, gc=False):
     tool_calls: list[Any] | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
+    usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
     created: Written = UNWRITTEN
     body: Body | None = None
 
@@ -66,6 +67,7 @@ class LogLine(Timed, gc=False):
     response: Body | str | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
+    usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
     session_id: Name | int | None = None
     conversation_id: Name | int | None = None
     chat_id: Name | int | None = None
@@ -114,6 +116,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
         (number_or_date(said.timestamp), message) for said in given for message in said.messages()
     ]
     time_field, time = line.when()
+    usage_field, usage = _usage(line, answered)
     model = asked.model or line.model or answered.model
     label = named(line, LABEL_FIELDS)[1]
     unknown = next((message.named() for message in given if not message.knows_role()), None)
@@ -122,8 +125,8 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
         messages=_with_system(line.system or asked.system, [message for _, message in told]),
         tools=_tools(asked.tools if asked.tools is not None else line.tools),
         answer=_answer(answered),
-        usage=answered.usage or line.usage or Usage(),
-        usage_field="usage" if answered.usage is None else _usage_field(line),
+        usage=usage,
+        usage_field=usage_field,
         session=named(line, SESSION_FIELDS)[1],
         label=model if label is None else str(label),
         model=model,
@@ -208,10 +211,17 @@ def _response(line: LogLine) -> Body:
     return found.body or found
 
 
-def _usage_field(line: LogLine) -> str:
-    """Return where the usage of a response stands."""
+def _usage(line: LogLine, answered: Body) -> tuple[str, Usage]:
+    """Return where the usage stands, and it: that of the response goes first."""
     wrapped = isinstance(line.response, Body) and line.response.body is not None
-    return "response.body.usage" if wrapped else "response.usage"
+    around = "response.body." if wrapped else "response."
+    said = (
+        (f"{around}usage", answered.usage),
+        (f"{around}usageMetadata", answered.usage_metadata),
+        ("usage", line.usage),
+        ("usageMetadata", line.usage_metadata),
+    )
+    return next(((field, found) for field, found in said if found is not None), ("usage", Usage()))
 
 
 def _answer(answered: Body) -> Message | None:

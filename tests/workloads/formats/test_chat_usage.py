@@ -36,6 +36,17 @@ def test_the_whole_prompt_is_compared_with_the_text(kinds, usage):
     assert "other-length" not in kinds(usage)
 
 
+def test_the_usage_of_gemini_has_cached_tokens_within(tmp_path):
+    path = tmp_path / "log.jsonl"
+    usage = {"promptTokenCount": 91, "cachedContentTokenCount": 85, "candidatesTokenCount": 7}
+    usage["totalTokenCount"] = 98
+    row = {"messages": [{"role": "user", "content": "word " * 80}]}
+    path.write_text(json.dumps(row | {"response": {"usageMetadata": usage}}) + "\n")
+    trace = open_trace(path)
+    assert trace.output_tokens.tolist() == [7]
+    assert not any(note.startswith(("other-length", "not used")) for note in trace.notes)
+
+
 @pytest.mark.parametrize(
     ("record", "field"),
     [
