@@ -42,7 +42,7 @@ from workloads.text.row_kinds import Glance, Survey
 from workloads.text.templates import RenderError
 
 OPTIONS = frozenset({"rows", "time_unit", "tokenizer", "template", "cached_tokens"})
-FIELDS = frozenset(LogLine.__struct_fields__)
+FIELDS = frozenset(LogLine.__struct_encode_fields__)
 NOT_NEEDED = {
     "id": "requests are told apart by their line",
     "*.response.id": "requests are told apart by their line",
@@ -53,6 +53,7 @@ NOT_NEEDED = {
     "*.choices[].index": "the first choice counts",
     "*.choices[].finish_reason": "an answer is as long as it is",
     "*.usage.total_tokens": "the sum of the other two",
+    "*.usageMetadata.totalTokenCount": "the sum of the others",
 }
 OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
 
@@ -84,6 +85,8 @@ class _Reader:
             problem = self._take_request(said, number)
         if problem is None:
             self._note(said, number)
+            if isinstance(line, LogLine):
+                self.rows.unused.add(line.other_times(said.time_field), number)
         return problem
 
     def _take_conversation(self, line: Any, said: Exchange, number: int) -> Problem | None:
@@ -113,11 +116,17 @@ class _Reader:
             TextRequest(*of_line, said.time, said.time_field, said.session, said.label)
         )
         if problem is not None:
-            return problem
+            return self._told_of_delay(said, problem)
         if incremental:
             self.context[said.session] = [*context, *([] if answer is None else [answer])]
         self._note_length(said, len(messages), len(prompt), number)
         return None
+
+    def _told_of_delay(self, said: Exchange, problem: Problem) -> Problem:
+        """Add to the words for a missing time that a delay, which the file has, tells none."""
+        if said.time is not None or "delay" not in self.rows.unused.counts:
+            return problem
+        return problem[0], f"{problem[1]} (rows of chats do not read `delay`)"
 
     def _note_length(self, said: Exchange, messages: int, tokens: int, number: int) -> None:
         """Note what is odd about the length of a prompt."""
@@ -129,7 +138,8 @@ class _Reader:
             self.most_messages[said.session] = max(most, messages)
         logged = said.usage.whole_prompt(self.cached, said.model, number)
         if logged is not None and abs(logged - tokens) > OTHER_LENGTH * tokens:
-            detail = "usage.prompt_tokens is over 10 % from the tokens counted here"
+            field = f"{said.usage_field}.{said.usage.prompt_field()}"
+            detail = f"{field} is over 10 % from the tokens counted here"
             self.rows.note("other-length", number, detail)
 
     def _note(self, said: Exchange, number: int) -> None:

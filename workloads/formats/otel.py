@@ -15,7 +15,8 @@ which shapes (`otel_documents`, `otel_spans`) and names (`otel_messages`, `otel_
   where they differ from ours by over a tenth, and as the length of an answer that is missing.
 - Where it has none, only lengths are known: prompts share what the server's cache held of them,
   where it says so (`workloads.sessions.cached_calls`), else nothing.
-- A session is `gen_ai.conversation.id`, else the trace. Rows are cumulative. Labels are models.
+- A session is `gen_ai.conversation.id`, else `session.id`, else the trace. Rows are
+  cumulative. Labels are models.
 - Failed calls are kept and noted. A prompt of no token is left out and noted.
 - Times are exact to a nanosecond. For lines in messages, read the number of the span in the file
   where that is one document.
@@ -234,5 +235,8 @@ OTEL = TraceFormat(
         "trace_id": "that of each span counts",
         "span_count": "spans are counted here",
         "collected_at": "when the file was written",
+        "resource.attributes.telemetry.sdk.language": "of the library that wrote the spans",
+        "resource.attributes.telemetry.sdk.name": "the library that wrote the spans",
+        "resource.attributes.telemetry.sdk.version": "of the library that wrote the spans",
     },
 )

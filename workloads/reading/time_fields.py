@@ -62,9 +62,15 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
                 return field, found
         return TIME_FIELDS[0], None
 
+    def other_times(self, field: str) -> list[str]:
+        """Return the names of the fields that hold something and do not count beside `field`."""
+        there = (name for name in TIME_FIELDS if bytes(getattr(self, name)) not in _NOTHING)
+        return [name for name in there if name != field]
+
 
 TIME_FIELDS = Timed.__struct_fields__
 SURE = frozenset({"timestamp", "created_at", "created"})
+_NOTHING = {b"", b"null"}
 _OTHER = {b"{", b"[", b"t", b"f"}  # how objects, arrays and booleans begin
 UNIT_OF: dict[str, TimeUnit] = {
     f"{name}_{unit}": unit

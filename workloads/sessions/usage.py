@@ -23,21 +23,33 @@ class Usage(msgspec.Struct, gc=False):
     prompt_cache_hit_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    of_prompt: int | None = msgspec.field(default=None, name="promptTokenCount")  # Gemini's
+    of_answer: int | None = msgspec.field(default=None, name="candidatesTokenCount")
+    of_cache: int | None = msgspec.field(default=None, name="cachedContentTokenCount")
 
     def answer(self) -> tuple[str, int]:
         """Return the field that tells the length of the answer, and the length; 0 for none."""
         if self.completion_tokens is None and self.output_tokens is not None:
             return "usage.output_tokens", self.output_tokens
+        if self.completion_tokens is None and self.of_answer is not None:
+            return "usageMetadata.candidatesTokenCount", self.of_answer
         return "usage.completion_tokens", self.completion_tokens or 0
+
+    def prompt_field(self) -> str:
+        """Return the field that tells the tokens of the prompt."""
+        if self.prompt_tokens is not None:
+            return "prompt_tokens"
+        return "promptTokenCount" if self.input_tokens is None else "input_tokens"
 
     def counted(self) -> Counted | None:
         """Return the tokens of the prompt; None where they are not told."""
         tokens = self.input_tokens if self.prompt_tokens is None else self.prompt_tokens
+        tokens = self.of_prompt if tokens is None else tokens
         if tokens is None:
             return None
         details = self.prompt_tokens_details or self.input_tokens_details or _Details()
         names = self.cache_read_input_tokens, details.cached_tokens, self.prompt_cache_hit_tokens
-        read = next((count for count in names if count is not None), 0)
+        read = next((count for count in (*names, self.of_cache) if count is not None), 0)
         return Counted(tokens, max(read, 0), max(self.cache_creation_input_tokens or 0, 0))
 
     def usual(self, model: str | None) -> Usual:
@@ -45,7 +57,8 @@ class Usage(msgspec.Struct, gc=False):
         if self.prompt_tokens is not None or self.input_tokens_details is not None:
             return Usual("inside", "as OpenAI counts")
         if self.cache_read_input_tokens is None and self.cache_creation_input_tokens is None:
-            return usual_meaning(None, model)
+            gemini = self.input_tokens is None and self.of_prompt is not None
+            return Usual("inside", "as Gemini counts") if gemini else usual_meaning(None, model)
         return Usual("outside", "as Anthropic counts")
 
     def whole_prompt(self, meaning: CachedMeaning, model: str | None, line: int) -> int | None:

@@ -38,6 +38,7 @@ class Body(msgspec.Struct, gc=False):
     """A request or a response, or what wraps one."""
 
     messages: Messages | None = None
+    system: Any = None
     tools: list[Any] | str | None = None
     model: Name | None = None
     content: str | list[Any] | None = None
@@ -45,6 +46,7 @@ class Body(msgspec.Struct, gc=False):
     tool_calls: list[Any] | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
+    usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
     created: Written = UNWRITTEN
     body: Body | None = None
 
@@ -65,6 +67,7 @@ class LogLine(Timed, gc=False):
     response: Body | str | None = None
     choices: list[Choice] | None = None
     usage: Usage | None = None
+    usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
     session_id: Name | int | None = None
     conversation_id: Name | int | None = None
     chat_id: Name | int | None = None
@@ -78,7 +81,8 @@ class Exchange:
     """What a line says: its messages, and the answer where that stands elsewhere.
 
     `field` is where the messages stand, `time_field` the name of the field that `time` comes
-    from; `times` are those of the messages. `whole` says that the field holds conversations.
+    from; `times` are those of the messages, `usage_field` is where `usage` stands. `whole` says
+    that the field holds conversations.
     """
 
     field: str
@@ -86,6 +90,7 @@ class Exchange:
     tools: list[Any]
     answer: Message | None
     usage: Usage
+    usage_field: str
     session: str | int | None
     label: str | None
     model: str | None
@@ -111,15 +116,17 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
         (number_or_date(said.timestamp), message) for said in given for message in said.messages()
     ]
     time_field, time = line.when()
+    usage_field, usage = _usage(line, answered)
     model = asked.model or line.model or answered.model
     label = named(line, LABEL_FIELDS)[1]
     unknown = next((message.named() for message in given if not message.knows_role()), None)
     return Exchange(
         field=field,
-        messages=_with_system(line.system, [message for _, message in told]),
+        messages=_with_system(line.system or asked.system, [message for _, message in told]),
         tools=_tools(asked.tools if asked.tools is not None else line.tools),
         answer=_answer(answered),
-        usage=answered.usage or line.usage or Usage(),
+        usage=usage,
+        usage_field=usage_field,
         session=named(line, SESSION_FIELDS)[1],
         label=model if label is None else str(label),
         model=model,
@@ -202,6 +209,19 @@ def _response(line: LogLine) -> Body:
     if found is None:
         return Body(choices=line.choices)
     return found.body or found
+
+
+def _usage(line: LogLine, answered: Body) -> tuple[str, Usage]:
+    """Return where the usage stands, and it: that of the response goes first."""
+    wrapped = isinstance(line.response, Body) and line.response.body is not None
+    around = "response.body." if wrapped else "response."
+    said = (
+        (f"{around}usage", answered.usage),
+        (f"{around}usageMetadata", answered.usage_metadata),
+        ("usage", line.usage),
+        ("usageMetadata", line.usage_metadata),
+    )
+    return next(((field, found) for field, found in said if found is not None), ("usage", Usage()))
 
 
 def _answer(answered: Body) -> Message | None:

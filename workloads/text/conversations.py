@@ -49,6 +49,9 @@ class Conversations:
         if problem is not None:
             return problem
         self._note(said, number, answers, asked, len(messages))
+        if said.time is not None and len(asked) > 1 and all(time is None for time, _ in times):
+            detail = f"the row's `{said.time_field}` is not used: several answers share it"
+            self.texts.rows.note("row-time", number, detail)
         self.at_answers += sum(at_answer for _, at_answer in times)
         for request, tick in zip(requests, ticks, strict=True):
             self._add(request, tick)

@@ -104,6 +104,13 @@ def test_a_system_prompt_may_stand_beside_the_messages(write):
         assert trace.prompt_tokens.tolist() == [len(rendered(SYSTEM, HI))]
 
 
+@pytest.mark.parametrize("wrapper", ["request", "body"])
+def test_a_system_prompt_may_stand_in_a_wrapped_request(write, wrapper):
+    trace = opened(write({wrapper: {"messages": [HI], "system": "Be brief."}}))
+    assert trace.prompt_tokens.tolist() == [len(rendered(SYSTEM, HI))]
+    assert not any(note.startswith("not used") for note in trace.notes)
+
+
 @pytest.mark.parametrize("name", ["session_id", "conversation_id", "chat_id", "thread_id"])
 def test_sessions_are_named_never_guessed(write, name):
     rows = [{"messages": [HI], name: 1}, {"messages": [HI, HELLO, MORE], name: 1}]
@@ -119,6 +126,11 @@ def test_dates_and_units_of_time(write):
     assert opened(write(*counted), time_unit="ms").arrival_seconds.tolist() == [0, 1.5]
     responses = [{"messages": [HI], "response": {"content": "", "created": at}} for at in (5, 6)]
     assert opened(write(*responses)).arrival_seconds.tolist() == [0, 1]
+
+
+def test_a_second_time_is_named_as_not_used(write):
+    path = write({"messages": [HI], "timestamp": 0, "time": "2025-01-01T00:00:00Z"})
+    assert "not used: `time` (1 row)" in opened(path).notes
 
 
 def test_incremental_rows_go_on_from_the_answer_before(write):
@@ -199,6 +211,13 @@ def test_times_are_all_numbers_or_all_dates(write):
             opened(write(*rows))
     with pytest.raises(DataError, match="which a unit of time was given for"):
         opened(write({"messages": [HI], "timestamp": "2026-01-01T00:00:00Z"}), time_unit="ms")
+
+
+def test_a_delay_in_place_of_a_time_is_named_as_not_read(write):
+    rows = [{"messages": [HI], "session_id": 1, **of} for of in ({"timestamp": 0}, {"delay": 5})]
+    told = r"found none here \(rows of chats do not read `delay`\)"
+    with pytest.raises(DataError, match=told):
+        opened(write(*rows))
 
 
 def test_tokens_of_a_vocabulary_are_those_of_the_whole_prompt(write):

@@ -36,6 +36,32 @@ def test_the_whole_prompt_is_compared_with_the_text(kinds, usage):
     assert "other-length" not in kinds(usage)
 
 
+def test_the_usage_of_gemini_has_cached_tokens_within(tmp_path):
+    path = tmp_path / "log.jsonl"
+    usage = {"promptTokenCount": 91, "cachedContentTokenCount": 85, "candidatesTokenCount": 7}
+    usage["totalTokenCount"] = 98
+    row = {"messages": [{"role": "user", "content": "word " * 80}]}
+    path.write_text(json.dumps(row | {"response": {"usageMetadata": usage}}) + "\n")
+    trace = open_trace(path)
+    assert trace.output_tokens.tolist() == [7]
+    assert not any(note.startswith(("other-length", "not used")) for note in trace.notes)
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        ({"usage": {"prompt_tokens": 9999}}, "usage.prompt_tokens"),
+        ({"response": {"usage": {"input_tokens": 9999}}}, "response.usage.input_tokens"),
+        ({"response": {"body": {"usage": {"input_tokens": 9999}}}}, "response.body.usage.input"),
+    ],
+)
+def test_a_length_that_differs_is_told_by_the_name_it_has(tmp_path, record, field):
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": "word"}]} | record))
+    notes = open_trace(path).notes
+    assert any(note.startswith(f"other-length: 1 x {field}") for note in notes)
+
+
 def test_the_user_may_say_otherwise(kinds):
     assert "other-length" in kinds(ANTHROPIC, cached_tokens="inside")
     assert "other-length" in kinds(OPENAI, cached_tokens="outside")

@@ -176,6 +176,13 @@ def test_times_are_those_of_the_turns(write):
     assert opened(write(lines(*one))).arrival_seconds.tolist() == [0, 3]
 
 
+def test_a_time_that_several_answers_share_is_not_used_and_noted(write):
+    trace = opened(write(lines({"conversation": timed(None, None, None, None), "timestamp": 7})))
+    assert trace.arrival_seconds is None
+    noted = "row-time: 1 x the row's `timestamp` is not used: several answers share it"
+    assert noted in trace.notes
+
+
 def test_times_of_some_turns_are_not_used(write):
     trace = opened(
         write(lines({"conversation": timed(5, 6), "turn": 1}, {"conversation": timed()}))

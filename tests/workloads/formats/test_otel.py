@@ -101,6 +101,49 @@ def test_without_messages_only_lengths_are_known(write):
     assert trace.arrival_seconds.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cached_content_token_count",
+        "cached_content_tokens",
+        "details.cached_content_tokens",
+        "cached_input_tokens",
+    ],
+)
+def test_cached_tokens_of_gemini_are_part_of_the_input(write, name):
+    spans = [
+        span(
+            at,
+            None,
+            **{
+                "gen_ai.provider.name": "gcp.gemini",
+                "gen_ai.usage.input_tokens": tokens,
+                f"gen_ai.usage.{name}": cached,
+            },
+        )
+        for at, tokens, cached in ((1, 1000, 0), (2, 1500, 800))
+    ]
+    trace = open_trace(write({"spans": spans}))
+    assert trace.prompt_tokens.tolist() == [1000, 1500]
+    assert overlaps(trace).tolist() == [0, 800]
+
+
+def test_spans_of_several_traces_may_name_one_session(write):
+    named = {"session.id": "c"}
+    other = named | {"gen_ai.conversation.id": "d"}
+    spans = [span(at, said("Hi"), **of) for at, of in enumerate((named, named, other))]
+    for at, made in enumerate(spans):
+        made["trace_id"] = f"t{at}"
+    assert open_trace(write({"spans": spans})).session.tolist() == [0, 0, 1]
+
+
+def test_counts_may_stand_as_text(write):
+    counts = {"gen_ai.usage.input_tokens": "1000", "gen_ai.usage.output_tokens": "7"}
+    trace = open_trace(write({"spans": [span(1, None, **counts)]}))
+    assert trace.prompt_tokens.tolist() == [1000]
+    assert trace.output_tokens.tolist() == [7]
+
+
 def test_calls_without_messages_among_others_are_left_out_and_noted(write):
     counted = span(5, None, **{"gen_ai.usage.prompt_tokens": 50})
     path = write({"spans": [*TALK, counted]})
@@ -121,7 +164,7 @@ def test_counts_of_the_server_that_differ_are_noted(write):
         (span(1, None, **{"gen_ai.input.messages": '[{"content": "x"}]'}), "gen_ai.input.messages"),
         (span(1, None, **{"gen_ai.input.messages": 7}), "field 'gen_ai.input.messages'"),
         (
-            span(1, said("x"), **{"gen_ai.usage.input_tokens": "9"}),
+            span(1, said("x"), **{"gen_ai.usage.input_tokens": "9.5"}),
             "field 'gen_ai.usage.input_tokens': expected a whole number, found str",
         ),
         (

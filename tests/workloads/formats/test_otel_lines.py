@@ -247,6 +247,20 @@ def test_libraries_that_add_cached_tokens_themselves_are_known(write):
     assert any("say --cached-tokens inside" in note for note in doubted.notes)
 
 
+@pytest.mark.parametrize("name", ["gen_ai.request.model", "lora_name"])
+def test_models_and_adapters_of_a_resource_keep_prompts_apart(write, name):
+    def on(value, at):
+        document = otlp(span(at, at, **{"gen_ai.prompt": "Which river?"}))
+        named = [{"key": k, "value": typed(v)} for k, v in ((name, value), ("zone", "z"))]
+        document["resourceSpans"][0]["resource"] = {"attributes": named}
+        return document
+
+    apart = write(on("a", 1), on("b", 2), on("a", 3))
+    trace = open_trace(apart, tokenizer="bytes")
+    assert "not used: `resource.attributes.zone` (3 spans)" in trace.notes
+    assert overlaps(trace).tolist() == [0, 0, trace.prompt_tokens[0]]
+
+
 def test_the_answer_may_stand_as_text(write):
     question, answer = "Which river runs through Prague?", "The Vltava runs through Prague."
     asked = [{"role": "user", "content": question}]

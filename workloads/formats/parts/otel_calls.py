@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from workloads.formats.parts.otel_messages import (
     tools,
     with_events,
 )
-from workloads.formats.parts.otel_spans import Span, SpanError
+from workloads.formats.parts.otel_spans import Attributes, Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import KIND_NAMES, Kind, kind_of
 from workloads.reading.fields import MAX_TOKENS, short
 from workloads.reading.key_fields import place_of
@@ -40,6 +41,10 @@ READ_TOKENS = (
     "gen_ai.usage.input_tokens_details.cached_tokens",
     "gen_ai.usage.prompt_tokens_details.cached_tokens",
     "gen_ai.usage.cached_tokens",
+    "gen_ai.usage.cached_input_tokens",
+    "gen_ai.usage.cached_content_token_count",
+    "gen_ai.usage.cached_content_tokens",
+    "gen_ai.usage.details.cached_content_tokens",
     "gen_ai.usage.cache_read_tokens",
     "gen_ai.usage.details.cache_read_tokens",
     "gen_ai.usage.details.cache_read_input_tokens",
@@ -59,7 +64,9 @@ CREATED_TOKENS = (
 ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai")
 
 _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
+_SESSIONS = ("gen_ai.conversation.id", "session.id")  # the second is OpenInference's
 _PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
+_WHOLE = re.compile(r"-?\d{1,30}", re.ASCII)  # a number that stands as text
 
 
 _USED = {
@@ -71,7 +78,7 @@ _USED = {
     *_PROVIDERS,
     *NAMES,
     *KIND_NAMES,
-    "gen_ai.conversation.id",
+    *_SESSIONS,
     "otel.status_code",
     "error",
 }
@@ -112,9 +119,9 @@ class SpanCall:
     unused: list[str]
 
 
-def sketch(span: Span, scope: str | None) -> Sketch:
-    """Return what can be said of a span at a glance."""
-    found = with_events(span.found(), span.happened())
+def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch:
+    """Return what can be said of a span at a glance; what the resource names holds for it too."""
+    found = with_events(_around(resource) | span.found(), span.happened())
     provider, model = _text(found, _PROVIDERS), _text(found, _MODELS)
     kind = kind_of(span.title(), found)
     tells = has_prompt(found) or _first(found, PROMPT_TOKENS) is not None
@@ -162,7 +169,7 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
         Where an attribute does not hold what it should.
     """
     found = known.found
-    session = _text(found, ("gen_ai.conversation.id",)) or span.trace()
+    session = _text(found, _SESSIONS) or span.trace()
     messages = prompt_messages(found)
     return SpanCall(
         messages=messages,
@@ -176,6 +183,18 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
         key={name: value for name, value in found.items() if place_of(name) is not None},
         unused=[name for name in found if not is_used(name) and place_of(name) is None],
     )
+
+
+def _around(resource: Attributes) -> dict[str, Any]:
+    """Return what a resource tells of all calls in it: their model, adapter, salt and provider."""
+    named = plain_attributes(resource) if resource else {}
+    return {name: value for name, value in named.items() if holds_for_calls(name)}
+
+
+def holds_for_calls(name: str) -> bool:
+    """Say whether an attribute of a resource counts for the calls in it."""
+    place = place_of(name)
+    return name in _MODELS or name in _PROVIDERS or (place is not None and place[0] != "media")
 
 
 def _cached(found: dict[str, Any], names: tuple[str, ...]) -> int:
@@ -192,6 +211,8 @@ def _count(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
         return None
     value = found[name]
     if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise SpanError((name, f"expected a whole number, found {type(value).__name__}"))

@@ -6,12 +6,12 @@ Jaeger's `data`, which is a list of such documents, a list of any of these, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from workloads.formats.parts.otel_spans import SpanError
+from workloads.formats.parts.otel_spans import Attributes, SpanError
 from workloads.reading.fields import MISSING
 from workloads.reading.json_stream import decoded
 
@@ -21,10 +21,11 @@ _NOTHING = msgspec.Raw()
 
 
 class Found(NamedTuple):
-    """A span as it stands in a document, and the library that has made it."""
+    """A span as it stands in a document, the library that has made it, and what it ran in."""
 
     raw: msgspec.Raw
     scope: str | None
+    resource: Attributes = None
 
 
 class _Scope(msgspec.Struct, gc=False):
@@ -36,11 +37,23 @@ class _ScopeSpans(msgspec.Struct, gc=False):
     scope: _Scope | None = None
 
 
+class _Resource(msgspec.Struct, gc=False):
+    attributes: Attributes = None
+
+
 class _ResourceSpans(
     msgspec.Struct, gc=False, rename={"scopes": "scopeSpans", "old": "instrumentationLibrarySpans"}
 ):
     scopes: list[_ScopeSpans] = []
     old: list[_ScopeSpans] = []
+    resource: _Resource | None = None
+
+    def found(self) -> Iterator[Found]:
+        """Yield its spans."""
+        around = None if self.resource is None else self.resource.attributes
+        for part in (*self.scopes, *self.old):
+            scope = None if part.scope is None else part.scope.name
+            yield from (Found(raw, scope, around) for raw in part.spans)
 
 
 class Document(
@@ -94,10 +107,9 @@ def _within(text: bytes | msgspec.Raw) -> list[Found]:
         raise SpanError(("spans", MISSING))
     traces = [_decoded(_decode_document, trace) for trace in document.data or ()]
     resources = [*(document.resources or ()), *(document.batches or ())]
-    scopes = [scope for resource in resources for scope in (*resource.scopes, *resource.old)]
     return [
         *(Found(raw, None) for part in (document, *traces) for raw in part.spans or ()),
-        *(Found(raw, part.scope and part.scope.name) for part in scopes for raw in part.spans),
+        *(found for resource in resources for found in resource.found()),
     ]
 
 

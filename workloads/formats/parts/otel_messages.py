@@ -1,9 +1,10 @@
 """What spans say: the messages of prompts and answers, under all the names they have had.
 
 Names of attributes are those of the semantic conventions for generative AI, of now and before,
-and of the instrumentations in use: inference-perf (`gen_ai.output.text`), OpenLLMetry (an
-attribute a message, `gen_ai.prompt.0.content`), OpenInference (`llm.input_messages.0.message...`)
-and Vercel's AI SDK (`ai.prompt.messages`). Contents may also stand in events of the span.
+and of the instrumentations in use: inference-perf (`gen_ai.input.text`, `gen_ai.output.text`),
+OpenLLMetry (an attribute a message, `gen_ai.prompt.0.content`), OpenInference
+(`llm.input_messages.0.message...`) and Vercel's AI SDK (`ai.prompt.messages`). Contents may also
+stand in events of the span.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 SYSTEM, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
 
 _INPUTS = (INPUT, "ai.prompt.messages")
-_INPUT_TEXTS = ("gen_ai.prompt", "gen_ai.content.prompt")
+_INPUT_TEXTS = ("gen_ai.input.text", "gen_ai.prompt", "gen_ai.content.prompt")
 _INPUT_INDEXED = ("gen_ai.prompt", "llm.input_messages", "llm.prompts")
 _OUTPUT_TEXTS = (
     "gen_ai.output.text",

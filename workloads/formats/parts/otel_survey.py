@@ -10,9 +10,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from workloads.formats.parts.otel_calls import Sketch, answer_tokens_in, counted_in, sketch
+from workloads.formats.parts.otel_calls import (
+    Sketch,
+    answer_tokens_in,
+    counted_in,
+    holds_for_calls,
+    sketch,
+)
 from workloads.formats.parts.otel_documents import Document, Found, spans_in
-from workloads.formats.parts.otel_spans import Span, SpanError
+from workloads.formats.parts.otel_spans import Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import Node, SpanTree
 from workloads.reading.fields import Problem
 from workloads.reading.json_stream import decoded, read_json_stream
@@ -76,7 +82,16 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
             decoded(lambda raw: around.decode(raw, line or 1), text)  # noqa: B023
         for found in spans:
             number += 1
-            yield _seen(file, line or number, found, decode)
+            seen = _seen(file, line or number, found, decode)
+            if rows is not None and isinstance(seen, SeenSpan):
+                rows.unused.add(_unused_of(found), seen.line, "spans")
+            yield seen
+
+
+def _unused_of(found: Found) -> list[str]:
+    """Return what its resource tells and nobody reads."""
+    names = plain_attributes(found.resource) if found.resource else ()
+    return [f"resource.attributes.{name}" for name in names if not holds_for_calls(name)]
 
 
 def _seen(file: Path, line: int, found: Found, decode: Decode) -> SeenSpan | Broken:
@@ -84,7 +99,7 @@ def _seen(file: Path, line: int, found: Found, decode: Decode) -> SeenSpan | Bro
     if span is None:
         return Broken(file, line, problem or (None, "expected a span"))
     try:
-        return SeenSpan(file, line, span, sketch(span, found.scope))
+        return SeenSpan(file, line, span, sketch(span, found.scope, found.resource))
     except RecursionError:
         return Broken(file, line, ("attributes", "expected values, found some nested too deeply"))
 

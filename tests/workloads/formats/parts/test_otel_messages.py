@@ -57,6 +57,7 @@ def test_an_answer_by_any_name_is_the_answer(found):
 @pytest.mark.parametrize(
     "found",
     [
+        {"gen_ai.input.text": "Which river?"},
         {"gen_ai.prompt": "Which river?"},
         {"gen_ai.content.prompt": "Which river?"},
         {"gen_ai.prompt": json.dumps(ASKED)},
