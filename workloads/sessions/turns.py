@@ -62,13 +62,6 @@ class Turn(msgspec.Struct, gc=False):
         return [each for each in named if each]
 
 
-class Line(Turn):
-    """A turn, or a session of some."""
-
-    session_id: Name | None = None
-    turns: list[Turn] | None = None
-
-
 @dataclass(slots=True)
 class Asked:
     """A turn that asks for an answer."""

@@ -97,6 +97,7 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
         )
     )
     if problem is None:
+        texts.rows.unused.add(line.other_times(time_field), number)
         note_length(texts, number, named(line, LENGTH_FIELDS), len(prompt))
         if answer is not None:
             note_length(texts, number, (output_field, output), len(answer))

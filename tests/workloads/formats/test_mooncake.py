@@ -135,6 +135,7 @@ def test_prompts_with_fewer_ids_than_blocks_are_noted(write):
         ('{"input_length": 700, "label": "NaN" "hash_ids": []}', "found a broken line: "),
         ('{"timestamp": 1e999, "input_length": 1, "hash_ids": []}', "field 'timestamp'"),
         ('{"input_length": 700, "hash_ids": [1', "expected one JSON object"),
+        ("{", "one JSON object a line, found the first line of an indented document"),
         ('{"x": ' + "[" * 100_000, "nested too deeply"),
         ("what is this", "expected one JSON object"),
     ],

@@ -193,3 +193,14 @@ def test_the_text_of_an_answer_beside_token_ids_is_noted(write):
     trace = open_trace(write(as_lines({"prompt": [1], "response": "a b", "output_tokens": 5})))
     assert trace.output_tokens.tolist() == [5]
     assert any(note.startswith("answer-text") for note in trace.notes)
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "log.csv"])
+def test_a_second_time_is_named_as_not_used(write, name):
+    rows = [(0, "2025-01-01T00:00:00Z", "a b"), (5, "2025-01-01T00:00:02Z", "a c")]
+    names = ("timestamp", "time", "prompt")
+    lines = as_lines(*(dict(zip(names, row, strict=True)) for row in rows))
+    table = "".join(",".join(map(str, row)) + "\n" for row in (names, *rows))
+    trace = opened(write(table if name.endswith("csv") else lines, name))
+    assert trace.arrival_seconds.tolist() == [0, 5]
+    assert "not used: `time` (2 rows)" in trace.notes
