@@ -14,6 +14,7 @@ from reports.results.columns import known_type
 from reports.results.metrics import BLOCK_COLUMNS
 from reports.results.positions.columns import BIN_COUNTS, BINS, LABEL_BINS, LABELS
 from simulator.errors import DataError
+from simulator.records import LOSSES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -122,6 +123,7 @@ def check_cells(cells: pl.DataFrame, source: str) -> None:
             raise DataError(source, problem, field=column.name)
     _check_blocks(cells, source)
     _check_bins(cells, source)
+    _check_sums(cells, source)
 
 
 def _type_problem(column: pl.Series) -> str | None:
@@ -189,6 +191,21 @@ def _check_blocks(cells: pl.DataFrame, source: str) -> None:
         if lengths and min(lengths)[0] < max(lengths)[0]:
             problem = f"expected {max(lengths)[0]} blocks as in '{max(lengths)[1]}'"
             raise DataError(source, f"{problem}, found {min(lengths)[0]}", field=min(lengths)[1])
+
+
+def _check_sums(cells: pl.DataFrame, source: str) -> None:
+    """Refuse cells whose saved and lost tokens are not their prompt tokens."""
+    import polars as pl
+
+    parts = ["saved_tokens", *(f"lost_{loss}_tokens" for loss in LOSSES)]
+    if not {"prompt_tokens", *parts} <= set(cells.columns):
+        return  # not every version wrote every figure
+    whole, told = pl.col("prompt_tokens"), pl.sum_horizontal(pl.col(parts))
+    wrong = cells.drop_nulls(["prompt_tokens", *parts]).filter(whole != told)
+    if len(wrong):
+        tokens, found = wrong.select(whole, told.alias("told")).row(0)
+        problem = f"expected saved and lost tokens that make {tokens:,} prompt tokens"
+        raise DataError(source, f"{problem}, found {found:,}", field="saved_tokens")
 
 
 def _check_bins(cells: pl.DataFrame, source: str) -> None:

@@ -268,6 +268,15 @@ def test_a_column_of_cells_that_is_none_is_named(tmp_path: Path, column: str, ki
         read_artefacts(tmp_path)
 
 
+def test_saved_and_lost_tokens_make_the_prompts(tmp_path: Path) -> None:
+    cells, manifest = sample(["last"], [8 * GIB])
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    changed = cells.with_columns(pl.col("saved_tokens") + 5)
+    changed.write_parquet(tmp_path / "cells.parquet")
+    with pytest.raises(DataError, match="'saved_tokens': expected saved and lost tokens that make"):
+        read_artefacts(tmp_path)
+
+
 def test_lists_over_blocks_are_of_one_length(tmp_path: Path) -> None:
     cells, manifest = sample(["last"], [8 * GIB])
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
