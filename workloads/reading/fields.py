@@ -50,7 +50,7 @@ def _unit_hint(field: str, ticks: Ticks, ticks_per_second: float) -> str:
 
     Formats without the option tell times as nanoseconds, beyond which there is no unit.
     """
-    if field.endswith(UNIT_ENDINGS):
+    if field.endswith(UNIT_ENDINGS) or (isinstance(ticks, Decimal) and ticks.is_nan()):
         return ""
     for unit, per_second in TICKS_PER_SECOND.items():
         if per_second > ticks_per_second and 0 < ticks <= OUR_DAYS_SECONDS * int(per_second):
