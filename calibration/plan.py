@@ -172,10 +172,17 @@ def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
 def _prefills(grid: Grid, seed: int) -> list[Item]:
     """Return the points of the fit and the held-out ones, so that any first few lie well apart."""
     table = _spread([Item("prefill", 0, (n,)) for n in grid.tokens])
-    sweep = _spread([Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts])
+    swept = [Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts]
+    sweep = list(dict.fromkeys([*_corners(grid), *_spread(swept)]))
     kinds = [table, sweep, held_out(grid, seed)]
     longest = max(map(len, kinds))
     return [kind[at] for at in range(longest) for kind in kinds if at < len(kind)]
+
+
+def _corners(grid: Grid) -> list[Item]:
+    """Return the ends of the sweep, which alone tell the price of a pair from that of a context."""
+    tokens, contexts = (grid.swept[-1], grid.swept[0]), (grid.contexts[-1], grid.contexts[0])
+    return [Item("prefill", c, (n,)) for n in tokens for c in contexts]
 
 
 def _spread(items: Sequence[Item]) -> list[Item]:

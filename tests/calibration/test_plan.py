@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from calibration.estimate import Estimate, Learned, fit_budget
+from calibration.estimate import Estimate, Learned, core_of, fit_budget
+from calibration.fit.fit import fit_form
+from calibration.fit.points import Points
 from calibration.plan import CPU_GRID, CUDA_GRID, Grid, blocks_of, held_out
 from simulator.model import MODELS
 
@@ -127,3 +130,14 @@ def test_the_9b_fits_ten_minutes_of_an_h200() -> None:
     blocks, estimate = blocks_of(CUDA_GRID, NINE.state_bytes, 0), Estimate(NINE, "cuda", 3)
     expected = estimate.fixed_seconds + sum(map(estimate.block_seconds, blocks))
     assert expected < 600
+
+
+@pytest.mark.parametrize("grid", [CPU_GRID, CUDA_GRID])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_core_sets_every_coefficient(grid: Grid, seed: int) -> None:
+    core = core_of(blocks_of(grid, NINE.state_bytes, seed)[0])
+    timed = [item for item in core.items if item.kind == "prefill"]
+    c = np.array([item.c for item in timed])
+    n = np.array([item.n for item in timed])
+    form = fit_form(Points(c, n, (1e-3 + 1e-5 * n + 1e-9 * n * (c + n / 2) + 1e-8 * c)[:, None]))
+    assert form.coefficients()[-2:] == pytest.approx([1e-9, 1e-8], rel=1e-3)
