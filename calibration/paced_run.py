@@ -30,7 +30,7 @@ class BudgetError(Exception):
 
 
 class Measure(Protocol):
-    """What times items."""
+    """A clock for items."""
 
     def seconds(self, item: Item) -> float:
         """Return the seconds of one repetition."""
@@ -85,7 +85,7 @@ class PacedRun:
 
     @property
     def costs(self) -> Costs:
-        """What items take, as far as is known by now."""
+        """The seconds that items take, as far as is known by now."""
         return Learned(self.estimate, self.pace, self.journal.last_spent)
 
     def left_with(self, block: Block) -> float | None:
@@ -134,7 +134,7 @@ class PacedRun:
 
     @property
     def pace(self) -> float:
-        """What repetitions took over what was expected, so far."""
+        """The seconds that repetitions took over those expected, so far."""
         return self.taken / self.expected if self.expected else 1.0
 
     def block(self, block: Block, later: Sequence[Block], seed: int) -> None:

@@ -71,7 +71,7 @@ class Study:
 
     @property
     def notes(self) -> list[str]:
-        """What of a study is not used, since a trace came in the place of its workload."""
+        """Notes on what a study says in vain, since a trace came in the place of its workload."""
         return list(self._settings.notes)
 
     def plan(self, jobs: int = 1) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What every column of the stored tables is: the one source of `docs/columns.md`.
+"""Descriptions of every column of the stored tables: the one source of `docs/columns.md`.
 
 `python -m reports.columns` prints that page.
 """

@@ -1,4 +1,4 @@
-"""How optional parts are installed: Milepost is on no index, so that it is done from its clone."""
+"""Hints on installing optional parts: from a clone, since Milepost is on no index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much work arrives at a server, how busy it is, and whether its queue grows to the end.
+"""The load of a server: work that arrives, how busy it is, whether its queue grows to the end.
 
 All is of the time from the first counted arrival to the last: the server works on after that,
 which would make every server look idle in the end.

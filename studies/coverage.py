@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of a single replay cover what they are about.
+"""Coverage: how often the 95 % intervals of a single replay hold what they are about.
 
     python -m studies.coverage                    # the table of docs/comparing.md
     python -m studies.coverage --pieces 40 --only chats --jobs 2
@@ -69,7 +69,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """How often the intervals of one figure held its mean over all pieces."""
+    """The share of one figure's intervals that held its mean over all pieces."""
 
     printed: int
     pieces: int

@@ -1,4 +1,4 @@
-"""What a file of no known format holds, and which format it comes nearest to.
+"""The contents of a file of no known format, and the format that it comes nearest to.
 
 Formats say by `matches` which fields they ask for. Here they are asked about a file that has
 what is there, and in turn each field that is not: what has to be added until a format says yes is

@@ -42,7 +42,7 @@ EPOCH_SECONDS = 1_420_070_400.0, 2_208_988_800.0  # the years 2015 to 2039
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What the times of a file make of it in one unit.
+    """The reading of a file's times in one unit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where no capacity meets a target: how near it came, and whether memory can help at all.
+"""Answers where no capacity meets a target: how near it came, and whether memory can help.
 
 The bound is the same traffic on a cache that keeps everything, with a state at every position for
 free (placer `dense`, unbounded). Nothing that saves less makes a server faster, but for restores

@@ -1,4 +1,4 @@
-"""What one cell says of a target: a value, and sums over blocks of time.
+"""The measure of a target in one cell: a value, and sums over blocks of time.
 
 A request that was rejected or not finished waits for ever: it counts in every percentile, and makes
 a mean infinite. A quantile is the least time within which that share of the counted requests have

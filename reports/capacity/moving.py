@@ -1,4 +1,4 @@
-"""How the best answer moves: every variation on the same capacities as the answer itself."""
+"""Variations of the best answer, each sought on the same capacities as the answer itself."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SIDES: tuple[Side, ...] = ("may", "met", "sure")
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """How far a grid may be extended.
+    """Limits to which a grid may be extended.
 
     Parameters
     ----------

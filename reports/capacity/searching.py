@@ -15,7 +15,7 @@ from reports.capacity.workshop import Workshop
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """What all searches of a question share.
+    """The part that all searches of a question share.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What `capacity.json` holds, as `milepost report` demands it: every field that a page is made of.
+"""The schema of `capacity.json`, as `milepost report` demands it: all that a page is made of.
 
 Fields with a default are those that earlier versions did not write.
 """
@@ -20,7 +20,7 @@ Lists = Annotated[tuple[Text, ...], msgspec.Meta(max_length=10_000)]
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server had to do."""
+    """The work that a server had."""
 
     offered_load: Amount | None = None
     offered_load_nothing_saved: Amount | None = None
@@ -48,7 +48,7 @@ class StoredTrial(Load, frozen=True, kw_only=True):
 
 
 class Bound(Load, frozen=True, kw_only=True):
-    """What a cache that keeps everything would give."""
+    """The value that a cache that keeps everything would give."""
 
     value: Amount | None
     meets: bool
@@ -62,7 +62,7 @@ class Worth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Knee(msgspec.Struct, frozen=True, kw_only=True):
-    """Where memory stops paying."""
+    """The capacity at which memory stops paying."""
 
     capacity_bytes: Count
     dollars_per_million_tokens: Amount
@@ -73,7 +73,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found for a candidate or a variation."""
+    """The result for a candidate or a variation."""
 
     name: Text
     marks: Lists
@@ -141,7 +141,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
-    """What was replayed."""
+    """The trace that was replayed."""
 
     name: Text
     requests: Whole
@@ -152,7 +152,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """What times rest on; `lossy` is what each profile keeps of KV or states, in words."""
+    """The basis of times; `lossy` is what each profile keeps of KV or states, in words."""
 
     id: Text
     kind: ProfileKind
@@ -160,7 +160,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):
-    """What of the study the page looks at; all of it is shown as it is."""
+    """The settings that the page looks at; all of the study is shown as it is."""
 
     server: dict[str, Any] = {}
 

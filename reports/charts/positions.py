@@ -1,4 +1,4 @@
-"""Where policies store states: what is there, and how far from the start, the end, the branch.
+"""Charts of where states lie: what is there, how far from the start, the end, the branch.
 
 Of each point of the prompt there is a chart with a small histogram a policy: a bar an octave, as
 high as its share of the policy's states.

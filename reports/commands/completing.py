@@ -1,4 +1,4 @@
-"""What the shell completes: names of policies, profiles, formats and generators."""
+"""Completion in the shell: names of policies, profiles, formats and generators."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ Percentiles = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class TraceFlags:
-    """How a trace file is to be read, where it does not say: flags of every command that takes one.
+    """Flags on how to read a trace file, where it does not say, of every command that takes one.
 
     A field `time_unit` is the flag `--time-unit` and the key `workload.time_unit` of a study.
     """

@@ -27,7 +27,7 @@ Arrivals = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class TrafficFlags:
-    """Where requests come from and when, in the place of what a study says of it."""
+    """Flags on where requests come from and when, in the place of what a study says."""
 
     keys: ClassVar[Mapping[str, str]] = {
         "trace": "workload.trace",
@@ -51,7 +51,7 @@ class TrafficFlags:
 
 @dataclass(frozen=True, slots=True)
 class GridFlags:
-    """What a study compares: a flag that is repeated varies its setting.
+    """Flags on what a study compares: one that is repeated varies its setting.
 
     Policies have commas among their parameters, so that only capacities can be a list.
     """

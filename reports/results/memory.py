@@ -28,7 +28,7 @@ _QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requests:
-    """What the memory is estimated from, one value a request that counts, in order of arrival.
+    """Columns that the memory is estimated from, a value a request that counts, by arrival.
 
     Parameters
     ----------

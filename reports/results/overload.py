@@ -1,4 +1,4 @@
-"""What the load of a server says of the times that were measured behind it."""
+"""Words on the load of a server, and on the times that were measured behind it."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class World:
 
     @cached_property
     def looks(self) -> dict[str, Look]:
-        """How each series is drawn, by its name: the same in every world of a study."""
+        """The look of each series, by its name: the same in every world of a study."""
         return self.styles or looks_of(self.series)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a coarse clock does to a run: the same requests with arrivals spread within its ticks."""
+"""The effect of a coarse clock on a run: the same requests, spread within its ticks."""
 
 from __future__ import annotations
 

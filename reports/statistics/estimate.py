@@ -96,7 +96,7 @@ class Estimate:
 
     @property
     def verdict(self) -> Verdict:
-        """What the evidence allows to say of a difference, as `verdicts.verdict` has it."""
+        """The verdict that the evidence allows on a difference, as `verdicts.verdict` has it."""
         return verdict(self)
 
 

@@ -33,7 +33,7 @@ class Statistic(Protocol):
 
     @property
     def influence(self) -> Floats:
-        """What each part adds to the number's error, float64 of shape (parts,).
+        """The share of each part in the number's error, float64 of shape (parts,).
 
         It is the first term of the number's expansion in what the parts hold; the sum is zero.
         NaN where the number is.

@@ -37,7 +37,7 @@ class Room:
 
     @property
     def influence(self) -> NDArray[np.float64]:
-        """What a part adds to the gain, less what the share makes of what it adds to the room."""
+        """The gain of a part, less what the share makes of what it adds to the room."""
         value = self.value
         if not math.isfinite(value):
             return np.full(self.parts, np.nan)

@@ -1,4 +1,4 @@
-"""What is said of a difference: one rule for every study, table, chart, page and file."""
+"""Verdicts on differences: one rule for every study, table, chart, page and file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLAIMS: tuple[Verdict, ...] = ("better", "worse")
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """What a difference is judged by.
+    """The margin that a difference is judged by.
 
     Parameters
     ----------

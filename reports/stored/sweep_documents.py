@@ -1,4 +1,4 @@
-"""What `manifest.json` and `cells.parquet` of a sweep hold, as whoever reads them demands it.
+"""The schema of a sweep's `manifest.json` and `cells.parquet`, as whoever reads them demands it.
 
 Fields with a default are those that earlier versions did not write.
 """
@@ -28,7 +28,7 @@ MOST = 1e18  # of any figure: times, tokens and bytes lie far below
 
 
 class SweptTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """What was replayed; `deterministic` where nothing depends on the seed."""
+    """The trace that was replayed; `deterministic` where nothing depends on the seed."""
 
     name: Text = ""
     requests: Whole | None = None
@@ -40,7 +40,7 @@ class SweptTrace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweptProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """What times rest on; `lossy` is what each profile keeps of KV or states, in words."""
+    """The basis of times; `lossy` is what each profile keeps of KV or states, in words."""
 
     id: Text = ""
     kind: Text = ""
@@ -61,7 +61,7 @@ class Margins(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweptStudy(msgspec.Struct, frozen=True, kw_only=True):
-    """What of the study is looked at; all of it is shown as it is."""
+    """The settings that are looked at; all of the study is shown as it is."""
 
     study: Margins | None = None
 
@@ -75,7 +75,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UntilCi(msgspec.Struct, frozen=True, kw_only=True):
-    """How narrow intervals were to be, and whether they became so."""
+    """The width that intervals were to have, and whether it was reached."""
 
     share: Annotated[float, msgspec.Meta(ge=0, le=1e6)]
     reached: bool

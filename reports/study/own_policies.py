@@ -1,4 +1,4 @@
-"""What is doubtful about the policies of one's own (module:Class) that a study names."""
+"""Doubts about the policies of one's own (module:Class) that a study names."""
 
 from __future__ import annotations
 

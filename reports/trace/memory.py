@@ -18,7 +18,7 @@ ASSUMED = "one state at the end of each different prompt"
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What tokens and states of a trace weigh.
+    """The bytes of a trace's tokens and states.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What `compare.json` holds, as `milepost report` demands it: every field that a page is made of.
+"""The schema of `compare.json`, as `milepost report` demands it: all that a page is made of.
 
 Fields with a default are those that earlier versions did not write.
 """

@@ -23,7 +23,7 @@ MOST_PARTS = 2048  # more are put together, some in each, which leaves the error
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Which requests are taken together.
+    """The requests that are taken together.
 
     Parameters
     ----------

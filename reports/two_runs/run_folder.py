@@ -82,7 +82,7 @@ class _Scenario(msgspec.Struct, frozen=True):
 
 
 class _Summary(msgspec.Struct, frozen=True):
-    """What of a summary is looked at; all of scenario, trace and provenance is compared."""
+    """The parts of a summary that are looked at; scenario, trace, provenance are compared whole."""
 
     scenario: _Scenario
     trace: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Why tokens were not saved: the example of README, on the conversation trace of Mooncake."""
+"""Losses of tokens: the example of README, on the conversation trace of Mooncake."""
 
 from __future__ import annotations
 

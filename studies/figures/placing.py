@@ -1,4 +1,4 @@
-"""What plans lose on requests that they were not made for: the example of docs/placement.md."""
+"""Losses of plans on requests that they were not made for: the example of docs/placement.md."""
 
 from __future__ import annotations
 

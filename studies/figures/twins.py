@@ -1,4 +1,4 @@
-"""How close twins come to their originals: the table of docs/workloads.md."""
+"""Twins beside their originals: the table of docs/workloads.md."""
 
 from __future__ import annotations
 

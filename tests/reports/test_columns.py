@@ -63,6 +63,8 @@ def test_the_csv_has_the_rows_and_the_flat_columns_of_the_cells(swept: Path) -> 
 
 
 @pytest.mark.parametrize("kind", [Replication, Course, Distance])
-def test_every_field_of_the_series_is_told(kind: type) -> None:
+def test_every_field_of_the_series_is_told(
+    kind: type[Replication | Course | Distance],
+) -> None:
     told = [name for names in series(kind.__name__) for name in names.split(", ")]
-    assert told == [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    assert told == [field.name for field in fields(kind)]

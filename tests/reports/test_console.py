@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,10 +19,10 @@ def printed(
     width: object,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    *table: object,
+    *table: Any,
 ) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
-    print_table(*table)  # type: ignore[arg-type]
+    print_table(*table)
     return capsys.readouterr().out.splitlines()
 
 

@@ -45,7 +45,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class _Keyed(msgspec.Struct, gc=False):
-    """What belongs to the key of a prefix besides its tokens, of a line or of a request."""
+    """The part of a prefix's key besides its tokens, of a line or of a request."""
 
     model: Any = None
     cache_salt: Any = None

@@ -106,7 +106,7 @@ class Ramps:
 
     @property
     def most(self) -> int:
-        """Where the last of them has risen; 0 where there is none."""
+        """The position where the last of them has risen; 0 where there is none."""
         return int(self._stop[-1]) if len(self._stop) else 0
 
     def __call__(self, at: Int64) -> Int64:

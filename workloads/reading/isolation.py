@@ -1,4 +1,4 @@
-"""What belongs to the key of a cached prefix besides its tokens: salt, adapter, model, media.
+"""Isolation: what a cached prefix has in its key besides tokens (salt, adapter, model, media).
 
 Servers hash these into the first block of a prompt, or into every block (vLLM, "Automatic Prefix
 Caching": `cache_salt`, the name of the LoRA adapter, the hashes of multimodal inputs), and a cache

@@ -70,7 +70,7 @@ class Learning(Generic[Line]):
 
 
 class Plan:
-    """Where to look in the records of one place for what was learnt.
+    """Paths in the records of one place at which to look for what was learnt.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where objects stand in a JSON record, and which of their fields nobody reads."""
+"""Places of objects in a JSON record, and the fields of them that nobody reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Place:
-    """Where objects stand in a file, and what is known of their fields."""
+    """The places of objects in a file, and what is known of their fields."""
 
     __slots__ = ("_known", "_path", "_shapes", "below", "holds_key", "later", "learnt", "level")
 
@@ -111,7 +111,7 @@ class Place:
 
 
 class Shape:
-    """What an object with certain names holds."""
+    """The contents of an object with certain names."""
 
     __slots__ = ("key", "nested", "other", "unused")
 
@@ -131,7 +131,7 @@ class Shape:
 
 @dataclass(slots=True)
 class Met:
-    """What a walk has met: the paths of unused fields, and the fields that belong to a key."""
+    """The finds of a walk: the paths of unused fields, and the fields that belong to a key."""
 
     paths: list[str] = field(default_factory=list)
     key: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""When a line of text came: the fields that may say it, under the names that tools give them.
+"""Times of lines of text: the fields that may tell them, under the names that tools give.
 
 A name that ends in a unit tells the unit of its number.
 """

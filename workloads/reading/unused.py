@@ -15,7 +15,7 @@ _MOST_CHARACTERS = 60  # of a name
 
 @dataclass(slots=True)
 class FieldCount:
-    """How often a field was there, counted in `unit` ("rows" or "times"), and its first line."""
+    """A count of a field in `unit` ("rows" or "times"), and its first line."""
 
     count: int
     first_line: int | None

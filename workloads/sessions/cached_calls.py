@@ -79,7 +79,7 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a prompt, or its answer, ends in the tree."""
+    """The place in the tree at which a prompt, or its answer, ends."""
 
     node: int
     parts: tuple[Part, ...] = ()

@@ -1,4 +1,4 @@
-"""What a server means by input tokens: with those it had cached, or without them.
+"""The two meanings of input tokens: with those that a server had cached, or without them.
 
 OpenAI and most others count cached tokens as part of the input; Anthropic counts as input only
 what the cache neither held nor took. The words are often the same. So the meaning is settled
@@ -42,7 +42,7 @@ class Counted(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What cached tokens usually mean, why, and whether that leaves no doubt."""
+    """The usual meaning of cached tokens, its reason, and whether that leaves no doubt."""
 
     meaning: CachedTokens
     why: str

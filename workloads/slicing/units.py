@@ -1,4 +1,4 @@
-"""What a sample takes or leaves as a whole: sessions, or prompts under one prefix."""
+"""Units that a sample takes or leaves as a whole: sessions, or prompts under one prefix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_SHARE = 0.02  # of the requests, that prompts under one prefix may be witho
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """What stays together.
+    """The rows that stay together.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ ROLES = {
     ),
     "function_call": "assistant",
 }
-"""What the roles of data sets mean; any other is taken as the user's."""
+"""Roles of data sets and their meaning; any other is taken as the user's."""
 
 
 class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):

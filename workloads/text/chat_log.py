@@ -78,7 +78,7 @@ class LogLine(Timed, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a line says: its messages, and the answer where that stands elsewhere.
+    """The messages of a line, and the answer where that stands elsewhere.
 
     `field` is where the messages stand, `time_field` the name of the field that `time` comes
     from; `times` are those of the messages, `usage_field` is where `usage` stands. `whole` says

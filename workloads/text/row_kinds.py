@@ -63,7 +63,7 @@ class Glance(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class Survey:
-    """What the rows of a file have shown so far."""
+    """The evidence of a file's rows so far."""
 
     rows: int = 0
     conversations: int = 0

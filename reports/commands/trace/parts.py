@@ -1,4 +1,4 @@
-"""What `trace slice`, `sample` and `merge` share: ranges, shares, and telling what was written."""
+"""Parts of `trace slice`, `sample` and `merge`: ranges, shares, and telling what was written."""
 
 from __future__ import annotations
 

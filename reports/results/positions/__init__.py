@@ -1,4 +1,4 @@
-"""Where the checkpoints of a run lie: histograms, words, and the engine setting nearest to it."""
+"""Positions of a run's checkpoints: histograms, words, and the engine setting nearest to it."""
 
 from reports.results.positions.figures import flat_positions, positions_of
 

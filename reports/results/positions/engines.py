@@ -1,4 +1,4 @@
-"""Where engines would store states on the same requests, and which setting is nearest.
+"""Positions at which engines would store states on the same requests; the nearest setting.
 
 A setting is asked what it would store of each request from the resume point that the request had.
 Two positions are alike where they lie in the same stretch of as many tokens as the coarsest of the

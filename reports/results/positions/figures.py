@@ -1,4 +1,4 @@
-"""What is told of the positions of a run: an object for JSON, and columns for a cell."""
+"""Positions of a run as they are stored: an object for JSON, and columns for a cell."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """What a policy has stored in a run, and how that is said.
+    """The states that a policy has stored in a run, and words for it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""When each branch point of a trace was first seen: what a checkpoint at it could know."""
+"""First sights of the branch points of a trace: what a checkpoint there could know."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requests:
-    """What is known of each request that finished, in tokens; int64, of one length.
+    """Columns of the requests that finished, in tokens; int64, of one length.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What changed from A to B.
+    """The difference between A and B.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Difference:
 
     @property
     def size(self) -> float:
-        """How large the difference is beside those of other measures.
+        """The size of the difference beside those of other measures.
 
         A share that moves by ten points counts as much as a figure that grows by a fifth, and as
         laws that are 0.2 apart.

@@ -19,7 +19,7 @@ PLACES = {"median": "at the median", "p90": "at the 90th percentile"}
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a law is spoken of: "prompts are", "longer", "shorter", "as long", "prompt lengths"."""
+    """The words for a law: "prompts are", "longer", "shorter", "as long", "prompt lengths"."""
 
     what: str
     more: str

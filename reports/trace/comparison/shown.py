@@ -1,4 +1,4 @@
-"""What `milepost trace compare` prints: sentences, those to be believed first."""
+"""The sentences that `milepost trace compare` prints, those to be believed first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is summed by unit, and distances that follow from the sums."""
+"""Sums by unit, and distances that follow from them."""
 
 from __future__ import annotations
 

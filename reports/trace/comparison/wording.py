@@ -1,4 +1,4 @@
-"""How differences of figures are said: "30 % longer", "rose from 48.0 % to 62.0 %"."""
+"""Words for differences of figures: "30 % longer", "rose from 48.0 % to 62.0 %"."""
 
 from __future__ import annotations
 

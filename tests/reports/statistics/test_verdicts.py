@@ -55,14 +55,19 @@ def test_without_a_margin_nothing_is_tied() -> None:
     assert between(-1e-9, 1e-9).verdict == "unsure"
 
 
+def told(judged: Estimate | None) -> str:
+    assert judged is not None
+    return judged.verdict
+
+
 def test_a_rate_is_tied_within_points_and_a_time_within_a_share_of_the_other() -> None:
     rate, time = between(-0.004, 0.004), between(-0.015, 0.015)
     usual = Margins()
-    assert usual.rate(rate).verdict == "tied"  # type: ignore[union-attr]
-    assert usual.rate(time).verdict == "unsure"  # type: ignore[union-attr]
-    assert usual.time(time, 1.0).verdict == "tied"  # type: ignore[union-attr]
-    assert usual.time(time, 0.5).verdict == "unsure"  # type: ignore[union-attr]
-    assert usual.time(between(-0.2, -0.1), 1.0).verdict == "better"  # type: ignore[union-attr]
+    assert told(usual.rate(rate)) == "tied"
+    assert told(usual.rate(time)) == "unsure"
+    assert told(usual.time(time, 1.0)) == "tied"
+    assert told(usual.time(time, 0.5)) == "unsure"
+    assert told(usual.time(between(-0.2, -0.1), 1.0)) == "better"
     assert usual.rate(None) is usual.time(None, 1.0) is None
 
 

@@ -29,7 +29,8 @@ def test_each_trace_can_be_taken_out_again(one: list, other: list) -> None:
         own = kept(whole, np.flatnonzero(whole.label == at))
         assert shape(own) == shape(trace)
         assert own.arrival_seconds is not None
-        assert own.arrival_seconds.tolist() == trace.arrival_seconds.tolist()  # type: ignore[union-attr]
+        assert trace.arrival_seconds is not None
+        assert own.arrival_seconds.tolist() == trace.arrival_seconds.tolist()
         assert _partition(own.session) == _partition(trace.session)
     assert not set(whole.session[whole.label == 0]) & set(whole.session[whole.label == 1]) - {-1}
 

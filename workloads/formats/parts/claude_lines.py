@@ -75,7 +75,7 @@ class Usage(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """What an assistant's line says; its content is not looked at."""
+    """An assistant's line; its content is not looked at."""
 
     id: Name | None = None
     model: Name | None = None

@@ -85,7 +85,7 @@ _USED = {
 
 
 class Sketch(NamedTuple):
-    """What is known of a span without its messages.
+    """A span without its messages.
 
     `asks` says whether it is a call that tells its prompt or the length of it, `why` the kind of
     oddity where it is a call that does not. `group` are calls whose tokens are counted alike.

@@ -61,7 +61,7 @@ class Document(
     gc=False,
     rename={"resources": "resourceSpans", "logs": "resourceLogs", "metrics": "resourceMetrics"},
 ):
-    """What a tool writes at once."""
+    """The spans that a tool writes at once."""
 
     spans: list[msgspec.Raw] | None = None
     resources: list[_ResourceSpans] | None = None

@@ -1,4 +1,4 @@
-"""What spans say: the messages of prompts and answers, under all the names they have had.
+"""Messages of prompts and answers in spans, under all the names they have had.
 
 Names of attributes are those of the semantic conventions for generative AI, of now and before,
 and of the instrumentations in use: inference-perf (`gen_ai.input.text`, `gen_ai.output.text`),

@@ -51,7 +51,7 @@ class _Event(msgspec.Struct, gc=False):
 
 
 class Event(NamedTuple):
-    """What happened during a span."""
+    """An event during a span."""
 
     name: str
     attributes: dict[str, Any]

@@ -47,7 +47,7 @@ class SeenSpan(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """What cannot be read, and its text; `line` is None where that is a whole file."""
+    """A text that cannot be read, and why; `line` is None where that is a whole file."""
 
     file: Path
     line: int | None
@@ -106,7 +106,7 @@ def _seen(file: Path, line: int, found: Found, decode: Decode) -> SeenSpan | Bro
 
 @dataclass(slots=True)
 class Survey:
-    """What a first look at all spans has shown.
+    """The result of a first look at all spans.
 
     `held` says whether the server's cache held a token of any prompt.
     """

@@ -1,4 +1,4 @@
-"""Which spans are calls, and which of them only sum up the calls below.
+"""The tree of spans: which are calls, and which only sum up the calls below.
 
 Agents, workflows and libraries around other libraries write a span around those of their calls,
 often with the sum of the tokens. So a span around calls is none itself, and one around none

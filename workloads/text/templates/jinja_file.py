@@ -17,6 +17,8 @@ from workloads.text.templates.rendering import RenderError, arguments_of, split_
 if TYPE_CHECKING:
     import jinja2
 
+    from workloads.text.templates.sandbox import BoundedEnvironment
+
 MOST_BYTES = 16 << 20
 CONFIG, BESIDE = "tokenizer_config.json", "chat_template.jinja"
 
@@ -25,7 +27,7 @@ _ENDS = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "</s>", "<end_o
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a file says: templates by name, and the marks that begin and end a text."""
+    """The contents of a file: templates by name, and the marks that begin and end a text."""
 
     templates: dict[str, str]
     marks: dict[str, str] = field(default_factory=dict)
@@ -38,6 +40,7 @@ class JinjaFile:
     path: Path
     variables: dict[str, Any]
     marks: dict[str, str]
+    environment: BoundedEnvironment
     plain: jinja2.Template
     with_tools: jinja2.Template
     last: list[Any] = field(default_factory=list, compare=False)  # messages, and their prompt
@@ -78,7 +81,7 @@ class JinjaFile:
         from jinja2.exceptions import SecurityError
 
         template = self.with_tools if tools else self.plain
-        template.environment.steps = 0  # type: ignore[attr-defined]
+        self.environment.steps = 0
         try:
             return template.render(
                 {
@@ -129,7 +132,7 @@ def read_template(path: Path, variables: str = "") -> JinjaFile:
     except (TemplateError, RecursionError, SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise DataError(str(path), f"is no usable template: {_line(error)}", line=line) from None
-    return JinjaFile(path, given, source.marks, made, made_for_tools)
+    return JinjaFile(path, given, source.marks, environment, made, made_for_tools)
 
 
 def _file(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Which template the models of a profile are served with."""
+"""Templates by the models that are served with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports say of the template, and how to read it from the notes of a saved trace."""
+"""Words on the template in reports, and its reading from the notes of a saved trace."""
 
 from __future__ import annotations
 

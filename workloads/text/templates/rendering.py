@@ -1,4 +1,4 @@
-"""What templates share: roles, reasoning, calls of tools and their JSON."""
+"""Parts that templates share: roles, reasoning, calls of tools and their JSON."""
 
 from __future__ import annotations
 

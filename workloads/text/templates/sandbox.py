@@ -92,8 +92,13 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
         """Let a template count its steps; Jinja has this method to be overridden."""
-        for node in source.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
-            node.body.insert(0, nodes.Output([nodes.EnvironmentAttribute("step")]))  # type: ignore[attr-defined]
+        counted: list[nodes.For | nodes.Macro | nodes.CallBlock] = [
+            *source.find_all(nodes.For),
+            *source.find_all(nodes.Macro),
+            *source.find_all(nodes.CallBlock),
+        ]
+        for node in counted:
+            node.body.insert(0, nodes.Output([nodes.EnvironmentAttribute("step")]))
         for block in source.find_all(nodes.AssignBlock):
             if block.filter is None:
                 block.filter = nodes.Filter(None, "string", [], [], None, None)
