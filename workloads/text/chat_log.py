@@ -51,7 +51,18 @@ class Body(msgspec.Struct, gc=False):
     body: Body | None = None
 
 
-class LogLine(Timed, gc=False):
+class NamedLine(Timed, gc=False, kw_only=True):
+    """A line that may name its session, under one of SESSION_FIELDS, and its label."""
+
+    session_id: Name | int | None = None
+    conversation_id: Name | int | None = None
+    chat_id: Name | int | None = None
+    thread_id: Name | int | None = None
+    label: Name | int | None = None
+    type: Name | int | None = None
+
+
+class LogLine(NamedLine, gc=False):
     """A line: a request, alone or beside its response, or a whole conversation."""
 
     messages: Messages | str | None = None
@@ -68,12 +79,6 @@ class LogLine(Timed, gc=False):
     choices: list[Choice] | None = None
     usage: Usage | None = None
     usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
-    session_id: Name | int | None = None
-    conversation_id: Name | int | None = None
-    chat_id: Name | int | None = None
-    thread_id: Name | int | None = None
-    label: Name | int | None = None
-    type: Name | int | None = None
 
 
 @dataclass(frozen=True, slots=True)

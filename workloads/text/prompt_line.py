@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
-import msgspec
 import numpy as np
 
 from workloads.reading.fields import Problem, output_problem, short
-from workloads.reading.time_fields import Timed
-from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, named
+from workloads.text.chat_log import LABEL_FIELDS, SESSION_FIELDS, NamedLine, named
 from workloads.text.chat_template import Message
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
@@ -32,12 +29,11 @@ NO_PROMPT = "expected 'prompt', 'text' or 'input', found none"
 MAX_TOKEN_ID = (1 << 31) - 1
 OTHER_LENGTH = 0.1  # beyond this, a length that stands beside a text is noted
 
-Name = Annotated[str, msgspec.Meta(max_length=200)]
 Said = str | list[Message]
 SaidOrIds = str | list[Message | int]
 
 
-class PromptLine(Timed, gc=False, kw_only=True):
+class PromptLine(NamedLine, gc=False, kw_only=True):
     """A request: its prompt is a text, messages or token ids; of several names the first counts."""
 
     prompt: SaidOrIds | None = None
@@ -59,12 +55,6 @@ class PromptLine(Timed, gc=False, kw_only=True):
     prompt_len: int | None = None
     input_tokens: int | None = None
     input_length: int | None = None
-    session_id: Name | int | None = None
-    conversation_id: Name | int | None = None
-    chat_id: Name | int | None = None
-    thread_id: Name | int | None = None
-    label: Name | int | None = None
-    type: Name | int | None = None
 
 
 def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None:
