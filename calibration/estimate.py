@@ -125,15 +125,14 @@ def fit_budget(blocks: Sequence[Block], estimate: Costs, left_seconds: float | N
     """
     if left_seconds is None:
         return list(blocks)
-    seconds = left_seconds
     essential = [block for block in blocks if block.essential]
     most = max((block.repetitions for block in essential), default=FEWEST_REPETITIONS)
     while most > FEWEST_REPETITIONS:
         taken = sum(estimate.block_seconds(at_most(block, most)) for block in essential)
-        if taken <= ESSENTIAL_SHARE * seconds:
+        if taken <= ESSENTIAL_SHARE * left_seconds:
             break
         most -= 1
-    return _first_ones([at_most(block, most) for block in blocks], estimate, seconds)
+    return _first_ones([at_most(block, most) for block in blocks], estimate, left_seconds)
 
 
 def at_most(block: Block, repetitions: int) -> Block:

@@ -79,14 +79,18 @@ class Item:
 class Block:
     """Items that are measured together, their repetitions shuffled; the first matter most.
 
-    The first `core` items of an essential block are those without which there is no profile.
+    Without the first `core` items there is no profile; a block that has some is essential.
     """
 
     name: str
     items: tuple[Item, ...]
     repetitions: int
-    essential: bool = False
     core: int = 0
+
+    @property
+    def essential(self) -> bool:
+        """Whether there is no profile without some of its items."""
+        return self.core > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,7 @@ def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
         ("rest of the grid", [item for item in rest if item not in prefills], 0),
     ]
     return [
-        Block(name, tuple(chosen), _repetitions(grid, name), essential=core > 0, core=core)
+        Block(name, tuple(chosen), _repetitions(grid, name), core=core)
         for name, chosen, core in items
         if chosen
     ]

@@ -13,7 +13,7 @@ David and Nagaraja (2003), "Order Statistics", 3rd edition, section 7.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from math import ceil, log
 from typing import TYPE_CHECKING
@@ -84,8 +84,3 @@ def with_usual(names: Iterable[str]) -> list[str]:
 def too_few(name: str) -> str:
     """Return why a percentile is not told: "n < 368"."""
     return f"n < {least_requests(level_of(name)):,}"
-
-
-def names_of(values: Sequence[float]) -> list[str]:
-    """Return the names of percentiles that a study states as numbers."""
-    return [percentile_name(value) for value in values]

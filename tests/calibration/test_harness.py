@@ -53,7 +53,7 @@ class FakeBench:
 
 def blocks(repetitions: int = 4) -> list[Block]:
     return [
-        Block("prefill", ITEMS, repetitions, essential=True, core=2),
+        Block("prefill", ITEMS, repetitions, core=2),
         Block("cuts", (Item("cut", 0, (64, 64)),), repetitions),
     ]
 

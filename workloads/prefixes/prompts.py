@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from workloads.prefixes.interning import Interned, intern_blocks, intern_runs
+from workloads.prefixes.interning import Interned, intern_blocks
 from workloads.prefixes.numbering import Int64
 from workloads.prefixes.token_lists import TokenTree
 
@@ -93,30 +93,6 @@ class BlockKeys:
             return intern_blocks(self.take_keys(), offsets, prompt_tokens, self.block)
         at, offsets = reordered(offsets, order)
         return intern_blocks(self.take_keys()[at], offsets, prompt_tokens, self.block)
-
-
-@dataclass(slots=True)
-class RunKeys:
-    """A key a run of tokens of any length: equal keys must mean equal prefixes.
-
-    Row `i` is `keys[ends[i - 1]:ends[i]]`, never empty; `stops` are tokens from the start of the
-    prompt to the end of each run.
-    """
-
-    granularity: int
-    keys: array[int] = field(default_factory=lambda: array("Q"))
-    stops: array[int] = field(default_factory=lambda: array("q"))
-    ends: array[int] = field(default_factory=lambda: array("q"))
-
-    def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
-        """Intern the rows; the last run of each ends where its prompt does."""
-        offsets = np.concatenate([[0], np.frombuffer(self.ends, dtype=np.int64)])
-        keys = np.frombuffer(self.keys, dtype=np.uint64)
-        stops = np.frombuffer(self.stops, dtype=np.int64)
-        if order is not None:
-            at, offsets = reordered(offsets, order)
-            keys, stops = keys[at], stops[at]
-        return intern_runs(keys, stops, offsets)
 
 
 @dataclass(slots=True)

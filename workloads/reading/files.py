@@ -12,6 +12,14 @@ from simulator.errors import DataError, printable
 SUFFIXES = (".gz", ".jsonl", ".json", ".csv", ".parquet")
 
 
+def exists(name: str) -> bool:
+    """Say whether a text is the name of a file or folder."""
+    try:
+        return name != "" and Path(name).exists()
+    except (OSError, ValueError):  # too long for a file name, or with a NUL byte
+        return False
+
+
 def open_file(path: Path) -> BufferedReader:
     """Open a regular file for reading.
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 
-NAME = "ChatML"
 GENERATION_PROMPT = "<|im_start|>assistant\n"
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from workloads.instants import Instants, Ticks
 from workloads.reading.fields import Problem, time_problem
 from workloads.text.chat_log import Exchange
+from workloads.text.chat_template import Message
 from workloads.text.requests import TextRequest, TextRows, Time
 from workloads.text.templates import RenderError
 
@@ -36,11 +37,12 @@ class Conversations:
             self.texts.rows.note("empty-conversation", number, "without a message: left out")
             return None
         answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
-        asked = [at for at in answers if any(m.role in ASKING for m in messages[:at])]
+        first = next((at for at, m in enumerate(messages) if m.role in ASKING), len(messages))
+        asked = [at for at in answers if at > first]
         times = [_time(said, at, single=len(asked) == 1) for at in asked]
         try:
             ticks = [self.texts.ticks(time) for time, _ in times]
-            requests = [self._request(said, at, number) for at in asked]
+            requests = [self._request(said, messages, at, number) for at in asked]
         except RenderError as error:
             return said.field, str(error)
         except ValueError as error:
@@ -72,8 +74,9 @@ class Conversations:
                 f"{self.untimed:,} of {len(rows):,} requests tell no time: times are not used"
             )
 
-    def _request(self, said: Exchange, at: int, number: int) -> TextRequest:
-        messages = said.messages if said.answer is None else [*said.messages, said.answer]
+    def _request(
+        self, said: Exchange, messages: list[Message], at: int, number: int
+    ) -> TextRequest:
         prompt, answer = self.texts.chat(number, messages[:at], said.tools, messages[at])
         session = f"conversation {number}" if said.session is None else said.session
         return TextRequest(number, prompt, answer, session=session, label=said.label)

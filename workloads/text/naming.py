@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.errors import DataError, SettingError, printable
 from simulator.installing import install_hint
-from workloads.reading.files import open_file
+from workloads.reading.files import exists, open_file
 from workloads.reading.reader import read_start
 from workloads.text.stand_ins import byte_tokenizer, word_tokenizer
 from workloads.text.tokenizer import Tokenizer
@@ -55,7 +55,7 @@ def tokenizer_for(name: str | None) -> Tokenizer:
     name = DEFAULT if name is None else name
     if name in STAND_INS:
         return STAND_INS[name]()
-    if _exists(name):
+    if exists(name):
         return _from_file(Path(name))
     if _QWEN3_5.fullmatch(name):
         return _qwen("qwen3.5", "Qwen3.5 and Qwen3.6")
@@ -68,13 +68,6 @@ def tokenizer_for(name: str | None) -> Tokenizer:
         f"'{printable(name, 80)}' is no file, and no known name "
         f"({', '.join(STAND_INS)}, qwen3.5, qwen2.5 or another Qwen model)",
     )
-
-
-def _exists(name: str) -> bool:
-    try:
-        return name != "" and Path(name).exists()
-    except (OSError, ValueError):  # too long for a file name, or with a NUL byte
-        return False
 
 
 def _from_file(path: Path) -> Tokenizer:

@@ -47,7 +47,6 @@ def validate(path: str | Path, *, format: str | None = None, **options: Any) -> 
         trace = load(path)
         notes = [Anomaly("note", 1, None, note) for note in trace.notes]
         return [*notes, *_common(facts_of_trace(trace))]
-    chosen = ReadOptions(**options | {"on_bad_line": "skip"})
     return list(anomalies_of(read_rows(path, chosen, format)))
 
 

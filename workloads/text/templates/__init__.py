@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from simulator.errors import UsageError, printable
 from simulator.parameters import create_named, name_of
+from workloads.reading.files import exists
 from workloads.text.chat_template import Message
 from workloads.text.templates.chatml import ChatMl
 from workloads.text.templates.llama3 import Llama3
@@ -107,14 +108,7 @@ def template_file(name: str | None) -> Path | None:
 
 def _split(name: str) -> tuple[Path | None, str]:
     """Return the file that a string names, if there is one, and the variables behind it."""
-    if _exists(name):
+    if exists(name):
         return Path(name), ""
     file, _, variables = name.rpartition(":")
-    return (Path(file), variables) if _exists(file) else (None, "")
-
-
-def _exists(name: str) -> bool:
-    try:
-        return name != "" and Path(name).exists()
-    except (OSError, ValueError):  # too long for a file name, or with a NUL byte
-        return False
+    return (Path(file), variables) if exists(file) else (None, "")

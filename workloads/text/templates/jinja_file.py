@@ -11,7 +11,7 @@ import msgspec
 
 from simulator.errors import DataError, UsageError, printable
 from workloads.reading.reader import read_text
-from workloads.text.chat_template import Message
+from workloads.text.chat_template import Message, content_text, plain_text
 from workloads.text.templates.rendering import RenderError, arguments_of, split_reasoning
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class JinjaFile:
     plain: jinja2.Template
     with_tools: jinja2.Template
     last: list[Any] = field(default_factory=list, compare=False)  # messages, and their prompt
+    begins: list[bool] = field(default_factory=list, compare=False)  # reasoning, once it is known
 
     def __str__(self) -> str:
         shown = ",".join(f"{name}={value}" for name, value in self.variables.items())
@@ -71,11 +72,13 @@ class JinjaFile:
 
     def opens_reasoning(self) -> bool:
         """Say whether the prompt ends with reasoning begun; what the template does decides."""
-        asked = Message("user", "x")
-        try:
-            return self.prompt([asked], ()).rstrip().endswith("<think>")
-        except RenderError:
-            return False
+        if not self.begins:
+            try:
+                text = self._render([Message("user", "x")], (), begun=True)
+            except RenderError:
+                text = ""
+            self.begins.append(text.rstrip().endswith("<think>"))
+        return self.begins[0]
 
     def _render(self, messages: Sequence[Message], tools: Sequence[Any], *, begun: bool) -> str:
         from jinja2.exceptions import SecurityError
@@ -217,8 +220,6 @@ def _as_dict(message: Message) -> dict[str, Any]:
 
 def _as_it_is(answer: Message, prompt: str) -> str:
     """Return reasoning and text of an answer, where the template shows another."""
-    from workloads.text.chat_template import content_text, plain_text
-
     text, reasoning = plain_text(answer), answer.reasoning_text()
     if reasoning is None:
         reasoning, text = split_reasoning(content_text(answer))
