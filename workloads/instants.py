@@ -74,6 +74,12 @@ class Instants:
         seconds, fraction = self._columns()
         return float((seconds + fraction / ATTOSECONDS).min())
 
+    def span_seconds(self) -> float:
+        """Return the seconds from the earliest time to the latest."""
+        seconds, fraction = self._columns()
+        told = (seconds - seconds.min()) + fraction / ATTOSECONDS
+        return float(told.max() - told.min())
+
     def fractions(self, ticks_per_second: float) -> float:
         """Return the share of times that are no whole ticks."""
         _, fraction = self._columns()

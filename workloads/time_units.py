@@ -114,12 +114,11 @@ def doubt(rows: Rows) -> str | None:
     if not asked or not units or len(rows.time_ticks) < 2:
         return None
     unit = units[0]
-    times = rows.time_ticks.since_first()
     here = Traffic(
         requests=len(rows),
         prompt_tokens=int(rows.lengths().sum()),
         first_seconds=rows.time_ticks.first_seconds(),
-        span_seconds=float(times.max()),
+        span_seconds=rows.time_ticks.span_seconds(),
         fractional=unit != "s" and rows.time_ticks.fractions(rows.ticks_per_second) >= 0.5,
     )
     return _doubt(here, unit) if here.span_seconds > 0 and not here.since_1970() else None

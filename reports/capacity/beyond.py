@@ -15,6 +15,7 @@ from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial
 from reports.capacity.target import Metric, Target, metric_named
 from reports.capacity.workshop import Workshop
+from reports.results.metrics import load_of_row
 from reports.results.overload import busy, offered
 from simulator.units import format_bytes
 
@@ -82,7 +83,7 @@ def nearest_words(answer: Answer, metric: Metric) -> str:
 
 def server_words(trial: Mapping[str, Any]) -> str | None:
     """Return what the server of a trial had to do; None for one without a clock."""
-    load = dict(trial) | {"utilisation": trial.get("server_utilisation")}
+    load = load_of_row(trial.get)
     if load["utilisation"] is None:
         return None
     told = f"the server is busy {busy(load)} of the time there ({offered(load)})"

@@ -20,6 +20,7 @@ from reports.capacity.sentences import (
 )
 from reports.capacity.target import Metric, metric_named
 from reports.console import print_line, print_table
+from reports.results.metrics import load_of_row
 from reports.results.overload import busy
 from simulator.units import format_bytes, format_seconds
 
@@ -84,7 +85,7 @@ def row_of(answer: dict[str, Any], found: dict[str, Any]) -> tuple[str, ...]:
 
 def busy_of(trial: Mapping[str, Any]) -> str:
     """Return how busy the server of a trial was; n/a for one without a clock."""
-    return busy({"utilisation": trial.get("server_utilisation")})
+    return busy(load_of_row(trial.get))
 
 
 def said_of(found: dict[str, Any]) -> list[str]:

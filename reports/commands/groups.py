@@ -51,5 +51,11 @@ def _flags(
         if name not in groups:
             yield parameter.replace(kind=kind)
             continue
-        options = inspect.signature(parameter.annotation, eval_str=True).parameters.values()
-        yield from (each.replace(kind=kind) for each in options if each.name not in without)
+        yield from (each for each in _options(parameter.annotation) if each.name not in without)
+
+
+@functools.cache
+def _options(group: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+    """Return the fields of a group as parameters of a command; many commands share a group."""
+    found = inspect.signature(group, eval_str=True).parameters.values()
+    return tuple(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found)

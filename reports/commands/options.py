@@ -107,6 +107,10 @@ class TraceFlags:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
+    def seeded(self, seed: int) -> dict[str, Any]:
+        """Return those given, with a seed where the starts of sessions are drawn."""
+        return self.given() | ({} if self.session_rate is None else {"seed": seed})
+
     def settings(self) -> dict[str, tuple[str, Any]]:
         """Return flag -> (key of a study file, value) of those given."""
         return {

@@ -78,20 +78,20 @@ def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
     keys = [(s.name, c) for s in world.series for c in world.capacities]
     keys = [key for key in keys if key in world.points]
     kept = set(sorted(keys, key=lambda key: key[1] != world.focus)[:most])
-    rows = [_row(world, world.points[key]) for key in keys if key in kept]
+    tails = further_percentiles(world)
+    rows = [_row(world, world.points[key], tails) for key in keys if key in kept]
     return rows, len(keys) - len(rows)
 
 
-def _row(world: World, point: Point) -> list[Cell]:
+def _row(world: World, point: Point, tails: Sequence[str]) -> list[Cell]:
     head = [
         Cell(point.series.name, ", ".join(point.series.marks), point.series.name),
         Cell(point.capacity, "", str(world.capacities.index(point.capacity))),
     ]
     cells = f"{len(point.rows)} / {len(point.rows) + point.failed}"
     if not point.rows:
-        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(headings(world)) - 4)
+        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(HEADINGS) + len(tails) - 4)
         return [*head, *empty, Cell(cells, "", "0")]
-    tails = further_percentiles(world)
     return [*head, *_figures(point, tails), Cell(cells, "", str(len(point.rows)))]
 
 

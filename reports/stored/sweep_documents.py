@@ -210,7 +210,8 @@ def _check_sums(cells: pl.DataFrame, source: str) -> None:
 
 def _check_bins(cells: pl.DataFrame, source: str) -> None:
     """Refuse histograms of positions with more or fewer bins than there are."""
-    for row in cells.iter_rows(named=True):
+    names = [name for name in (LABELS, *BINS, *LABEL_BINS) if name in cells.columns]
+    for row in cells.select(names).iter_rows(named=True):
         labels = len(row.get(LABELS) or ())
         sizes = {name: BIN_COUNTS[name] for name in BINS}
         sizes |= {name: labels * BIN_COUNTS[name] for name in LABEL_BINS}

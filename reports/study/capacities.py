@@ -19,10 +19,9 @@ def page_bytes(study: Study) -> int:
 
 def least_useful_bytes(study: Study) -> int:
     """Return what one page of KV and one state take: with less, nothing can be saved."""
-    from policies.registry import KINDS
+    from policies.registry import create
 
-    placer = KINDS["placer"].classes.get(study.policy.placer.partition(":")[0])
-    free = bool(getattr(placer, "implicit", False))
+    free = bool(getattr(create("placer", study.policy.placer), "implicit", False))
     state = 0 if free else profile_named(study.model.profile).state_bytes
     return max(1, page_bytes(study) + state)
 

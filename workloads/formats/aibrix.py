@@ -25,15 +25,15 @@ from simulator.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
-from workloads.prefixes.prompts import BlockKeys, TokenLists
+from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import MISSING, Problem, output_problem, time_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
+from workloads.reading.key_fields import Keyed
 from workloads.reading.reader import read_start
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
-from workloads.text import tokenizer_for
 from workloads.text.prompt_line import Said, note_length, prompt_tokens
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
@@ -44,31 +44,7 @@ FIELDS = Fields("prompt_length", "output_length", "timestamp", "session_id")
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-class _Keyed(msgspec.Struct, gc=False):
-    """The part of a prefix's key besides its tokens, of a line or of a request."""
-
-    model: Any = None
-    cache_salt: Any = None
-    salt: Any = None
-    extra_key: Any = None
-    lora_name: Any = None
-    lora_id: Any = None
-    lora_int_id: Any = None
-    lora_path: Any = None
-    lora_request: Any = None
-    lora_adapter: Any = None
-    lora: Any = None
-    adapter: Any = None
-    adapter_name: Any = None
-    adapter_id: Any = None
-
-    def key(self) -> dict[str, Any]:
-        """Return the fields that are there."""
-        told = ((name, getattr(self, name)) for name in _Keyed.__struct_fields__)
-        return {name: value for name, value in told if value is not None}
-
-
-class _Request(_Keyed, gc=False):
+class _Request(Keyed, gc=False):
     model: Name | None = None
     prompt: Said | None = None
     prompt_length: int | None = None
@@ -87,7 +63,7 @@ class _Request(_Keyed, gc=False):
         return self
 
 
-class _Line(_Keyed, gc=False):
+class _Line(Keyed, gc=False):
     timestamp: Written = UNWRITTEN
     requests: list[_Request] | None = None
     old_timestamp: Written = msgspec.field(name="Timestamp", default=UNWRITTEN)
@@ -171,10 +147,7 @@ class _Reader:
         if self.options.rows == "incremental":
             name = printable(str(self.path))
             raise SettingError("rows", f"{name} has whole prompts as text: cumulative rows")
-        prompts = TokenLists()
-        self.rows.prompts = prompts
-        tokenizer = tokenizer_for(self.options.tokenizer)
-        self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
+        self.texts = TextRows.into(self.rows, self.options)
 
     def finish(self, path: Path) -> Rows:
         """Return the rows, with a note on what their tokens are."""

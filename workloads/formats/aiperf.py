@@ -25,42 +25,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from simulator.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
-from workloads.prefixes.prompts import BlockKeys, TokenLists
+from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import Problem, output_problem, time_problem
 from workloads.reading.json_lines import read_json_lines
 from workloads.reading.time_fields import TIME_FIELDS
-from workloads.reading.times import UNWRITTEN, Written, number_or_date
+from workloads.reading.times import OTHER_THINGS, UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.layout import lay_out
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
 from workloads.sessions.turns import Asked, Name, Turn, set_times
-from workloads.text import tokenizer_for
 from workloads.text.chat_template import part_mark
 from workloads.text.histories import Histories
 from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIELDS
 from workloads.text.requests import TextRequest, TextRows
 
 FIELDS = Fields("input_length", "output_length", "timestamp", "session_id")
-OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how what is neither number nor text begins
 
 
 class _Turn(Turn):
     """A turn with what keeps its prefix apart from others, and another name of its time."""
 
     time: Written = UNWRITTEN
-    cache_salt: Any = None
-    lora_name: Any = None
-    model: Any = None
-
-    def key(self) -> dict[str, Any]:
-        """Return what belongs to the key of a cached prefix."""
-        told = {"cache_salt": self.cache_salt, "lora_name": self.lora_name, "model": self.model}
-        return {name: value for name, value in told.items() if value is not None}
 
     def settle(self) -> Problem | None:
         """Take the time from its other name where there is no `timestamp`, or say what is wrong."""
@@ -161,7 +150,7 @@ class _Reader:
         """
         path = str(self.path)
         ordered = set_times(path, self.asked, self.rows)
-        texts = self._text_rows() if self.texts else None
+        texts = TextRows.into(self.rows, self.options) if self.texts else None
         add = _lengths(self) if texts is None else _texts(self, texts)
         for asked in ordered:
             self._keep_apart(asked)
@@ -191,12 +180,6 @@ class _Reader:
         key = self.keys.get(id(asked.turn))
         if key is not None:
             self.rows.isolation.lines[asked.line] = key
-
-    def _text_rows(self) -> TextRows:
-        prompts = TokenLists()
-        self.rows.prompts = prompts
-        tokenizer = tokenizer_for(self.options.tokenizer)
-        return TextRows(self.rows, prompts, tokenizer, self.options)
 
     def _lay_out(self) -> None:
         """Spread sessions whose times are their own."""

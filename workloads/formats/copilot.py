@@ -31,7 +31,8 @@ from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import Problem, output_problem
 from workloads.reading.folders import files_in, first_head
 from workloads.reading.json_lines import read_json_lines
-from workloads.reading.nanoseconds import NANOSECONDS, NanosecondClock, parse_nanoseconds
+from workloads.reading.nanoseconds import NANOSECONDS, NanosecondClock
+from workloads.reading.times import parse_time
 from workloads.rows import Rows
 from workloads.sessions.cached_calls import CachedCall, CachedCalls, Part
 from workloads.sessions.cached_tokens import CachedMeaning, Counted, Usual
@@ -206,7 +207,7 @@ def _problem(call: _Call) -> Problem | None:
 def _day(date: str | None) -> int | None:
     """Return when a day begins; None where it is not told."""
     try:
-        return None if date is None else parse_nanoseconds(f"{date} 00:00:00")[0]
+        return None if date is None else parse_time(f"{date} 00:00:00")[0]
     except ValueError:
         return None
 

@@ -38,8 +38,8 @@ from workloads.reading.fields import (
     short,
 )
 from workloads.reading.json_lines import explain, read_json_lines
+from workloads.reading.times import OTHER_THINGS, UNWRITTEN, DateClock, Written, number_or_date
 from workloads.reading.times import TICKS_PER_SECOND as DATE_TICKS
-from workloads.reading.times import UNWRITTEN, DateClock, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.id_turns import IdTurns
 
@@ -85,7 +85,6 @@ OTHER_NAMES = (
     ("block_size", "block_tokens"),
 )
 TIME_NAMES = ("timestamp", "created_time", "time", "arrival_time")
-OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how what is neither number nor text begins
 
 
 class _FieldError(Exception):

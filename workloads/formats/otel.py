@@ -39,7 +39,7 @@ from workloads.formats.parts.otel_messages import INPUT
 from workloads.formats.parts.otel_spans import SpanError
 from workloads.formats.parts.otel_survey import Broken, SeenSpan, Survey, read_spans
 from workloads.options import ReadOptions
-from workloads.prefixes.prompts import BlockKeys, TokenLists
+from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import (
     MISSING,
     Problem,
@@ -54,7 +54,6 @@ from workloads.rows import Rows
 from workloads.sessions.cached_calls import CachedCall, CachedCalls
 from workloads.sessions.cached_tokens import CachedMeaning
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
-from workloads.text import tokenizer_for
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
 
@@ -120,10 +119,7 @@ class _Reader:
 
     def _add(self, call: SpanCall, ticks: int | None, seen: SeenSpan) -> Problem | None:
         if not self.calls and call.messages is not None:
-            prompts = TokenLists()
-            self.rows.prompts = prompts
-            tokenizer = tokenizer_for(self.options.tokenizer)
-            self.texts = TextRows(self.rows, prompts, tokenizer, self.options)
+            self.texts = TextRows.into(self.rows, self.options)
         self.calls += 1
         self.rows.isolation.look_within(seen.line, call.key)
         self.rows.unused.add([f"attributes.{name}" for name in call.unused], seen.line, "calls")

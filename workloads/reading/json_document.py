@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.errors import DataError
 from workloads.reading.fields import Problem
-from workloads.reading.files import names_in
+from workloads.reading.folders import files_in
 from workloads.reading.json_lines import among, explain, no_json, not_finite
 from workloads.reading.reader import read_text
 from workloads.reading.watching import Watch
@@ -46,7 +46,7 @@ def read_json_documents(
         a file that cannot be read.
     """
     watch = Watch(kind, rows)
-    for number, file in enumerate(_documents(path), start=1):
+    for number, file in enumerate(files_in(path, SUFFIXES), start=1):
         text = read_text(file)
         if not text.strip():
             raise DataError(str(file), "expected a JSON document, found an empty file")
@@ -69,14 +69,3 @@ def _taken(
         return not_finite(text) or no_json(text) or among(explain(str(error)), text)
     except RecursionError:
         return None, "expected a JSON document, found one nested too deeply"
-
-
-def _documents(path: Path) -> Iterator[Path]:
-    """Yield the file itself, or the JSON files of a folder by name."""
-    if not path.is_dir():
-        yield path
-        return
-    names = [name for name in names_in(path) if name.endswith(SUFFIXES)]
-    if not names:
-        raise DataError(str(path), f"expected files that end in {' or '.join(SUFFIXES)}")
-    yield from (path / name for name in names)

@@ -49,6 +49,33 @@ _LORA_NAMES = ("lora_name", "name", "lora_int_id", "id", "lora_path")
 _LONG = 200  # characters of a value that is kept as it is
 
 
+class Keyed(msgspec.Struct, gc=False):
+    """The salt, adapter and model of a record that is decoded field by field."""
+
+    model: Any = None
+    model_name: Any = None
+    model_id: Any = None
+    cache_salt: Any = None
+    salt: Any = None
+    extra_key: Any = None
+    cache_namespace: Any = None
+    lora_name: Any = None
+    lora_id: Any = None
+    lora_int_id: Any = None
+    lora_path: Any = None
+    lora_request: Any = None
+    lora_adapter: Any = None
+    lora: Any = None
+    adapter: Any = None
+    adapter_name: Any = None
+    adapter_id: Any = None
+
+    def key(self) -> dict[str, Any]:
+        """Return the fields that are there."""
+        told = ((name, getattr(self, name)) for name in Keyed.__struct_fields__)
+        return {name: value for name, value in told if value is not None}
+
+
 def place_of(name: str) -> tuple[str, int] | None:
     """Return the kind of key that a field tells and its rank among such fields, or None.
 

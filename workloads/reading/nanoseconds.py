@@ -6,32 +6,14 @@ first, and ticks are those since the earliest.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from simulator.errors import printable
-from workloads.reading.times import TICKS_PER_SECOND, parse_time
+from workloads.reading.times import parse_time
 
 NANOSECONDS = 10**9  # a second
 
-_PER_DATE_TICK = NANOSECONDS // int(TICKS_PER_SECOND)
-_FRACTION = re.compile(r"\.(\d{1,9})", re.ASCII)
 _TEN_YEARS = 3652 * 86400 * NANOSECONDS
-
-
-def parse_nanoseconds(text: str) -> tuple[int, bool]:
-    """Return a date as nanoseconds since 1970, and whether it names a zone.
-
-    Raises
-    ------
-    ValueError
-        Where the text is no date.
-    """
-    ticks, zoned = parse_time(text)
-    found = _FRACTION.search(text)
-    fraction = int(found[1].ljust(9, "0")) if found else 0
-    whole = ticks * _PER_DATE_TICK
-    return whole - whole % NANOSECONDS + fraction, zoned
 
 
 @dataclass(slots=True)
@@ -67,7 +49,7 @@ class NanosecondClock:
     def _read(self, time: int | str) -> int:
         if isinstance(time, int):
             return time
-        now, zoned = parse_nanoseconds(time)
+        now, zoned = parse_time(time)
         if self.zoned is None:
             self.zoned = zoned
         if zoned != self.zoned:

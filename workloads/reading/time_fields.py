@@ -10,7 +10,7 @@ from decimal import Decimal
 import msgspec
 
 from workloads.options import TICKS_PER_SECOND, TimeUnit
-from workloads.reading.times import UNWRITTEN, Written, number_or_date
+from workloads.reading.times import OTHER_THINGS, UNWRITTEN, Written, number_or_date
 
 
 class Timed(msgspec.Struct, gc=False, kw_only=True):
@@ -52,7 +52,7 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
         """
         for field in TIME_FIELDS:
             written = getattr(self, field)
-            if field not in SURE and bytes(written)[:1] in _OTHER:
+            if field not in SURE and bytes(written)[:1] in OTHER_THINGS:
                 continue
             try:
                 found = number_or_date(written)
@@ -71,7 +71,6 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
 TIME_FIELDS = Timed.__struct_fields__
 SURE = frozenset({"timestamp", "created_at", "created"})
 _NOTHING = {b"", b"null"}
-_OTHER = {b"{", b"[", b"t", b"f"}  # how objects, arrays and booleans begin
 UNIT_OF: dict[str, TimeUnit] = {
     f"{name}_{unit}": unit
     for unit in TICKS_PER_SECOND

@@ -26,6 +26,7 @@ _WRITTEN = re.compile(
 
 Written = msgspec.Raw  # of a time in JSON that may be a number or a date
 UNWRITTEN = msgspec.Raw(b"null")
+OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how objects, arrays and booleans begin
 
 
 def number_or_date(written: Written) -> int | Decimal | str | None:

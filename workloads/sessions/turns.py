@@ -10,6 +10,7 @@ import msgspec
 
 from simulator.errors import DataError
 from workloads.instants import Ticks, exact
+from workloads.reading.key_fields import Keyed
 from workloads.rows import Rows
 from workloads.sessions.closed_loop import answer_ticks, note_closed_loop
 
@@ -22,7 +23,7 @@ class Texts(msgspec.Struct, gc=False):
     contents: list[str] = []
 
 
-class Turn(msgspec.Struct, gc=False):
+class Turn(Keyed, gc=False):
     """What is sent at once."""
 
     text: str | None = None

@@ -71,8 +71,16 @@ class TextRows:
         UsageError, DataError
             Those of `workloads.text.tokenizer_for` and `workloads.text.templates.template_for`.
         """
-        prompts = TokenLists()
-        rows = Rows(prompts, options.on_bad_line, options.ticks_per_second("s"))
+        rows = Rows(TokenLists(), options.on_bad_line, options.ticks_per_second("s"))
+        return cls.into(rows, options)
+
+    @classmethod
+    def into(cls, rows: Rows, options: ReadOptions) -> Self:
+        """Begin with rows that hold none yet, whose prompts are set here; errors are those of `of`.
+
+        A reader that learns from the first row that a file has texts begins so.
+        """
+        rows.prompts = prompts = TokenLists()
         return cls(rows, prompts, tokenizer_for(options.tokenizer), options)
 
     def chat(

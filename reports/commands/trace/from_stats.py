@@ -44,9 +44,7 @@ def from_stats(
     from workloads.twin.stats import is_stats
 
     refuse_suffix(out)
-    options = reading.given()
-    if reading.session_rate is not None:
-        options["seed"] = seed
+    options = reading.seeded(seed)
     if is_stats(file) and (options or stats is not None):
         raise UsageError(
             "statistics are read as they are: expected no flag of a trace, nor --stats"

@@ -11,8 +11,8 @@ from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File
+from reports.commands.trace.parts import refuse_empty
 from reports.console import print_json, say
-from simulator.errors import DataError
 
 
 @spread()
@@ -37,8 +37,7 @@ def inspect(
 
         memory = Memory.of(open_profile(profile))
     trace = open_trace(file, **reading.given())
-    if not len(trace):
-        raise DataError(str(file), "expected requests, found none")
+    refuse_empty(trace, file)
     found = inspect_trace(trace)
     if page is not None:
         from reports.trace.page import write_trace_page

@@ -47,9 +47,7 @@ def sample(
     if (share is None) == (requests is None):
         raise UsageError("expected one of --share and --requests")
     part = None if share is None else parse_part(share, "--share")
-    options = reading.given()
-    if reading.session_rate is not None:
-        options["seed"] = seed
+    options = reading.seeded(seed)
     trace, names = open_named(file, **options)
     refuse_empty(trace, file)
     if part is not None:

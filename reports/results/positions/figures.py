@@ -58,8 +58,9 @@ class Positions:
         alignment = profile.alignment if scenario.alignment is None else scenario.alignment
         grid = Grid(trace.granularity, alignment)
         stored = stored_states(trace, result, grid, seen, warmup_share)
-        told = words(name, stored, implicit=scenario.placer.implicit)
-        nearest = nearest_setting(stored, profile, pattern_of(stored))
+        found = pattern_of(stored)
+        told = words(name, stored, found, implicit=scenario.placer.implicit)
+        nearest = nearest_setting(stored, profile, found)
         return cls(stored, by_label(stored, trace.labels), told, nearest)
 
 

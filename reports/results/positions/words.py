@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.results.positions.patterns import NEARLY_ALL, pattern_of
+from reports.results.positions.patterns import NEARLY_ALL, Pattern, pattern_of
 from reports.results.positions.stored import Stored
 
 PLACES = {
@@ -22,22 +22,21 @@ LEAST_TOLD = 0.005  # a smaller share is not told
 EVEN, LEAST_EVEN = 0.1, 20  # distance from a uniform law (Kolmogorov), and states to tell it
 
 
-def words(name: str, stored: Stored, *, implicit: bool = False) -> str:
-    """Say how many states a policy of this name stores, and where."""
+def words(name: str, stored: Stored, found: Pattern | None, *, implicit: bool = False) -> str:
+    """Say how many states a policy of this name stores, and where; `found` is their pattern."""
     if implicit:
         return f"`{name}` holds a state at every position at no cost: it stores none"
     if not len(stored):
         return f"`{name}` stores no states"
     rate = len(stored) / len(stored.requests)
-    return f"`{name}` stores {rate:.2f} states a request: {places(stored)}"
+    return f"`{name}` stores {rate:.2f} states a request: {places(stored, found)}"
 
 
-def places(stored: Stored) -> str:
+def places(stored: Stored, found: Pattern | None) -> str:
     """Say where the states lie, the most frequent place first."""
     kinds = stored.kinds()
     shares = {kind: float(which.mean()) for kind, which in kinds.items()}
     if max(shares[kind] for kind in POINTED) < NEARLY_ALL:
-        found = pattern_of(stored)
         several = found is not None and found.kind in OFFSETS and len(found.tokens) > 1
         by_chance = several and shares["elsewhere"] < NEARLY_ALL
         if found is not None and not by_chance:

@@ -79,3 +79,13 @@ def test_the_toy_keeps_its_bytes(tmp_path: Path) -> None:
 def test_each_capacity_is_told_once() -> None:
     stated = settings(**{"grid.cache.capacity": ["1 MiB", "8 GiB"], "study.replications": 3})
     assert len(small_capacities(cell.study for cell in expand(stated)[1])) == 1
+
+
+def test_a_placer_of_ones_own_that_holds_states_at_no_cost_needs_room_for_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "from policies.placement.dense import Dense\n\n\nclass Mine(Dense):\n    pass\n"
+    (tmp_path / "dense_of_mine.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    (cell,) = expand(settings(**{"policy.placer": "dense_of_mine:Mine"}))[1]
+    assert least_useful_bytes(cell.study) == PAGE

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from workloads.formats.parts.otel_spans import Attributes, SpanError
+from workloads.formats.parts.otel_spans import Attributes, SpanError, plain_attributes
 from workloads.reading.fields import MISSING
 from workloads.reading.json_stream import decoded
 
@@ -50,7 +50,7 @@ class _ResourceSpans(
 
     def found(self) -> Iterator[Found]:
         """Yield its spans."""
-        around = None if self.resource is None else self.resource.attributes
+        around = None if self.resource is None else plain_attributes(self.resource.attributes)
         for part in (*self.scopes, *self.old):
             scope = None if part.scope is None else part.scope.name
             yield from (Found(raw, scope, around) for raw in part.spans)

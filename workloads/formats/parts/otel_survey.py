@@ -22,7 +22,8 @@ from workloads.formats.parts.otel_spans import Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import Node, SpanTree
 from workloads.reading.fields import Problem
 from workloads.reading.json_stream import decoded, read_json_stream
-from workloads.reading.nanoseconds import NanosecondClock, parse_nanoseconds
+from workloads.reading.nanoseconds import NanosecondClock
+from workloads.reading.times import parse_time
 from workloads.reading.watching import Watch
 from workloads.rows import Rows
 from workloads.sessions.cached_tokens import CachedMeaning
@@ -163,7 +164,7 @@ def _end(span: Span) -> int | None:
     if not isinstance(end, str):
         return end
     try:
-        return parse_nanoseconds(end)[0]
+        return parse_time(end)[0]
     except ValueError:
         return None
 
