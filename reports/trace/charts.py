@@ -127,7 +127,7 @@ def memory_chart(found: Inspection, memory: Memory) -> alt.LayerChart | None:
         return None
     across, x = _clock(found, sets.moments)
     series = {window_name(each.window, sets.unit): (across, memory.gib(each)) for each in sets.sets}
-    return curves(series, working_set_colours(found), x, Axis("KV and states, GiB", ",~g"))
+    return curves(series, working_set_colours(found), x, Axis("KV and states, GiB", ",~r"))
 
 
 def _reuse(found: Inspection) -> alt.LayerChart | None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import pytest
+import vl_convert
 
 from calibration.catalogue import open_profile
+from reports.trace.charts import memory_chart
 from reports.trace.memory import GIB, Memory
 from reports.trace.page import render_trace_page
 from reports.trace.summary import print_inspection
@@ -49,3 +51,10 @@ def test_the_terminal_and_the_page_say_what_is_assumed(found, capsys):
     assert "The working set, with qwen3.5-9b-h200" in page
     assert "one state at the end of each different prompt" in page
     assert "The working set, with" not in render_trace_page(found)
+
+
+def test_thousands_of_gib_are_written_out_on_the_axis(found):
+    chart = memory_chart(found, Memory("p", 25 * GIB, 250 * GIB))  # 1,125 GiB at the end
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert ">1,000<" in drawn
+    assert "e+" not in drawn
