@@ -11,7 +11,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calibration.catalogue import open_profile
-from simulator.cost import CostModel
+from simulator.costs.cost_model import CostModel
 
 PROMPTS = 10_000
 PROMPT_TOKENS = 12_032

@@ -17,9 +17,9 @@ from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.eviction.marconi import Marconi
 from policies.registry import create
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvRun
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.prefixes.interning import intern_blocks
 
 REQUESTS, DOCUMENTS, BLOCK = 2_000, 300, 512

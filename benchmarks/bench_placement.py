@@ -16,11 +16,11 @@ from policies.placement.staircase import solve
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
 from policies.registry import create
-from simulator.entry import KvRun
-from simulator.grid import Grid
-from simulator.protocols import Overlap, Prefix
-from simulator.trace import Trace
-from simulator.world import Sizes
+from simulator.plugins.context import Sizes
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Overlap, Prefix
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

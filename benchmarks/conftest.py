@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.opening import open_trace
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from calibration.calibrate import Options, calibrate, parse_budget, plan_lines, plan_of
 from calibration.summary import summary_lines
-from simulator.errors import MilepostError, UsageError, printable
+from simulator.base.errors import MilepostError, UsageError, printable
 
 INTERRUPTED = 130
 

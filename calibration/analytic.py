@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from calibration.gpus import GPUS, Gpu
 from calibration.parts import copy_parts, model_parts
-from simulator.errors import UsageError, did_you_mean
-from simulator.model import Geometry, find_model
-from simulator.profile import Profile, parse_profile
+from simulator.base.errors import UsageError, did_you_mean
+from simulator.costs.geometry import Geometry, find_model
+from simulator.costs.profile import Profile, parse_profile
 
 # The shares of the data sheet that kernels reach, and the time of a layer's many small kernels,
 # which neither bound covers. They are set by the composed profiles for the H200: the 9B has 66 %
@@ -44,7 +44,7 @@ def analytic_profile(model: str, gpu: str = "h200", count: int | None = None) ->
     Parameters
     ----------
     model
-        A name in `simulator.model.MODELS` whose FLOPs are known.
+        A name in `simulator.costs.geometry.MODELS` whose FLOPs are known.
     gpu
         A name in `calibration.gpus.GPUS`.
     count

@@ -15,8 +15,8 @@ from calibration.fit.points import Points
 from calibration.fit.sections import prefill_section, validation_section
 from calibration.links import copies, links, snapshot_us_per_mib
 from calibration.measured import Measured
-from simulator.errors import UsageError
-from simulator.profile import SCHEMA_VERSION, Profile, parse_profile
+from simulator.base.errors import UsageError
+from simulator.costs.profile import SCHEMA_VERSION, Profile, parse_profile
 
 MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # of held-out errors at 64 tokens or more
 WORST_TARGET = 0.15

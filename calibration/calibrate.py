@@ -13,10 +13,10 @@ from calibration.estimate import Estimate, fit_budget
 from calibration.plan import CPU_GRID, CUDA_GRID, Block, Grid, blocks_of
 from calibration.precision import check_dtype
 from calibration.subject import Subject, find_subject
-from simulator.bounds import MAX_SEED
-from simulator.errors import UsageError, printable
-from simulator.profile import Profile
-from simulator.units import parse_seconds
+from simulator.base.bounds import MAX_SEED
+from simulator.base.errors import UsageError, printable
+from simulator.base.units import parse_seconds
+from simulator.costs.profile import Profile
 
 TOY_BUDGET_SECONDS = 150.0
 LONGEST_TOKENS = 262_144

@@ -9,9 +9,9 @@ from calibration.analytic import analytic_profile
 from calibration.model_config import config_geometry
 from calibration.options import LOSSY_KEYS, compressed, read_options, split_options
 from calibration.sizes import sizes_profile
-from simulator.errors import DataError, UsageError, did_you_mean, printable
-from simulator.model import MODELS, find_model
-from simulator.profile import Profile, load_profile
+from simulator.base.errors import DataError, UsageError, did_you_mean, printable
+from simulator.costs.geometry import MODELS, find_model
+from simulator.costs.profile import Profile, load_profile
 
 ANALYTIC, SIZES = "analytic", "sizes"
 _FOLDER = Path(__file__).parent / "profiles"

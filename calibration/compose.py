@@ -14,13 +14,13 @@ from typing import Annotated, Literal
 
 from calibration.gpus import GPUS, Gpu
 from calibration.parts import H200_DEVICE_GBPS, copy_parts, model_parts
-from simulator.decode import Within, decode
-from simulator.errors import DataError, MilepostError
-from simulator.files import write_text
-from simulator.json_file import read_json
-from simulator.model import find_model
-from simulator.profile import Profile, parse_profile, profile_to_json
-from simulator.profile_schema import Text
+from simulator.base.decode import Within, decode
+from simulator.base.errors import DataError, MilepostError
+from simulator.base.files import write_text
+from simulator.base.json_file import read_json
+from simulator.costs.geometry import find_model
+from simulator.costs.profile import Profile, parse_profile, profile_to_json
+from simulator.costs.schema import Text
 
 CREATED = "2026-11-30"  # fixed: the same reference gives the same bytes
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from calibration.plan import FEWEST_REPETITIONS, Block, Item
-from simulator.model import Geometry
+from simulator.costs.geometry import Geometry
 
 # What a device reaches, low rather than high, and what a layer's launches take. The first
 # measurements correct them: only the proportion of one item to another has to hold.

@@ -12,8 +12,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, UsageError
-from simulator.files import unwritable
+from simulator.base.errors import DataError, UsageError
+from simulator.base.files import unwritable
 
 
 class Journal:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibration.measured import Measured
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 _MIB = 2**20
 

@@ -1,8 +1,9 @@
 """Reads the sizes of a hybrid model off its `config.json`. Standard library only.
 
-What counts as bytes is in `simulator.model`; here is how the families spell it: which layers are
-recurrent and which have attention, the shape of a state, the heads of keys and values, number
-formats. Source: the configurations in Hugging Face format that the models are published with.
+What counts as bytes is in `simulator.costs.geometry`; here is how the families spell it: which
+layers are recurrent and which have attention, the shape of a state, the heads of keys and values,
+number formats. Source: the configurations in Hugging Face format that the models are published
+with.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, printable
-from simulator.json_file import read_json
-from simulator.model import AttentionLayers, Geometry, RecurrentLayers
+from simulator.base.errors import DataError, printable
+from simulator.base.json_file import read_json
+from simulator.costs.geometry import AttentionLayers, Geometry, RecurrentLayers
 
 _DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _RECURRENT = {"mamba", "mamba2", "linear_attention", "recurrent", "m"}

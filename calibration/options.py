@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from simulator.decode import decode
-from simulator.errors import DataError, UsageError, did_you_mean, printable
-from simulator.kv_compression import KvCompression, fault
-from simulator.profile import Profile
-from simulator.state_compression import FORMATS, StateCompression
-from simulator.state_compression import fault as state_fault
+from simulator.base.decode import decode
+from simulator.base.errors import DataError, UsageError, did_you_mean, printable
+from simulator.costs.kv_compression import KvCompression, fault
+from simulator.costs.profile import Profile
+from simulator.costs.state_compression import FORMATS, StateCompression
+from simulator.costs.state_compression import fault as state_fault
 
 KV_KEYS = ("kv", "kv_budget")
 STATE_KEY = "state"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from simulator.model import Geometry
+from simulator.costs.geometry import Geometry
 
 # 49 MiB, a checkpoint of the 9B, copied on an H200 in 24 us.
 H200_DEVICE_GBPS = 2150.0

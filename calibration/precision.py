@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -15,8 +15,8 @@ from typing import Any
 from calibration.clock import clock_for
 from calibration.kernels import installed as _installed
 from calibration.kernels import kernels
-from simulator.errors import UsageError, printable
-from simulator.installing import install_hint
+from simulator.base.errors import UsageError, printable
+from simulator.base.installing import install_hint
 
 # From here on the cached state is used when several tokens follow it (the gate checks it too).
 OLDEST = {"torch": (2, 9), "transformers": (5, 17)}

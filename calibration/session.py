@@ -25,9 +25,9 @@ from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine
 from calibration.provenance import model_warnings, provenance
 from calibration.subject import Subject, build_for_gate, build_subject, fitting
-from simulator.errors import DataError, UsageError
-from simulator.files import write_text
-from simulator.profile import Profile, profile_to_json
+from simulator.base.errors import DataError, UsageError
+from simulator.base.files import write_text
+from simulator.costs.profile import Profile, profile_to_json
 
 FIT_SECONDS = 5.0
 GATE, CEILINGS, CLOCKS, CREATED = "gate", "ceilings", "clocks", "created"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from calibration.analytic import CREATED, LONGEST_TOKENS
 from calibration.parts import copy_parts, model_parts
-from simulator.model import Geometry
-from simulator.profile import Profile, parse_profile
+from simulator.costs.geometry import Geometry
+from simulator.costs.profile import Profile, parse_profile
 
 _US_PER_TOKEN = 1.0  # any other would do: it weighs tokens against tokens
 _FASTEST_GBPS = 1e6  # copies cost nothing beside that

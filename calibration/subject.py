@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibration.models.configs import GROUP_LAYERS, TOY, Plan, find_geometry, one_group
-from simulator.errors import DataError, UsageError, printable
-from simulator.json_file import read_json
-from simulator.model import AttentionLayers, FeedForward, Geometry, RecurrentLayers
+from simulator.base.errors import DataError, UsageError, printable
+from simulator.base.json_file import read_json
+from simulator.costs.geometry import AttentionLayers, FeedForward, Geometry, RecurrentLayers
 
 if TYPE_CHECKING:
     from calibration.models.hybrid import HybridModel

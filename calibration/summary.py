@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.profile import Profile
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
+from simulator.costs.profile import Profile
 
 
 def summary_lines(profile: Profile, out: Path) -> list[str]:

@@ -7,8 +7,8 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.entry import Entry, KvRun
-from simulator.trace import Trace
+from simulator.plugins.entries import Entry, KvRun
+from simulator.trace.trace import Trace
 
 NEVER = 1 << 62
 

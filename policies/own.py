@@ -8,7 +8,7 @@ import traceback
 from difflib import get_close_matches
 from pathlib import Path
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 
 _HOME = Path(__file__).resolve().parent.parent
 _HOUSE = tuple(str(_HOME / room) for room in ("simulator", "policies", "workloads", "reports"))

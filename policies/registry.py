@@ -23,9 +23,9 @@ from typing import Any, Literal, overload
 
 from policies.documentation import Documentation, documentation_of
 from policies.own import doubts, fault_of, remember
-from simulator.errors import UsageError, did_you_mean, printable
-from simulator.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
-from simulator.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
+from simulator.base.errors import UsageError, did_you_mean, printable
+from simulator.base.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
+from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from reports.commands.again import TYPED
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
-from simulator.errors import MilepostError, SettingError, UsageError, did_you_mean, printable
+from simulator.base.errors import MilepostError, SettingError, UsageError, did_you_mean, printable
 
 COMPLETING = "_MILEPOST_COMPLETE"
 BUG, USAGE = 1, 2

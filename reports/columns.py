@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reports.charts.bars import FATES_IN_ORDER
-from simulator.records import LOSSES
+from simulator.results.records import LOSSES
 
 _BECAUSE = {"never_seen": "no earlier prompt shared them: no cache can save them"}
 LOST = {

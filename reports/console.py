@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

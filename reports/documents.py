@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from simulator.errors import DataError, printable
-from simulator.json_file import read_json
+from simulator.base.errors import DataError, printable
+from simulator.base.json_file import read_json
 from workloads.reading.json_lines import explain
 
 LARGEST_FILE_BYTES = 256 * 2**20

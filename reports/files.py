@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.files import escaped_quoted, unwritable, whole_file, write_text
+from simulator.base.files import escaped_quoted, unwritable, whole_file, write_text
 
 if TYPE_CHECKING:
     import polars as pl

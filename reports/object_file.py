@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policies.objects import ObjectStream
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.files import open_file
 
 if TYPE_CHECKING:

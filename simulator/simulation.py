@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from simpy import Environment
 from simpy.events import Event
 
-from simulator.cache import PolicyCache
-from simulator.clock import after
-from simulator.collector import collector_paused
-from simulator.cost import CostModel
-from simulator.errors import UsageError
-from simulator.grid import Grid
-from simulator.profile import Profile
-from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
-from simulator.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN
-from simulator.result import Counters, Result
-from simulator.server import InstantServer, Prefills, QueueServer, Server
-from simulator.trace import Trace
-from simulator.world import Sizes, World
+from simulator.base.collector import collector_paused
+from simulator.base.errors import UsageError
+from simulator.cache.policy_cache import PolicyCache
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
+from simulator.plugins.context import Sizes, World
+from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Placer
+from simulator.results.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN
+from simulator.results.result import Counters, Result
+from simulator.serving.clock import after
+from simulator.serving.server import InstantServer, Prefills, QueueServer, Server
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 
 SERVERS = ("queue", "instant")
 EVICTS = ("tail", "block", "run")

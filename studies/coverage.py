@@ -26,9 +26,9 @@ from reports.statistics import Estimate
 from reports.two_runs.figures import UNITS
 from reports.two_runs.measures import MEASURES
 from reports.two_runs.requests import paired_figures
-from simulator.prefix_tree import ROOT, PrefixTree
-from simulator.result import Result
-from simulator.trace import Trace
+from simulator.results.result import Result
+from simulator.trace.prefix_tree import ROOT, PrefixTree
+from simulator.trace.trace import Trace
 
 WARMUP = 0.1
 METRICS: tuple[Metric, ...] = ("token_hit_rate", "ttft_seconds")

@@ -20,8 +20,8 @@ from policies.registry import create
 from reports import Study
 from reports.two_runs import compare_folders
 from simulator import Scenario, simulate
-from simulator.protocols import Placer, Prefix
-from simulator.trace import Trace
+from simulator.plugins.protocols import Placer, Prefix
+from simulator.trace.trace import Trace
 from workloads import open_trace
 from workloads.arrivals import Poisson
 from workloads.drift import read_drift

@@ -1,4 +1,4 @@
-"""Traces in and synthetic traffic: everything that becomes a `simulator.trace.Trace`.
+"""Traces in and synthetic traffic: everything that becomes a `simulator.trace.trace.Trace`.
 
 `open_trace` is loaded when it is first used.
 """

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from simulator.errors import UsageError
-from simulator.files import whole_file
-from simulator.trace import NO_LABEL, NO_SESSION, Trace
+from simulator.base.errors import UsageError
+from simulator.base.files import whole_file
+from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 
 DEFAULT_BLOCK_TOKENS = 16  # for traces that are exact to the token
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, SettingError, did_you_mean, printable
-from simulator.trace import Trace
+from simulator.base.errors import DataError, SettingError, did_you_mean, printable
+from simulator.trace.trace import Trace
 from workloads.options import ReadOptions
 from workloads.reading.files import trace_name
 from workloads.reading.head import read_head

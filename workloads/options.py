@@ -6,13 +6,13 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
-from simulator.bounds import (
+from simulator.base.bounds import (
     MAX_BLOCK_TOKENS,
     MAX_RATE_PER_SECOND,
     MAX_SEED,
     MIN_RATE_PER_SECOND,
 )
-from simulator.errors import SettingError, did_you_mean, printable
+from simulator.base.errors import SettingError, did_you_mean, printable
 from workloads.reading.key_fields import KINDS
 
 OnBadLine = Literal["fail", "skip"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.bounds import MAX_SEED
-from simulator.errors import UsageError
+from simulator.base.bounds import MAX_SEED
+from simulator.base.errors import UsageError
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:

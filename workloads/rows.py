@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import DataError, printable
-from simulator.trace import NO_LABEL, NO_SESSION, Trace
+from simulator.base.errors import DataError, printable
+from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.anomaly import Anomaly
 from workloads.instants import Instants, Ticks
 from workloads.options import OnBadLine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 def knob(default: Any, low: float, high: float) -> Any:

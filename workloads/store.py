@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
-from simulator.errors import DataError, printable
-from simulator.files import whole_file
-from simulator.prefix_tree import PrefixTree
-from simulator.trace import Trace
+from simulator.base.errors import DataError, printable
+from simulator.base.files import whole_file
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 from workloads.reading.files import open_file
 
 if TYPE_CHECKING:

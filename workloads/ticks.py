@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.randomness import stream
 
 RESOLUTION_SECONDS = 1e-6

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from simulator.units import format_seconds
+from simulator.base.units import format_seconds
 from workloads.anomaly import Anomaly
 from workloads.options import TICKS_PER_SECOND, TimeUnit
 from workloads.rows import Rows

@@ -24,7 +24,7 @@ class CostForm:
         int64, ascending, at least two: tokens at which F stands.
     own_seconds
         float64, one a knot: F there. Between knots F is linear; below the first it is constant, and
-        beyond the last it goes on straight, as in `simulator.cost`.
+        beyond the last it goes on straight, as in `simulator.costs.cost_model`.
     pair_seconds
         e: of one pair of a new token and a token before it.
     context_seconds

@@ -9,7 +9,7 @@ import torch
 
 from calibration.kernels import hide_from_cpu
 from calibration.models.decays import lengthen_memory
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 
 
 def build(

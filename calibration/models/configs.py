@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.errors import UsageError, did_you_mean, printable
-from simulator.model import MODELS, AttentionLayers, FeedForward, Geometry, RecurrentLayers
+from simulator.base.errors import UsageError, did_you_mean, printable
+from simulator.costs.geometry import MODELS, AttentionLayers, FeedForward, Geometry, RecurrentLayers
 
 GROUP_LAYERS = 4  # three recurrent layers and one of attention
 VOCABULARY = 248_320

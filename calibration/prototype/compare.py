@@ -12,9 +12,9 @@ from calibration.prototype.rules import Rules
 from calibration.prototype.run import Outcome, Prototype
 from calibration.prototype.served import Served
 from calibration.prototype.site import Site
-from simulator.cost import CostModel
-from simulator.profile import Profile
-from simulator.trace import Trace
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
+from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

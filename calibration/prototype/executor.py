@@ -14,9 +14,9 @@ from calibration.models.hybrid import HybridModel
 from calibration.models.states import Snapshot
 from calibration.prototype.holdings import Holdings
 from calibration.prototype.token_ids import TokenIds
-from simulator.grant import Grant
-from simulator.runs import Runs
-from simulator.trace import Trace
+from simulator.cache.request import Grant
+from simulator.cache.tree import Runs
+from simulator.trace.trace import Trace
 
 WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from calibration.models.states import ModelCache, Snapshot
-from simulator.entry import Checkpoint
-from simulator.integrity import IntegrityError
-from simulator.pool import Pool
-from simulator.runs import Runs
-from simulator.world import Sizes
+from simulator.cache.integrity import IntegrityError
+from simulator.cache.pool import Pool
+from simulator.cache.tree import Runs
+from simulator.plugins.context import Sizes
+from simulator.plugins.entries import Checkpoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)

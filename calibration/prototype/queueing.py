@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from calibration.prototype.served import Priced, Served
-from simulator.cost import CostModel
-from simulator.trace import Trace
+from simulator.costs.cost_model import CostModel
+from simulator.trace.trace import Trace
 
 
 def price(

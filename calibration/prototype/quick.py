@@ -20,7 +20,7 @@ from calibration.fit.sections import prefill_section
 from calibration.measure.passes import PassTimer
 from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.plan import Item
-from simulator.profile import Profile, parse_profile
+from simulator.costs.profile import Profile, parse_profile
 
 # Without kernels of its own the delta rule pads to chunks of 64 tokens: F has steps there.
 _STEPS = (1, 2, 16, 64, 65, 128, 129, 192, 193, 256, 257)

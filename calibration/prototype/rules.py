@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.errors import UsageError
-from simulator.protocols import AdmissionPolicy, EvictionPolicy, Placer
-from simulator.trace import Trace
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Placer
+from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from calibration.prototype.queueing import with_waits
 from calibration.prototype.rules import Rules, check_servable
 from calibration.prototype.served import Pass, Sameness, Served
 from calibration.prototype.serving import Serving
-from simulator.cache import PolicyCache
-from simulator.cost import CostModel
-from simulator.errors import MilepostError, UsageError
-from simulator.grid import Grid
-from simulator.profile import Profile
-from simulator.trace import Trace
-from simulator.world import Sizes, World
+from simulator.base.errors import MilepostError, UsageError
+from simulator.cache.policy_cache import PolicyCache
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
+from simulator.plugins.context import Sizes, World
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 
 MOST_DIFFERENCE = 1e-4  # of a logit in float32; a wrong state is off by far more
 

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from simulator.decode import Within, decode
-from simulator.errors import DataError
-from simulator.files import write_text
-from simulator.json_file import read_json
+from simulator.base.decode import Within, decode
+from simulator.base.errors import DataError
+from simulator.base.files import write_text
+from simulator.base.json_file import read_json
 
 Seconds = Annotated[float, Within(0.0, 1e9)]
 Positive = Annotated[float, Within(1e-9, 1e9)]

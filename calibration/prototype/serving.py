@@ -1,7 +1,7 @@
 """One pass over a trace: one prefill at a time, first come first served.
 
-The order of events is that of `simulator.server.QueueServer`, on the simulated clock. Decisions
-are made once, so that simulated and measured times are of the same work.
+The order of events is that of `simulator.serving.server.QueueServer`, on the simulated clock.
+Decisions are made once, so that simulated and measured times are of the same work.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from torch import Tensor
 from calibration.prototype.executor import Executor
 from calibration.prototype.queueing import price
 from calibration.prototype.served import Served
-from simulator.cache import PolicyCache
-from simulator.cost import CostModel
-from simulator.grant import Grant
-from simulator.trace import Trace
+from simulator.cache.policy_cache import PolicyCache
+from simulator.cache.request import Grant
+from simulator.costs.cost_model import CostModel
+from simulator.trace.trace import Trace
 
 SAMPLE_EVERY = 4  # of the requests that resume, one in so many is computed whole as well
 

@@ -17,9 +17,9 @@ from calibration.preflight import Machine
 from calibration.prototype.steady import REFERENCE_TOKENS, SteadyClock
 from calibration.provenance import slug
 from calibration.subject import Subject, build_subject, find_subject
-from simulator.cost import CostModel
-from simulator.errors import UsageError
-from simulator.profile import Profile
+from simulator.base.errors import UsageError
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import PrefixTree
+from simulator.trace.prefix_tree import PrefixTree
 
 
 class TokenIds:

@@ -11,7 +11,7 @@ from policies.admission.second_sighting import SecondSighting
 from policies.admission.size_aware import SizeAware
 from policies.admission.tinylfu import TinyLfu
 from policies.admission.value import Value
-from simulator.protocols import AdmissionPolicy
+from simulator.plugins.protocols import AdmissionPolicy
 
 __all__ = ["ADMISSION", "BaseAdmission"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from simulator.departure import Departures
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class BaseAdmission:

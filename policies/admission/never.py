@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policies.admission.base import BaseAdmission
-from simulator.departure import Departures
-from simulator.entry import Entry
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry
 
 
 class Never(BaseAdmission):

@@ -6,8 +6,8 @@ import math
 
 from policies.admission.base import BaseAdmission, identity
 from policies.parameters import require, require_at_least
-from simulator.departure import Departures
-from simulator.entry import Entry
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry
 
 
 class Probabilistic(BaseAdmission):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.orders.hazard import index_of
-from simulator.entry import KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Overlap
 
 _MOST_USES = 3  # beyond which uses are not told apart: two bits
 _BINS = 16

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
-from simulator.departure import Departures
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class SecondSighting(BaseAdmission):

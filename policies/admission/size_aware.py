@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from policies.admission.base import BaseAdmission
 from policies.parameters import require
-from simulator.departure import Departures
-from simulator.entry import Entry
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry
 
 
 class SizeAware(BaseAdmission):

@@ -9,9 +9,9 @@ from typing import ClassVar
 from policies.admission.base import BaseAdmission
 from policies.frequency import Frequencies
 from policies.parameters import require
-from simulator.departure import Departures
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 VICTIMS = ("first", "each", "all")
 

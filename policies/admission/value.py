@@ -8,10 +8,10 @@ from typing import ClassVar
 from policies.admission.base import BaseAdmission
 from policies.admission.returns import Returns
 from policies.orders.lineage import state_at
-from simulator.departure import Departures
-from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class Value(BaseAdmission):

@@ -7,7 +7,7 @@ from policies.estimation.decay import Decay
 from policies.estimation.frozen import Frozen
 from policies.estimation.mixture import Mixture
 from policies.estimation.window import Window
-from simulator.protocols import OverlapEstimator
+from simulator.plugins.protocols import OverlapEstimator
 
 ESTIMATORS: dict[str, type[OverlapEstimator]] = {
     "window": Window,

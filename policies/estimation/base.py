@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from simulator.protocols import Law, Overlap
+from simulator.plugins.protocols import Law, Overlap
 
 
 class CountingEstimator(ABC):

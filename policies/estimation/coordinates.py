@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from simulator.protocols import Overlap
+from simulator.plugins.protocols import Overlap
 
 COORDINATES = ("start", "end", "branch")  # of equal scores the first wins
 LEAST = 8  # judgements before a label has a say of its own, or another than the first is believed

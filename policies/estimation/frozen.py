@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from policies.estimation.base import CountingEstimator
 from policies.parameters import require
-from simulator.protocols import Overlap
+from simulator.plugins.protocols import Overlap
 
 
 class Frozen(CountingEstimator):

@@ -8,7 +8,7 @@ import numpy as np
 
 from policies.estimation.window import Window
 from policies.parameters import require, require_at_least
-from simulator.protocols import Law, Overlap
+from simulator.plugins.protocols import Law, Overlap
 
 Shares = dict[int, float]
 

@@ -27,7 +27,7 @@ from policies.eviction.ttl import Ttl
 from policies.eviction.two_q import TwoQ
 from policies.eviction.value import Value
 from policies.eviction.wtinylfu import WTinyLfu
-from simulator.protocols import EvictionPolicy
+from simulator.plugins.protocols import EvictionPolicy
 
 __all__ = ["EVICTION", "BaseEviction"]
 

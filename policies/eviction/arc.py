@@ -11,9 +11,9 @@ from policies.orders.ghosts import Ghosts
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue, Queue
 from policies.orders.queue_view import ByteQueueView, QueueView
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class Arc(BaseEviction):

@@ -8,10 +8,10 @@ from math import floor
 from typing import ClassVar
 
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
-from simulator.errors import UsageError
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.base.errors import UsageError
+from simulator.plugins.context import World
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 PAPER, LIBCACHESIM = "paper", "libcachesim"
 
@@ -19,7 +19,7 @@ PAPER, LIBCACHESIM = "paper", "libcachesim"
 class BaseEviction:
     """An eviction policy that starts from its capacity alone, plus the hooks of flat object mode.
 
-    The prefix cache calls what `simulator.protocols.EvictionPolicy` names. Flat object mode
+    The prefix cache calls what `simulator.plugins.protocols.EvictionPolicy` names. Flat object mode
     (`policies.objects`) also calls `on_miss`, and looks at three attributes:
 
     inserts_first

@@ -10,9 +10,9 @@ from policies.eviction.base import BaseEviction
 from policies.foresight import NEVER, Foresight
 from policies.orders.places import Place, head
 from policies.orders.rank_view import leave_by_rank
-from simulator.entry import Entry
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.entries import Entry
+from simulator.plugins.protocols import Overlap
 
 
 class Belady(BaseEviction):

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from policies.eviction.prefixed import Scored
 from policies.foresight import NEVER, Foresight
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class Clairvoyant(Scored):

@@ -9,7 +9,7 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Clock(BaseEviction):

@@ -8,7 +8,7 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
-from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
 
 
 class Coverage(PrefixEviction):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policies.eviction.base import BaseEviction
 from policies.orders.queue import Queue
 from policies.orders.queue_view import leave_in_turn
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Fifo(BaseEviction):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policies.eviction.ranked import Ranked
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 _PER_MB = 1e6  # priorities per megabyte rather than per byte, as the reference has them
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policies.eviction.ranked import Ranked
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 
 class Lfu(Ranked):

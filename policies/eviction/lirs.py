@@ -11,7 +11,7 @@ from policies.orders.ghosts import Ghosts
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Lirs(BaseEviction):

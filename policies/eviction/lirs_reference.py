@@ -6,7 +6,7 @@ from collections import OrderedDict
 from fractions import Fraction
 
 from policies.eviction.base import BaseEviction, share_of
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 _LIR, _HIR, _LEFT = range(3)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from policies.eviction.base import BaseEviction
 from policies.orders.outlook import Outlook
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 
 class Lru(BaseEviction):

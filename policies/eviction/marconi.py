@@ -7,8 +7,8 @@ from typing import Any
 from policies.eviction.marconi_tuning import Tuning
 from policies.eviction.nodes import NodeEviction
 from policies.parameters import require, require_at_least
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Overlap
 
 
 class Marconi(NodeEviction):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from simulator.entry import KvRun
-from simulator.prefix_tree import PrefixTree
-from simulator.protocols import EvictionPolicy, Overlap
-from simulator.trace import Trace
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import EvictionPolicy, Overlap
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 
 ALPHAS = (0.0, 0.25, 0.5, 1.0, 2.0)
 _ERRORS = 2.0
@@ -70,7 +70,7 @@ def _saved_tokens(trace: Trace, world: World, eviction: EvictionPolicy) -> list[
     """Return the tokens that each request saves."""
     from policies.admission.always import Always
     from policies.placement.marconi import Marconi
-    from simulator.cache import PolicyCache
+    from simulator.cache.policy_cache import PolicyCache
 
     cache = PolicyCache(trace, world, Marconi(), Always(), eviction)
     saved = []

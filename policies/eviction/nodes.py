@@ -13,9 +13,9 @@ from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.orders.shortlist import Node
 from policies.orders.stateless import Stateless
-from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class NodeEviction(PrefixEviction):

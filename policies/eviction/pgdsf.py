@@ -6,9 +6,9 @@ from typing import Any
 
 from policies.eviction.ranked import Ranked
 from policies.orders.lineage import state_above
-from simulator.cost import CostModel
-from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.world import World
+from simulator.costs.cost_model import CostModel
+from simulator.plugins.context import World
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
 
 
 class Pgdsf(Ranked):

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from policies.eviction.base import BaseEviction
 from policies.orders.places import Place, head
 from policies.orders.rank_view import leave_by_rank
-from simulator.entry import Entry, KvRun
-from simulator.errors import UsageError
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.base.errors import UsageError
+from simulator.plugins.context import World
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class PrefixEviction(BaseEviction):

@@ -8,7 +8,7 @@ from typing import Any
 
 from policies.eviction.base import BaseEviction
 from policies.orders.rank_view import leave_by_rank
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Ranked(BaseEviction):

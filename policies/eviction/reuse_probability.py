@@ -9,8 +9,8 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class ReuseProbability(PrefixEviction):

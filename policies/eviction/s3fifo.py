@@ -11,7 +11,7 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 _MOST_USES = 3  # a counter of two bits
 

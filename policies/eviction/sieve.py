@@ -8,7 +8,7 @@ from policies.eviction.base import BaseEviction
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Sieve(BaseEviction):

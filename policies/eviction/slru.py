@@ -9,7 +9,7 @@ from policies.eviction.base import BaseEviction, exact, require_rules, require_s
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Slru(BaseEviction):

@@ -8,7 +8,7 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.queue import Queue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
-from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
 
 ORDERS, REFRESHES = ("kv", "states"), ("used", "path")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from policies.eviction.prefixed import Scored
 from policies.orders.lineage import state_at
 from policies.parameters import require_at_least
-from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class TailLru(Scored):

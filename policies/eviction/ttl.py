@@ -10,8 +10,8 @@ from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
 from policies.orders.rank_view import RankView
 from policies.parameters import require
-from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class Ttl(Scored):

@@ -18,8 +18,8 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView
 from policies.parameters import require
-from simulator.entry import Entry, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 
 class TwoQ(BaseEviction):

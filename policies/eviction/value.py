@@ -14,9 +14,9 @@ from policies.orders.life import Life
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
-from simulator.entry import Checkpoint, Entry, KvRun
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.protocols import Overlap
 
 _MOST_USES = 3  # beyond which uses are not told apart
 

@@ -11,7 +11,7 @@ from policies.frequency import Frequencies
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView, first_head
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class WTinyLfu(BaseEviction):

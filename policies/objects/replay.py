@@ -14,9 +14,9 @@ from policies.eviction.base import BaseEviction
 from policies.eviction.belady import Belady
 from policies.foresight import NEVER
 from policies.objects.stream import ObjectStream
-from simulator.collector import collector_paused
-from simulator.errors import UsageError
-from simulator.protocols import EvictionPolicy
+from simulator.base.collector import collector_paused
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import EvictionPolicy
 
 
 class StoredObject:

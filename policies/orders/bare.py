@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from policies.orders.outlook import Outlook
-from simulator.entry import KvRun
+from simulator.plugins.entries import KvRun
 
 
 class BareKv:

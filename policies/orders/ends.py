@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from policies.orders.group import Group
 from policies.orders.life import Life, Place
-from simulator.entry import Checkpoint, Entry
+from simulator.plugins.entries import Checkpoint, Entry
 
 _last_use = itemgetter(0)
 

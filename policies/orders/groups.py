@@ -11,7 +11,7 @@ from policies.orders.group import Bound, Group, oldest_of, youngest_of
 from policies.orders.hazard import Hazard
 from policies.orders.heaps import in_order as items_of
 from policies.orders.life import Life, Place
-from simulator.entry import Checkpoint, Entry
+from simulator.plugins.entries import Checkpoint, Entry
 
 _Found = tuple[float, int, int, Life]  # worth, last use, serial of the group, state
 _RENEWAL = 4096  # states put, after which what is outdated goes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from simulator.entry import Checkpoint
+from simulator.plugins.entries import Checkpoint
 
 
 class Life:

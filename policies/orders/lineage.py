@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvRun
 
 
 class Lineage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.entry import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
 
 
 class Outlook:

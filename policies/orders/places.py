@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappop
 from typing import Any
 
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 Place = tuple[Any, int, Any]  # rank, time at which it was given, entry
 

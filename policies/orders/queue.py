@@ -8,7 +8,7 @@ from heapq import heappop, heappush, merge
 from itertools import count
 
 from policies.orders.heaps import in_order
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 _LATER = 1 << 62  # what was set aside comes before others with the same place
 Place = tuple[int, int, Entry]  # the place, an order among equal ones, the entry

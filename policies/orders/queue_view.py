@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue, Place, Queue
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 _LAST = 1 << 62  # places beyond all that a queue gives
 

@@ -10,7 +10,7 @@ from typing import Any
 from policies.orders.heaps import in_order
 from policies.orders.outlook import Outlook
 from policies.orders.places import Place
-from simulator.entry import Entry
+from simulator.plugins.entries import Entry
 
 _LAST = 1 << 62  # times beyond all that were given
 

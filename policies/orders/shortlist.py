@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.entry import Checkpoint
+from simulator.plugins.entries import Checkpoint
 
 Recency = Callable[[Any, int], Any]
 

@@ -7,7 +7,7 @@ from heapq import heapify, heappush
 from policies.orders.outlook import Outlook
 from policies.orders.places import Place, head
 from policies.orders.rank_view import RankView
-from simulator.entry import Entry, KvRun
+from simulator.plugins.entries import Entry, KvRun
 
 
 class Stateless:

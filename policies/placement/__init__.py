@@ -23,7 +23,7 @@ from policies.placement.random import Random
 from policies.placement.robust import Robust
 from policies.placement.sqrt import SquareRoot
 from policies.placement.thinned import Thinned
-from simulator.protocols import Placer
+from simulator.plugins.protocols import Placer
 
 PLACERS: dict[str, type[Placer]] = {
     "none": NoPlacer,

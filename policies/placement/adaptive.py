@@ -13,8 +13,8 @@ from policies.placement.base import BasePlacer
 from policies.placement.chain import priced_chain
 from policies.placement.price import Price
 from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
-from simulator.protocols import Overlap, Prefix
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Overlap, Prefix
 
 MOST = 8  # landings at one point that are told apart
 REFRESH = 32  # requests between two looks at how often points are used again

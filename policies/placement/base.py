@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from simulator.protocols import Overlap, Prefix
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Overlap, Prefix
 
 
 class BasePlacer(ABC):

@@ -11,8 +11,8 @@ from policies.placement.holding import best_holding
 from policies.placement.schedule import Schedule, fixed_schedule, held_schedule
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
-from simulator.protocols import Prefix
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Prefix
 
 
 class Clairvoyant(BasePlacer):

@@ -9,7 +9,7 @@ import numpy as np
 from policies.placement.learned import LearnedPlacer
 from policies.placement.support import Support, floored_tokens, support_of
 from policies.placement.views import Plan
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 
 
 def greedy_positions(support: Support, budget: int, limit: int | None = None) -> list[int]:

@@ -34,10 +34,10 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.grid import Grid
-from simulator.prefix_tree import ROOT
-from simulator.trace import Trace
-from simulator.world import Sizes
+from simulator.plugins.context import Sizes
+from simulator.trace.grid import Grid
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import Trace
 
 BISECTIONS = 48
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from simulator.protocols import Prefix
+from simulator.plugins.protocols import Prefix
 
 
 class Interval(BasePlacer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policies.placement.base import BasePlacer
-from simulator.protocols import Prefix
+from simulator.plugins.protocols import Prefix
 
 
 class Last(BasePlacer):

@@ -14,8 +14,8 @@ from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
 from policies.placement.views import LawView, Plan, Target
-from simulator.protocols import Law, Overlap, Prefix
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Law, Overlap, Prefix
 
 SCOPES = ("global", "label", "document")
 STEADY = 32  # with `auto`, up to so many overlaps each one is judged,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require
 from policies.placement.base import BasePlacer
-from simulator.protocols import Prefix
+from simulator.plugins.protocols import Prefix
 
 _LIST = r"[0-9]{1,16}(\+[0-9]{1,16})*"
 

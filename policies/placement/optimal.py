@@ -6,7 +6,7 @@ from policies.placement.learned import LearnedPlacer
 from policies.placement.staircase import solve
 from policies.placement.support import floored_tokens
 from policies.placement.views import Plan
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 
 
 class Optimal(LearnedPlacer):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import exp
 
-from simulator.protocols import Overlap
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Overlap
 
 SAMPLE_TOKENS = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
 FADE = 0.999  # of what is counted, a request

@@ -10,7 +10,7 @@ from policies.estimation.decay import Decay
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
 from policies.placement.staircase import solve
-from simulator.protocols import Overlap, Prefix
+from simulator.plugins.protocols import Overlap, Prefix
 
 BIN_TOKENS = 64
 DECAY = 0.99

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from simulator.entry import KvRun
-from simulator.protocols import Prefix
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Prefix
 
 MASK = 2**64 - 1
 

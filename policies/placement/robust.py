@@ -10,7 +10,7 @@ from policies.placement.learned import DEFAULT_WINDOW, LearnedPlacer
 from policies.placement.staircase import solve
 from policies.placement.support import floored_tokens
 from policies.placement.views import Plan
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 
 PARTS = 16  # of a margin; a margin's worth is known to 1 / 16
 

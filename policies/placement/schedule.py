@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from policies.placement.holding import Holding
 from policies.placement.tree_law import TreeLaw
 from policies.placement.tree_solver import TreePlan
-from simulator.prefix_tree import ROOT
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import Trace
 
 Uses = tuple[list[int], list[int]]  # requests that resume there, and from when it must be held
 

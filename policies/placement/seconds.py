@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from policies.parameters import require_at_least
 from policies.placement.support import Potential
-from simulator.cost import CostModel
+from simulator.costs.cost_model import CostModel
 
 
 def saved_seconds(costs: CostModel, length: int) -> Potential:

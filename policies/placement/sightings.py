@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from simulator.entry import KvRun
-from simulator.grid import Grid
+from simulator.plugins.entries import KvRun
+from simulator.trace.grid import Grid
 
 KINDS = NEW, CONTINUED, DIVERGED = 0, 1, 2  # how a prompt meets what is known
 

@@ -7,7 +7,7 @@ from math import isqrt
 
 from policies.placement.base import BasePlacer
 from policies.placement.block import multiples
-from simulator.protocols import Prefix
+from simulator.plugins.protocols import Prefix
 
 
 class SquareRoot(BasePlacer):

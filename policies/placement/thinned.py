@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies.placement.learned import LearnedPlacer
 from policies.placement.support import Support, floored_tokens, support_of
 from policies.placement.views import Plan
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 
 
 def thinned_positions(support: Support, budget: int, limit: int | None = None) -> list[int]:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.placement.support import Potential, Support, tokens
-from simulator.grid import Grid
-from simulator.prefix_tree import ROOT
-from simulator.trace import Trace
+from simulator.trace.grid import Grid
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import Trace
 
 START = -1  # the parent of candidates with none above them: the free state before the first token
 

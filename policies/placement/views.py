@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from policies.estimation import CountingEstimator, Mixture
 from policies.estimation.coordinates import counted
-from simulator.protocols import Law, Overlap
+from simulator.plugins.protocols import Law, Overlap
 
 # From the length of a prompt and a budget to positions for all of it, counted as the law is.
 Plan = Callable[[int, int], list[int]]

@@ -17,7 +17,7 @@ from reports.capacity.target import Metric, Target, metric_named
 from reports.capacity.workshop import Workshop
 from reports.results.metrics import load_of_row
 from reports.results.overload import busy, offered
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
 
 CARRIED = 0.02  # so much busier than its load: it works off what waited before
 BACKLOG = (

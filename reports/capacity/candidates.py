@@ -14,8 +14,8 @@ from reports.study.scenario import profile_named
 from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.study.traces import TraceFacts
-from simulator.errors import UsageError, printable
-from simulator.units import LARGEST_BYTES, parse_capacity
+from simulator.base.errors import UsageError, printable
+from simulator.base.units import LARGEST_BYTES, parse_capacity
 
 CAPACITY = "cache.capacity"
 UNTIL = "study.until_ci"  # replications are as many as the study says: no interval is asked for

@@ -16,7 +16,7 @@ from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG, byte_unit, second_unit
 from reports.page.document import typeset
 from reports.palette import COLOURS, GREY, Look, assigned
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
 
 MOST_DRAWN = len(COLOURS)
 WIDE = 20  # from this ratio on an axis is logarithmic

@@ -32,8 +32,8 @@ from reports.study.sections import Study
 from reports.study.settings import Settings, to_toml
 from reports.study.traces import TraceFacts, notes_of
 from reports.version import version
-from simulator.errors import UsageError
-from simulator.files import write_text
+from simulator.base.errors import UsageError
+from simulator.base.files import write_text
 
 SCHEMA_VERSION = 1
 WITHIN = 0.03

@@ -22,12 +22,12 @@ from reports.results.metrics import BLOCKS, flat_metrics
 from reports.stored.journal import Outcome
 from reports.study.cells import Cell
 from reports.study.traces import open_stored, with_times
-from simulator.errors import UsageError
-from simulator.percentiles import complement, least_requests
-from simulator.records import FINISHED
+from simulator.base.errors import UsageError
+from simulator.results.percentiles import complement, least_requests
+from simulator.results.records import FINISHED
 
 if TYPE_CHECKING:
-    from simulator.result import Result
+    from simulator.results.result import Result
 
 Float64 = NDArray[np.float64]
 Sums = tuple[Float64, Float64]

@@ -12,7 +12,7 @@ from reports.capacity.search import Found
 from reports.capacity.searching import Searching
 from reports.capacity.target import metric_named
 from reports.capacity.variations import Variation, variations
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
 
 Item = dict[str, Any]
 

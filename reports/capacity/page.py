@@ -34,8 +34,8 @@ from reports.page.panel import Panel
 from reports.palette import GREY, Look
 from reports.profile.page import KINDS, LOSSY_MEANS
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
-from simulator.files import write_text
-from simulator.units import format_bytes, format_count, format_seconds
+from simulator.base.files import write_text
+from simulator.base.units import format_bytes, format_count, format_seconds
 
 JSON, PAGE = "capacity.json", "capacity.html"
 MOST_ROWS = 500

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.study.settings import read_settings
-from simulator.errors import UsageError, did_you_mean, printable
+from simulator.base.errors import UsageError, did_you_mean, printable
 
 GIB = 1 << 30
 HOUR_SECONDS = 3600.0

@@ -9,7 +9,7 @@ from reports.capacity.answers import Answer
 from reports.capacity.beyond import help_words, nearest_words, server_words
 from reports.capacity.target import metric_named
 from reports.results.overload import RULE
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
 
 MOST_LISTED = 6
 

@@ -12,7 +12,7 @@ import msgspec
 from reports.capacity.target import metric_named
 from reports.documents import Amount, Count, Number, Share, Text, Whole
 from reports.statistics import Method
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 ProfileKind = Literal["measured", "composed", "analytic", "toy"]
 Limit = Annotated[float, msgspec.Meta(gt=0, le=1e15)]

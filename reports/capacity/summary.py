@@ -22,7 +22,7 @@ from reports.capacity.target import Metric, metric_named
 from reports.console import print_line, print_table
 from reports.results.metrics import load_of_row
 from reports.results.overload import busy
-from simulator.units import format_bytes, format_seconds
+from simulator.base.units import format_bytes, format_seconds
 
 HEAD = (
     "policies",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal
 
-from simulator.errors import UsageError, did_you_mean, printable
-from simulator.percentiles import level_of, percentile_name
-from simulator.units import format_seconds, parse_seconds
+from simulator.base.errors import UsageError, did_you_mean, printable
+from simulator.base.units import format_seconds, parse_seconds
+from simulator.results.percentiles import level_of, percentile_name
 
 Unit = Literal["seconds", "share", "rate", "dollars"]
 

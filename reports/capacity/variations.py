@@ -18,7 +18,7 @@ from reports.study.scenario import profile_named
 from reports.study.sections import DEFAULT_RATE, Arrivals
 from reports.study.traces import open_stored
 from reports.study.traffic import GENERATED_RATE, keeps_times, process_of, traffic_of
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 MORE, LESS = 1.2, 0.8
 _LENGTHS = ("tokens_median", "_tokens")
@@ -136,7 +136,7 @@ def _bigger(cell: Cell, _: Workshop) -> tuple[Cell, str]:
     """Take the next larger model, on the same GPU."""
     from calibration.catalogue import profile_names
     from calibration.gpus import GPUS
-    from simulator.model import MODELS
+    from simulator.costs.geometry import MODELS
 
     profile = profile_named(cell.study.model.profile)
     sizes = {name: g.parameters for name, g in MODELS.items() if g.feed_forward is not None}

@@ -19,7 +19,7 @@ from reports.charts.positions import distances, distances_by_label, kinds_stored
 from reports.charts.theme import CONFIG
 from reports.results.comparison import compare
 from reports.results.points import MOST_SERIES, World
-from simulator.files import whole_file
+from simulator.base.files import whole_file
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,8 +16,8 @@ import polars as pl
 from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
 from reports.palette import FATES, GREY
 from reports.statistics import CLAIMS
-from simulator.records import LOSSES
-from simulator.units import format_count
+from simulator.base.units import format_count
+from simulator.results.records import LOSSES
 
 if TYPE_CHECKING:
     from reports.results.points import Point, World

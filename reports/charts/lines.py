@@ -20,7 +20,7 @@ from reports.charts.theme import (
     series_encodings,
 )
 from reports.palette import GREY
-from simulator.units import format_bytes, format_count, format_seconds
+from simulator.base.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from reports.results.points import Point, World

@@ -21,7 +21,7 @@ from reports.charts.theme import IS_LIT, PALE, WIDTH, lit
 from reports.palette import GREY
 from reports.results.positions.columns import COUNTS, KINDS, LABELS, OCTAVES
 from reports.results.positions.histograms import ends
-from simulator.units import format_count
+from simulator.base.units import format_count
 
 if TYPE_CHECKING:
     from reports.results.points import Point, World

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 OUTPUTS = {"--out": "DIR", "--page": "PAGE.html"}

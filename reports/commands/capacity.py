@@ -36,7 +36,7 @@ from reports.commands.sweep import (
     refuse_nothing_given,
 )
 from reports.console import Progress, print_json, say, told_minutes
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.capacity.finding import Question

@@ -11,7 +11,7 @@ import typer
 
 from reports.commands.options import Json
 from reports.console import print_json, print_line, say
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from reports.results.margins import Margins
@@ -98,7 +98,7 @@ def compare(
 def _margins(points: str | None, times: str | None) -> Margins:
     """Return the margins that two flags state; UsageError for one that is none."""
     from reports.results.margins import Margins
-    from simulator.units import parse_share
+    from simulator.base.units import parse_share
 
     usual = Margins()
     try:

@@ -25,8 +25,8 @@ from reports.commands.options import (
 )
 from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
 from reports.console import Progress, print_json, say
-from simulator.bounds import MAX_BUDGET
-from simulator.errors import UsageError, printable
+from simulator.base.bounds import MAX_BUDGET
+from simulator.base.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from reports.study.settings import Settings

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from reports.console import print_line
-from simulator.errors import UsageError, did_you_mean, printable
+from simulator.base.errors import UsageError, did_you_mean, printable
 
 KINDS = ("comparison", "capacity", "drift")
 
@@ -46,7 +46,7 @@ def _as_word(name: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    from simulator.files import write_text
+    from simulator.base.files import write_text
 
     if path.exists() or path.is_symlink():
         raise UsageError(f"{printable(str(path))}: is there already, and is left as it is")

@@ -10,8 +10,8 @@ import typer
 from reports.commands.options import Json
 from reports.console import print_json, print_table, say
 from reports.results.summary import share
-from simulator.errors import UsageError
-from simulator.units import format_bytes, parse_bytes
+from simulator.base.errors import UsageError
+from simulator.base.units import format_bytes, parse_bytes
 
 if TYPE_CHECKING:
     from policies.objects import ObjectResult

@@ -12,8 +12,8 @@ from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.console import print_json, say
-from simulator.bounds import MAX_BUDGET
-from simulator.errors import DataError, UsageError, printable
+from simulator.base.bounds import MAX_BUDGET
+from simulator.base.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
     from reports.place.law_file import DepthLaw
@@ -151,7 +151,7 @@ def _question(
 
 def _price(text: str) -> tuple[float, bool]:
     """Return a price, and whether it is in seconds."""
-    from simulator.units import parse_seconds
+    from simulator.base.units import parse_seconds
 
     try:
         amount = float(text)
@@ -171,6 +171,6 @@ def _price(text: str) -> tuple[float, bool]:
 def _potential(profile: str, length: int) -> Any:
     from calibration.catalogue import open_profile
     from policies.placement.seconds import saved_seconds
-    from simulator.cost import CostModel
+    from simulator.costs.cost_model import CostModel
 
     return saved_seconds(CostModel(open_profile(profile)), length)

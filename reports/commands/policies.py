@@ -39,7 +39,7 @@ def policies(
 
 
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:
-    from simulator.parameters import REQUIRED
+    from simulator.base.parameters import REQUIRED
 
     told = info.documentation
     rows = [(info.kind, info.usage), ("what it does", _summary(info))]
@@ -53,7 +53,7 @@ def _details(info: PolicyInfo) -> list[tuple[str, str]]:
 
 
 def _plain(info: PolicyInfo) -> dict[str, Any]:
-    from simulator.parameters import REQUIRED
+    from simulator.base.parameters import REQUIRED
 
     return {
         "kind": info.kind,

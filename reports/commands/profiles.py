@@ -11,12 +11,12 @@ import typer
 from reports.commands.again import typed_again
 from reports.commands.options import Json
 from reports.console import print_json, print_line, print_table, say
-from simulator.errors import UsageError
-from simulator.units import format_bytes, format_seconds
+from simulator.base.errors import UsageError
+from simulator.base.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from calibration.catalogue import ProfileRow
-    from simulator.profile import Profile
+    from simulator.costs.profile import Profile
 
 SHOW = "show"
 

@@ -23,15 +23,15 @@ from reports.commands.options import (
 )
 from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, GridFlags, TrafficFlags
 from reports.console import Progress, print_json, print_line, say
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.running.tick import Tick
     from reports.study.cells import Cell
     from reports.study.sections import Study
     from reports.study.settings import Settings
-    from simulator.result import Result
-    from simulator.trace import Trace
+    from simulator.results.result import Result
+    from simulator.trace.trace import Trace
 
 File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study of one cell.")]
 

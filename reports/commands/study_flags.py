@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from reports.commands import completing
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 Given = dict[str, tuple[str, Any]]  # flag -> key of a study file, value
 Texts = list[str] | None

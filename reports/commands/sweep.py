@@ -28,7 +28,7 @@ from reports.commands.options import (
 )
 from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags, words
 from reports.console import Progress, print_json, print_line, say, told_minutes
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.running.sweep import SweepReport

@@ -22,7 +22,7 @@ from policies.placement.support import expected_saving
 from reports.drift.laws import Float64, Int64, deepest, distances
 from reports.drift.planning import Plans
 from reports.drift.windows import Windows
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 
 RECOVERED = 0.95  # of what the best plan saves
 

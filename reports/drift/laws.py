@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -11,10 +11,10 @@ import numpy as np
 from policies.placement.optimal import Optimal
 from policies.placement.views import Plan
 from reports.drift.laws import Int64
-from simulator.entry import KvRun
-from simulator.errors import UsageError, printable
-from simulator.parameters import create_named, parameters_of, read_values
-from simulator.protocols import Law, Overlap, Prefix
+from simulator.base.errors import UsageError, printable
+from simulator.base.parameters import create_named, parameters_of, read_values
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Law, Overlap, Prefix
 
 PLACER = "optimal"
 _NOTHING = Law(np.empty(0, np.int64), np.empty(0))

@@ -26,8 +26,8 @@ from reports.drift.windows import FEWEST_WINDOWS, Windows
 from reports.files import write_json
 from reports.stored.records_folder import refuse_foreign
 from reports.stored.sweep_documents import SweptStudy
-from simulator.errors import DataError, UsageError, printable
-from simulator.files import escaped_quoted, write_text
+from simulator.base.errors import DataError, UsageError, printable
+from simulator.base.files import escaped_quoted, write_text
 
 SERIES, JSON, PAGE = "series.json", "drift.json", "report.html"
 FILES = (SERIES, JSON, PAGE, "charts")

@@ -24,8 +24,8 @@ from reports.study.cells import expand
 from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.version import version
-from simulator.errors import SettingError, UsageError, printable
-from simulator.protocols import Law
+from simulator.base.errors import SettingError, UsageError, printable
+from simulator.plugins.protocols import Law
 
 CLAIRVOYANT = "clairvoyant"
 LEARNT = 200  # requests that warm up at least: a law cannot be planned for before it was seen

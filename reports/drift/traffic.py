@@ -13,11 +13,11 @@ from reports.drift.windows import Windows
 from reports.study.sections import Study
 from reports.study.traces import load_trace
 from reports.study.traffic import Traffic, traffic_of
-from simulator.errors import DataError, printable
-from simulator.protocols import Law
+from simulator.base.errors import DataError, printable
+from simulator.plugins.protocols import Law
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

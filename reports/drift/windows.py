@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reports.drift.laws import Int64
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 MOST_WINDOWS = 40
 FEWEST_WINDOWS = 4  # after the warm-up

@@ -10,7 +10,7 @@ from reports.results.metrics import load_of_row
 from reports.results.overload import busy
 from reports.results.points import Point, World
 from reports.statistics import Estimate
-from simulator.units import format_bytes, format_count, format_seconds
+from simulator.base.units import format_bytes, format_count, format_seconds
 
 MOST_TIED = 4
 

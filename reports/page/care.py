@@ -10,7 +10,7 @@ from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
 from reports.results.overload import RULE
 from reports.results.points import Point, World
 from reports.statistics import MOST_WARMUP_SHARE
-from simulator.units import format_count
+from simulator.base.units import format_count
 
 _PROFILES = {
     "composed": "was composed from timings of single operators, not measured end to end",

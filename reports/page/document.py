@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from reports.charts.lint import checked
 from reports.charts.theme import CONFIG
 from reports.page.tables import packed
-from simulator.files import escaped
+from simulator.base.files import escaped
 
 SCRIPTS = ("charts", "table", "light", "range", "save")  # in the order of what they use
 

@@ -13,8 +13,8 @@ from reports.results.metrics import load_of_row
 from reports.results.overload import busy
 from reports.results.points import Point, World
 from reports.statistics import Estimate
-from simulator.percentiles import USUAL, level_of, too_few
-from simulator.units import format_bytes, format_count, format_seconds
+from simulator.base.units import format_bytes, format_count, format_seconds
+from simulator.results.percentiles import USUAL, level_of, too_few
 
 
 @dataclass(frozen=True, slots=True)

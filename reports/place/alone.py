@@ -7,10 +7,10 @@ import numpy as np
 from policies.placement import PLACERS
 from policies.registry import canonical, create
 from reports.place.law_file import DepthLaw
-from simulator.entry import KvRun
-from simulator.errors import UsageError
-from simulator.parameters import parameters_of
-from simulator.protocols import Overlap, Placer, Prefix
+from simulator.base.errors import UsageError
+from simulator.base.parameters import parameters_of
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Overlap, Placer, Prefix
 
 MOST_POSITIONS = 1_000_000
 LESSONS = 1_000

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 DEEPEST = 2**53
 PARQUET = b"PAR1"
@@ -183,7 +183,7 @@ def _parquet_rows(path: Path) -> list[Row]:
 
 
 def _json_rows(path: Path) -> list[Row]:
-    from simulator.json_file import read_json
+    from simulator.base.json_file import read_json
 
     data = read_json(path, "a histogram")
     if isinstance(data, dict):

@@ -13,7 +13,7 @@ from reports.palette import GREY, VERMILLION
 from reports.place.charts import MOST_STEPS, savings_curve, staircase
 from reports.place.summary import listed, theory, tokens
 from reports.version import version
-from simulator.files import write_text
+from simulator.base.files import write_text
 
 if TYPE_CHECKING:
     from reports.place.law_file import DepthLaw

@@ -16,7 +16,7 @@ from policies.placement.support import Potential, expected_saving, support_of
 from reports.place.alone import placed, takes_budget
 from reports.place.law_file import DepthLaw
 from reports.place.theory import bounds, elbow, hold_out, uniform
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 MOST_CELLS = 50_000_000  # of the solver's table: 600 MB
 MOST_PLACED = 512  # budgets for which a placer other than the solvers is asked one by one

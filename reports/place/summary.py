@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reports.console import print_table
-from simulator.units import format_seconds
+from simulator.base.units import format_seconds
 
 MOST_POSITIONS = 24
 MOST_BUDGETS = 20

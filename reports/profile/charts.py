@@ -12,10 +12,10 @@ from reports.charts.curves import Axis, band, curves, level
 from reports.charts.theme import HEIGHT, WIDTH
 from reports.palette import BLUE, GREEN, GREY, ORANGE, VERMILLION
 from reports.profile.summary import Landmarks, own_band, residuals
-from simulator.cost import CostModel
+from simulator.costs.cost_model import CostModel
 
 if TYPE_CHECKING:
-    from simulator.profile import Profile
+    from simulator.costs.profile import Profile
 
 MOST_POINTS = 4_000
 TOKENS = ",.3~s"

@@ -16,12 +16,12 @@ from reports.palette import BLUE
 from reports.profile.charts import context_colours, profile_charts, suffix_colours
 from reports.profile.summary import summary
 from reports.version import version
-from simulator.errors import UsageError, printable
-from simulator.files import write_text
-from simulator.units import format_bytes, format_seconds
+from simulator.base.errors import UsageError, printable
+from simulator.base.files import write_text
+from simulator.base.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from simulator.profile import Profile
+    from simulator.costs.profile import Profile
 
 KINDS = {
     "measured": "was measured: timings of the model itself on the named hardware",

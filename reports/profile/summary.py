@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator.cost import CostModel
-from simulator.profile import drawn
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simulator.profile import Profile
+    from simulator.costs.profile import Profile
 
 _MICRO = 1e-6
 SHOWN_N = (1, 64, 65, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)

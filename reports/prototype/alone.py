@@ -16,7 +16,7 @@ from reports.prototype.files import write_measured
 from reports.prototype.run import measure
 from reports.prototype.setup import Setup
 from reports.prototype.summary import summary_lines
-from simulator.errors import MilepostError, UsageError, printable
+from simulator.base.errors import MilepostError, UsageError, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from calibration.prototype.served import write_run
 from reports.files import make_folder
-from simulator.files import write_text
-from simulator.profile import profile_to_json
+from simulator.base.files import write_text
+from simulator.costs.profile import profile_to_json
 
 if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
-    from simulator.profile import Profile
+    from simulator.costs.profile import Profile
 
 RUN_FILE, PAGE_FILE, PROFILE_FILE = "prototype.json", "prototype.html", "profile.json"
 

@@ -12,8 +12,8 @@ from reports.page.panel import Panel, described
 from reports.prototype.charts import COLOURS, KINDS, drawn_every, prototype_charts
 from reports.prototype.summary import cautions, passes_apart
 from reports.version import version
-from simulator.files import write_text
-from simulator.units import format_bytes, format_count, format_seconds
+from simulator.base.files import write_text
+from simulator.base.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reports.prototype.setup import Setup, built, check, profile_of, rules_of, trace_of
-from simulator.units import format_bytes, parse_capacity
+from simulator.base.units import format_bytes, parse_capacity
 
 if TYPE_CHECKING:
     from calibration.prototype.run import Outcome
     from calibration.prototype.served import PrototypeRun, Served
     from calibration.prototype.site import Site
-    from simulator.profile import Profile
-    from simulator.trace import Trace
+    from simulator.costs.profile import Profile
+    from simulator.trace.trace import Trace
 
 CLOCKS = {
     "cpu": "processor time, a reference pass beside each",

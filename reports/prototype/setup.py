@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.bounds import MAX_SEED
-from simulator.errors import UsageError, printable
-from simulator.units import parse_capacity, refuse_bare
+from simulator.base.bounds import MAX_SEED
+from simulator.base.errors import UsageError, printable
+from simulator.base.units import parse_capacity, refuse_bare
 
 if TYPE_CHECKING:
     from calibration.prototype.rules import Rules
     from calibration.prototype.site import Site
-    from simulator.profile import Profile
-    from simulator.trace import Trace
+    from simulator.costs.profile import Profile
+    from simulator.trace.trace import Trace
 
 # Short enough for the toy model on a CPU; misses, cuts, replays and suffixes all occur.
 GENERATOR = (

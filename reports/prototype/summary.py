@@ -9,7 +9,7 @@ from typing import Any
 from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
 from calibration.prototype.served import PrototypeRun
 from reports.console import print_line, print_table
-from simulator.units import format_bytes, format_seconds
+from simulator.base.units import format_bytes, format_seconds
 
 HEAD = ("", "requests", "simulated", "measured", "bias", "median", "|error|", "worst")
 

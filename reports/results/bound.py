@@ -25,16 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.study.traces import counted_from, open_stored
-from simulator.file_memory import remembered
-from simulator.grid import Grid
-from simulator.records import FINISHED
-from simulator.world import Sizes
+from simulator.base.file_memory import remembered
+from simulator.plugins.context import Sizes
+from simulator.results.records import FINISHED
+from simulator.trace.grid import Grid
 
 if TYPE_CHECKING:
     from policies.placement.holding import ResumeOptions
-    from simulator.result import Result
+    from simulator.results.result import Result
     from simulator.simulation import Scenario
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 Int64 = NDArray[np.int64]
 ROUNDING_TOKENS = 1e-3  # of a sum of float64

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.results.metrics import BLOCK_COLUMNS
 from reports.results.positions.columns import BIN_COLUMNS, LABELS, WORDS
-from simulator.files import escaped
+from simulator.base.files import escaped
 
 if TYPE_CHECKING:
     import polars as pl

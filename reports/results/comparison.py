@@ -15,7 +15,7 @@ from reports.results.margins import Margins
 from reports.results.marks import marks_in
 from reports.results.points import UNBOUNDED, Point, Series, World, looks_of
 from reports.statistics import Estimate, corrected
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from simulator.result import Result
-    from simulator.trace import Trace
+    from simulator.results.result import Result
+    from simulator.trace.trace import Trace
 
 Floats = NDArray[np.float64]
 _SESSIONS_COUNT = 0.1  # of the tokens; where fewer are in sessions these do not matter

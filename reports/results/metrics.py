@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.results.overload import FIGURES
-from simulator.records import LOSSES
+from simulator.results.records import LOSSES
 
 if TYPE_CHECKING:
-    from simulator.result import Result
+    from simulator.results.result import Result
 
 BLOCKS = 64
 
@@ -34,8 +34,8 @@ def flat_metrics(
 
     The load of the server is in `offered_load`, `offered_load_nothing_saved` and
     `offered_load_last_half` (seconds of work that arrive per second), `server_utilisation` (a share
-    of 1), `wait_last_quarter_seconds` and `queue_grows`, as `simulator.load.Load` has them; None
-    for the instant server.
+    of 1), `wait_last_quarter_seconds` and `queue_grows`, as `simulator.results.load.Load` has
+    them; None for the instant server.
     """
     summary = result.summary(warmup_share, percentile_names)
     ttft, checkpoints, kv = summary["ttft_seconds"], summary["checkpoints"], summary["kv"]

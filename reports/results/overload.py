@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulator.units import format_seconds
+from simulator.base.units import format_seconds
 
 FIGURES = (
     "offered_load_nothing_saved",

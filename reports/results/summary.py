@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from reports.console import print_table
 from reports.results.overload import load_words
-from simulator.percentiles import too_few
-from simulator.units import format_bytes, format_seconds
+from simulator.base.units import format_bytes, format_seconds
+from simulator.results.percentiles import too_few
 
 if TYPE_CHECKING:
     from reports.study.sections import Study

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from reports.running.tasks import Task, guarded
 from reports.stored.journal import Outcome
 from reports.version import version, versions
-from simulator.errors import UsageError, printable
-from simulator.installing import install_hint
+from simulator.base.errors import UsageError, printable
+from simulator.base.installing import install_hint
 
 if TYPE_CHECKING:
     from distributed import Client

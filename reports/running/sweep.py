@@ -27,16 +27,16 @@ from reports.study.traces import (
     store_trace,
     with_times,
 )
-from simulator.file_memory import remembered
-from simulator.files import remove_leftovers
+from simulator.base.file_memory import remembered
+from simulator.base.files import remove_leftovers
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simulator.result import Result
+    from simulator.results.result import Result
     from simulator.simulation import Scenario
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 Progress = Callable[[int, int], None]
 Outcomes = list[tuple[Cell, Outcome]]

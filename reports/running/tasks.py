@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from reports.stored.journal import Outcome
-from simulator.errors import MilepostError, printable
+from simulator.base.errors import MilepostError, printable
 
 
 class Task(Protocol):

@@ -10,10 +10,10 @@ from reports.study.clock import coarse_tick_seconds, ticks_of
 from reports.study.scenario import build_scenario
 from reports.study.sections import Study
 from reports.study.traces import with_times
-from simulator.units import format_seconds
+from simulator.base.units import format_seconds
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 JITTER_SEED = 1
 

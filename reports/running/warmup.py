@@ -19,10 +19,10 @@ from reports.stored.journal import Outcome
 from reports.study.cells import Cell, cell_of
 from reports.study.sections import AUTO, Study
 from reports.study.traces import trace_key
-from simulator.records import FINISHED
+from simulator.results.records import FINISHED
 
 if TYPE_CHECKING:
-    from simulator.result import Result
+    from simulator.results.result import Result
 
 _STEPS = 1000
 

@@ -22,8 +22,8 @@ from reports.study.sections import Study
 from reports.study.settings import to_toml
 from reports.study.traces import TraceFacts
 from reports.study.workload_grid import source_name
-from simulator.errors import DataError, UsageError, printable
-from simulator.files import write_text
+from simulator.base.errors import DataError, UsageError, printable
+from simulator.base.files import write_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,8 +23,8 @@ from typing import Any
 
 from reports.console import say
 from reports.files import make_folder, write_json
-from simulator.errors import DataError, UsageError, printable
-from simulator.files import remove_leftovers, unwritable
+from simulator.base.errors import DataError, UsageError, printable
+from simulator.base.files import remove_leftovers, unwritable
 
 SCHEMA_VERSION = 1
 

@@ -19,14 +19,14 @@ from reports.files import (
 from reports.study.sections import Study
 from reports.study.settings import to_toml
 from reports.version import version, versions
-from simulator.errors import UsageError, printable
-from simulator.files import remove_leftovers, unwritable, write_text
+from simulator.base.errors import UsageError, printable
+from simulator.base.files import remove_leftovers, unwritable, write_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from simulator.result import Result
-    from simulator.trace import Trace
+    from simulator.results.result import Result
+    from simulator.trace.trace import Trace
 
 SCHEMA_VERSION = 1
 POSITIONS = "checkpoint_positions"
@@ -107,7 +107,7 @@ def provenance(study: Study, trace: Trace) -> dict[str, Any]:
     """Return what a run was made of and with; `prompts_sha256` is that of the prefix tree."""
     from reports.study.scenario import profile_named
     from reports.study.traces import file_sha256
-    from simulator.profile import profile_to_json
+    from simulator.costs.profile import profile_to_json
 
     source = study.workload.trace
     prompts = hashlib.sha256()

@@ -13,8 +13,8 @@ from reports.documents import Count, Share, Text, Whole
 from reports.results.columns import known_type
 from reports.results.metrics import BLOCK_COLUMNS
 from reports.results.positions.columns import BIN_COUNTS, BINS, LABEL_BINS, LABELS
-from simulator.errors import DataError
-from simulator.records import LOSSES
+from simulator.base.errors import DataError
+from simulator.results.records import LOSSES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from typing import Any
 
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
-from simulator.errors import UsageError
-from simulator.units import BARE, format_bytes
+from simulator.base.errors import UsageError
+from simulator.base.units import BARE, format_bytes
 
 
 def page_bytes(study: Study) -> int:

@@ -28,7 +28,7 @@ from reports.study.workload_grid import (
     without_replaced,
 )
 from reports.version import version
-from simulator.errors import DataError, SettingError, UsageError, printable
+from simulator.base.errors import DataError, SettingError, UsageError, printable
 
 if TYPE_CHECKING:
     from simulator.simulation import Scenario

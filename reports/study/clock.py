@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reports.study.sections import Study
-from simulator.errors import printable
+from simulator.base.errors import printable
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 
 def coarse_tick_seconds(trace: Trace) -> float | None:

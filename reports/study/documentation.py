@@ -147,6 +147,6 @@ def _parameters(docstring: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    from simulator.files import write_text
+    from simulator.base.files import write_text
 
     write_text(Path(sys.argv[1]) if len(sys.argv) > 1 else FILE, document())

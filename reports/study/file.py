@@ -26,7 +26,7 @@ from reports.study.sections import (
 )
 from reports.study.settings import Settings
 from reports.study.workload_grid import WORKLOADS
-from simulator.errors import UsageError, did_you_mean, printable
+from simulator.base.errors import UsageError, did_you_mean, printable
 
 
 def parse_study(settings: Settings) -> Study:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reports.study.settings import Settings
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 MEMBER = "workload.generator."  # of a mixture: what follows is the name of a generator
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reports.study.settings import Settings
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 FLAG = "--placer"
 BASELINE = "study.baseline"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reports.study.settings import Settings
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 _KINDS = ("placer", "eviction", "admission")
 

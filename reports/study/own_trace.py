@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 
 if TYPE_CHECKING:
     from reports.study.settings import Settings

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reports.study.sections import Study
-from simulator.errors import SettingError, UsageError
-from simulator.file_memory import remembered
+from simulator.base.errors import SettingError, UsageError
+from simulator.base.file_memory import remembered
 
 if TYPE_CHECKING:
-    from simulator.profile import Profile
+    from simulator.costs.profile import Profile
     from simulator.simulation import Scenario
 
 
@@ -74,7 +74,7 @@ def profile_text(name: str, draw: int | None = None) -> str:
 
 @remembered(maxsize=128)
 def _text(file: str, name: str, draw: int | None) -> str:
-    from simulator.profile import profile_to_json
+    from simulator.costs.profile import profile_to_json
 
     del file  # that whose changes matter
     return profile_to_json(profile_named(name, draw))
@@ -83,7 +83,7 @@ def _text(file: str, name: str, draw: int | None) -> str:
 @remembered(maxsize=128)
 def _opened(file: str, name: str, draw: int | None) -> Profile:
     from calibration.catalogue import open_profile
-    from simulator.profile import drawn
+    from simulator.costs.profile import drawn
 
     del file  # that whose changes matter
     try:

@@ -14,20 +14,20 @@ from reports.study.generated import (
 )
 from reports.study.settings import replace_path, replace_profile_path, replace_text_file
 from reports.study.workload_grid import absolute_traces
-from simulator.bounds import (
+from simulator.base.bounds import (
     MAX_BLOCK_TOKENS,
     MAX_RATE_PER_SECOND,
     MAX_SEED,
     MIN_RATE_PER_SECOND,
 )
-from simulator.errors import MilepostError, SettingError, UsageError
-from simulator.percentiles import USUAL, percentile_name, with_usual
-from simulator.units import (
+from simulator.base.errors import MilepostError, SettingError, UsageError
+from simulator.base.units import (
     LARGEST_SECONDS,
     parse_capacity,
     parse_seconds,
     parse_share,
 )
+from simulator.results.percentiles import USUAL, percentile_name, with_usual
 from workloads.options import (
     CachedTokens,
     OnBadLine,

@@ -13,8 +13,8 @@ from typing import Any
 
 from reports.study.lines import lines_of
 from reports.study.own_trace import with_own_trace
-from simulator.errors import SettingError, UsageError, printable
-from simulator.files import escaped_quoted
+from simulator.base.errors import SettingError, UsageError, printable
+from simulator.base.files import escaped_quoted
 
 FILE_LIMIT_BYTES = 1 << 20
 _PATHS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
-from simulator.errors import printable
-from simulator.trace import Trace
+from simulator.base.errors import printable
+from simulator.trace.trace import Trace
 
 
 def model_template(study: Study) -> str:

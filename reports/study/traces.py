@@ -18,9 +18,9 @@ from reports.study.template import (
     with_template_warning,
 )
 from reports.study.traffic import keeps_times, process_of, traffic_of
-from simulator.errors import DataError, SettingError, printable
-from simulator.file_memory import remembered
-from simulator.trace import Trace
+from simulator.base.errors import DataError, SettingError, printable
+from simulator.base.file_memory import remembered
+from simulator.trace.trace import Trace
 
 STORE_VERSION = 2  # raise when an importer or the generator gives other bytes than before
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from reports.study.generated import generator_fields
 from reports.study.sections import Study
-from simulator.errors import SettingError
+from simulator.base.errors import SettingError
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
     from workloads.arrivals import ArrivalProcess, Recorded
     from workloads.drift import Drift
     from workloads.synthetic import Generator

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.study.settings import Settings, flatten
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 WORKLOADS = "workload"  # the key of the grid whose values are whole workloads
 _SOURCES = ("trace", "generator", "builtin")

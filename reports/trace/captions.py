@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reports.trace.charts import span_name
-from simulator.units import format_count, format_seconds
+from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:
     from workloads.inspection import Inspection

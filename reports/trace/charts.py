@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reports.charts.curves import Axis, Curve, band, curves, level
 from reports.charts.theme import clock_unit
 from reports.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
-from simulator.units import format_count
+from simulator.base.units import format_count
 
 if TYPE_CHECKING:
     import altair as alt

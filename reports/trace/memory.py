@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simulator.units import format_bytes, format_count
+from simulator.base.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from simulator.profile_schema import Profile
+    from simulator.costs.schema import Profile
     from workloads.inspection import Inspection
     from workloads.inspection.working_set import WorkingSet
 

@@ -21,8 +21,8 @@ from reports.trace.charts import (
     working_set_colours,
 )
 from reports.version import version
-from simulator.files import write_text
-from simulator.units import format_count, format_seconds
+from simulator.base.files import write_text
+from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:
     from reports.trace.memory import Memory

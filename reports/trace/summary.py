@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reports.console import print_table
 from reports.results.summary import share
-from simulator.units import format_count, format_seconds
+from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:
     from reports.trace.memory import Memory

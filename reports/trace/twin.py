@@ -10,11 +10,11 @@ import numpy as np
 from reports.console import print_table
 from reports.study.scenario import build_scenario
 from reports.study.sections import Cache, Policy, Server, Study
+from simulator.base.units import format_bytes
 from simulator.simulation import simulate
-from simulator.units import format_bytes
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 PLACERS = ("dense", "last")
 CLOSE_POINTS = 3.0  # beyond which a twin is said not to stand for the original

@@ -15,7 +15,7 @@ from reports.stored.artefacts import PLAIN_COLUMNS, read_artefacts
 from reports.study.settings import flatten
 from reports.two_runs.measures import Measure
 from reports.two_runs.outcome import Compared
-from simulator.errors import DataError, UsageError, printable
+from simulator.base.errors import DataError, UsageError, printable
 
 _NOT_TOLD = ("command", "failed", "title", "trace.notes")
 

@@ -18,8 +18,8 @@ from reports.two_runs.measures import USUAL, Measure, measures_named
 from reports.two_runs.outcome import USUAL_MARGINS, TwoRuns, judged
 from reports.two_runs.requests import common_requests, paired_figures, unpaired_figures
 from reports.two_runs.run_folder import Columns, Run, open_run
-from simulator.errors import UsageError, printable
-from simulator.records import LOSSES
+from simulator.base.errors import UsageError, printable
+from simulator.results.records import LOSSES
 
 
 def compare_folders(

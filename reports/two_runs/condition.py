@@ -10,9 +10,9 @@ from typing import Literal
 
 from reports.two_runs.measures import MEASURES, Measure, measures_named
 from reports.two_runs.outcome import Compared, TwoRuns
-from simulator.errors import UsageError, printable
-from simulator.percentiles import least_requests
-from simulator.units import parse_seconds
+from simulator.base.errors import UsageError, printable
+from simulator.base.units import parse_seconds
+from simulator.results.percentiles import least_requests
 
 _TEXT = re.compile(
     r"\s*(?P<name>[\w.]+)\s*(?P<sense>[<>])\s*(?P<sign>[+-]?)\s*"

@@ -12,7 +12,7 @@ import msgspec
 from reports.documents import Number, Share, Text, Whole
 from reports.statistics import Method
 from reports.two_runs.measures import measures_named
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 Place = dict[Text, Any]  # of JSON: what the grid varies
 CAPACITY = "cache.capacity"

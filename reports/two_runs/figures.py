@@ -13,8 +13,8 @@ from reports.results.metrics import BLOCKS
 from reports.statistics import Quantile, Ratio
 from reports.two_runs.measures import Measure
 from reports.two_runs.run_folder import TIMES, Columns
-from simulator.percentiles import least_requests
-from simulator.records import FINISHED
+from simulator.results.percentiles import least_requests
+from simulator.results.records import FINISHED
 
 Unit = Literal["time", "sessions", "documents"]
 UNITS: tuple[Unit, ...] = ("time", "sessions", "documents")

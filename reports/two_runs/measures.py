@@ -10,9 +10,9 @@ from typing import Literal, cast
 from reports.results.evidence import Metric
 from reports.results.margins import Margins
 from reports.statistics import Estimate
-from simulator.errors import UsageError, did_you_mean, printable
-from simulator.percentiles import level_of, percentile_name
-from simulator.units import format_seconds
+from simulator.base.errors import UsageError, did_you_mean, printable
+from simulator.base.units import format_seconds
+from simulator.results.percentiles import level_of, percentile_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from reports.two_runs.figures import Parts, Unit, figure, memory_of, parts_of, s
 from reports.two_runs.measures import Measure
 from reports.two_runs.outcome import Compared
 from reports.two_runs.run_folder import Columns, Run
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 
 def common_requests(a: Run, b: Run) -> tuple[Columns, Columns]:

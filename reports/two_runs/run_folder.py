@@ -14,8 +14,8 @@ from reports.documents import Text, read_document
 from reports.results.marks import COLUMN, marks_in
 from reports.stored.records_folder import SCHEMA_VERSION
 from reports.study.settings import flatten
-from simulator.errors import DataError, UsageError, printable
-from simulator.records import LOSSES
+from simulator.base.errors import DataError, UsageError, printable
+from simulator.results.records import LOSSES
 
 if TYPE_CHECKING:
     import polars as pl

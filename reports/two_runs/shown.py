@@ -11,7 +11,7 @@ from reports.results.summary import LOSS_WORDS
 from reports.statistics import CLAIMS, Verdict
 from reports.two_runs.condition import Condition
 from reports.two_runs.outcome import Compared, TwoRuns
-from simulator.units import format_bytes
+from simulator.base.units import format_bytes
 
 MOST_ROWS = 60
 HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")

@@ -15,7 +15,7 @@ from reports.two_runs.measures import measures_named
 from reports.two_runs.outcome import Change, Compared, TwoRuns
 from reports.two_runs.shown import as_json
 from reports.version import version
-from simulator.files import write_text
+from simulator.base.files import write_text
 
 SCHEMA_VERSION = 1
 JSON, PAGE = "compare.json", "compare.html"

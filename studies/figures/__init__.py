@@ -22,8 +22,9 @@ docs/calibration.md, docs/prototype.md and studies/paper/README.md (fits, errors
 calibrations and prototypes); how long studies and commands take, in README, docs and headers.
 
 Not made here yet, though commands make them: docs/capacity.md on random queues (the tests of
-`simulator/load.py` hold the rule); docs/placement.md, the tree plans and times of section 4, the
-published logs of section 7 (tests hold them), `fifo` and small caches under "Read with care";
+`simulator/results/load.py` hold the rule); docs/placement.md, the tree plans and times of section
+4, the published logs of section 7 (tests hold them), `fifo` and small caches under "Read with
+care";
 docs/statistics.md, the table on coverage (made by `python -m studies.coverage`);
 docs/workloads.md, the counts of texts below the table on twins and the tokens of the stand-in
 tokenizer; whether a pair of policies that README does not show is better in the whole grids of

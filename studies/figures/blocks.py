@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from simulator.files import write_text
+from simulator.base.files import write_text
 from studies.figures.parts import ROOT
 from studies.figures.rendering import TEMPLATES, parts_of, rendered
 

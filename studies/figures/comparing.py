@@ -10,7 +10,7 @@ from pathlib import Path
 from reports.across.overview import overview_of
 from reports.capacity.sentences import headline
 from reports.capacity.summary import said_of
-from simulator.files import write_text
+from simulator.base.files import write_text
 from studies.figures.gallery import capacity_figures
 from studies.figures.parts import ROOT, Figures, Part, Workplace
 from studies.figures.sweeps import reasons, sentences_of, worlds_of

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from reports.results.points import Point, World
-from simulator.files import write_text
+from simulator.base.files import write_text
 from studies.figures.parts import Figures, Part, Workplace
 from studies.figures.sweeps import less, worlds_of
 

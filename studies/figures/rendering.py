@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
 from reports.drift.sentences import percent, points
 from reports.results.summary import LOSS_WORDS
 from reports.statistics import Estimate
-from simulator.units import format_bytes, format_count, format_seconds
+from simulator.base.units import format_bytes, format_count, format_seconds
 
 TEMPLATES = Path(__file__).parent / "templates"
 UNKNOWN = " (no interval)"  # what the project's formats say; a block says why in words of its own

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from simulator.files import write_text
+from simulator.base.files import write_text
 from studies.figures.parts import Figures
 
 RESULTS = Path(__file__).parent / "results"

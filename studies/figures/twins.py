@@ -9,7 +9,7 @@ from typing import Any
 from calibration.catalogue import open_profile
 from policies.registry import create
 from simulator import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from studies.figures.parts import Figures, Part, Workplace
 from workloads import open_trace
 from workloads.twin import fit, generate

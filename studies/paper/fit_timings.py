@@ -25,9 +25,9 @@ from calibration.fit.fit import fit_form
 from calibration.fit.form import CostForm
 from calibration.fit.points import Points
 from calibration.fit.sections import prefill_section, validation_section
-from simulator.errors import DataError, MilepostError
-from simulator.files import write_text
-from simulator.profile import Profile, parse_profile, profile_to_json
+from simulator.base.errors import DataError, MilepostError
+from simulator.base.files import write_text
+from simulator.costs.profile import Profile, parse_profile, profile_to_json
 
 RUNS = ("system_prompts_clean", "quality_clean")  # the others were not timed on a GPU
 COLUMNS = ("run", "strategy", "request", "prompt_tokens", "saved_tokens", "prefill_s")

@@ -45,11 +45,11 @@ from reports.files import make_folder
 from reports.prototype.run import told
 from reports.prototype.setup import GENERATOR, Setup, built, check, rules_of, trace_of
 from reports.prototype.summary import cautions
-from simulator.cost import CostModel
-from simulator.decode import decode
-from simulator.errors import MilepostError
-from simulator.files import write_text
-from simulator.profile import Profile
+from simulator.base.decode import decode
+from simulator.base.errors import MilepostError
+from simulator.base.files import write_text
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
 
 if TYPE_CHECKING:
     from calibration.prototype.run import Prototype

@@ -8,10 +8,10 @@ import pytest
 from calibration.analytic import analytic_profile
 from calibration.catalogue import open_profile
 from calibration.gpus import GPUS
-from simulator.cost import CostModel
-from simulator.errors import UsageError
-from simulator.model import MODELS
-from simulator.profile import parse_profile, profile_to_json
+from simulator.base.errors import UsageError
+from simulator.costs.cost_model import CostModel
+from simulator.costs.geometry import MODELS
+from simulator.costs.profile import parse_profile, profile_to_json
 
 TOKENS = [1, 16, 64, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096, 8192, 16384]
 PRICED = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]

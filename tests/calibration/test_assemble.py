@@ -10,9 +10,9 @@ from calibration.assemble import assemble
 from calibration.journal import Journal
 from calibration.measured import Measured
 from calibration.plan import CUDA_GRID, Block, Item, blocks_of
-from simulator.cost import CostModel
-from simulator.errors import UsageError
-from simulator.profile import Profile
+from simulator.base.errors import UsageError
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
 
 PARTS: dict[str, Any] = {
     "profile_id": "made-up",

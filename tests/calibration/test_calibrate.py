@@ -14,9 +14,9 @@ from calibration import plan
 from calibration.__main__ import main
 from calibration.calibrate import Options, calibrate, parse_budget, plan_lines, plan_of
 from calibration.plan import Grid, Item
-from simulator.cost import CostModel
-from simulator.errors import DataError, UsageError
-from simulator.profile import load_profile
+from simulator.base.errors import DataError, UsageError
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import load_profile
 
 TINY = Grid(
     contexts=(64, 256),

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from calibration.catalogue import describe_profiles, open_profile, profile_names
-from simulator.errors import DataError, UsageError
-from simulator.model import MODELS
-from simulator.profile import profile_to_json
+from simulator.base.errors import DataError, UsageError
+from simulator.costs.geometry import MODELS
+from simulator.costs.profile import profile_to_json
 
 SHIPPED = ["qwen3.5-0.8b-h200", "qwen3.5-2b-h200", "qwen3.5-9b-h200"]
 

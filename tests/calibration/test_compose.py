@@ -9,8 +9,8 @@ import pytest
 from calibration.catalogue import open_profile
 from calibration.compose import compose, fixed_part_us, main, read_reference
 from calibration.gpus import GPUS
-from simulator.cost import CostModel
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
+from simulator.costs.cost_model import CostModel
 
 SIZES = ["0.8B", "2B", "9B"]
 PROFILES = Path(__file__).parents[2] / "calibration" / "profiles"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calibration.journal import Journal
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 
 HEAD: dict[str, Any] = {"model": "toy", "seed": 0}
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from calibration.model_config import config_geometry
-from simulator.errors import DataError
-from simulator.model import MODELS
+from simulator.base.errors import DataError
+from simulator.costs.geometry import MODELS
 
 QWEN = {
     "text_config": {

@@ -8,8 +8,8 @@ import pytest
 
 from calibration.catalogue import describe_profile, open_profile
 from calibration.options import split_options
-from simulator.errors import DataError, UsageError
-from simulator.profile import parse_profile, profile_to_json
+from simulator.base.errors import DataError, UsageError
+from simulator.costs.profile import parse_profile, profile_to_json
 
 STATE, KV = 51_511_296, 32_768  # of the 9B, which has 8 attention layers
 

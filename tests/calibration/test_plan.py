@@ -9,7 +9,7 @@ from calibration.estimate import Estimate, Learned, core_of, fit_budget
 from calibration.fit.fit import fit_form
 from calibration.fit.points import Points
 from calibration.plan import CPU_GRID, CUDA_GRID, Grid, blocks_of, held_out
-from simulator.model import MODELS
+from simulator.costs.geometry import MODELS
 
 NINE = MODELS["qwen3.5-9b"]
 

@@ -12,7 +12,7 @@ from calibration.precision import (
     full_precision,
     precision_of,
 )
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra: calibration)")
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from calibration import preflight
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 NEW = {"torch": "2.13.0+cpu", "transformers": "5.24.0"}
 

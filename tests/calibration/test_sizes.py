@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calibration.catalogue import open_profile, profile_names
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.calibration.test_model_config import GRANITE, written
 
 

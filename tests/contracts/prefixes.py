@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from simulator.entry import KvRun
-from simulator.protocols import Prefix
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Prefix
 
 
 def build_prefix(

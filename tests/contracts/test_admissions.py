@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from policies.registry import create
-from simulator.departure import NO_DEPARTURES, Departure, Departures, nothing
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures, nothing
+from simulator.plugins.entries import Checkpoint, KvRun
 from simulator.simulation import Scenario, simulate
 from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from simulator.errors import UsageError
-from simulator.parameters import parameters_of
+from simulator.base.errors import UsageError
+from simulator.base.parameters import parameters_of
 from workloads.arrivals import ARRIVALS, ArrivalProcess, process_name, read_process
 
 every_process = pytest.mark.parametrize("name", list(ARRIVALS))

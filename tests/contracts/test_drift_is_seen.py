@@ -8,7 +8,7 @@ import pytest
 
 from policies.estimation.change import ChangeDetector
 from policies.registry import create
-from simulator.protocols import Law, Overlap, OverlapEstimator
+from simulator.plugins.protocols import Law, Overlap, OverlapEstimator
 from workloads.arrivals import Poisson
 from workloads.drift import Drift, read_drift
 from workloads.inspection import overlaps

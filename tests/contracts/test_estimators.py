@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.registry import create
-from simulator.protocols import Law, Overlap
+from simulator.plugins.protocols import Law, Overlap
 from tests.contracts.plugins import names
 
 overlaps = st.builds(

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from policies.admission import ADMISSION
 from policies.eviction.lru import Lru
 from policies.registry import create
-from simulator.cost import CostModel
-from simulator.entry import Checkpoint, KvRun
-from simulator.grid import Grid
-from simulator.protocols import Expiring, Overlap
+from simulator.costs.cost_model import CostModel
+from simulator.plugins.context import Sizes, World
+from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.protocols import Expiring, Overlap
 from simulator.simulation import Scenario, simulate
-from simulator.world import Sizes, World
+from simulator.trace.grid import Grid
 from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of

@@ -17,7 +17,7 @@ import pytest
 
 from policies.registry import create
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from tests.contracts.plugins import names
 from tests.contracts.test_placers import SPECS as PLACER_SPECS
 from workloads.synthetic import SyntheticSpec, generate

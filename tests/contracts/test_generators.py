@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
-from simulator.parameters import parameters_of
+from simulator.base.errors import UsageError
+from simulator.base.parameters import parameters_of
 from tests.workloads.synthetic.paths import overlaps_by_sets
 from workloads.arrivals import Poisson, read_process
 from workloads.drift import DRIFTS, Drift, read_drift

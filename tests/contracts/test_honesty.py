@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from policies.registry import create
-from simulator.records import COUNT_COLUMNS
+from simulator.results.records import COUNT_COLUMNS
 from simulator.simulation import Scenario, simulate
 from tests.contracts.plugins import names
 from tests.contracts.test_placers import SPECS

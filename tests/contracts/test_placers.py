@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from policies.placement import PLACERS
 from policies.registry import canonical, create, describe, find
-from simulator.parameters import REQUIRED
-from simulator.protocols import Overlap, Placer, Prefix
+from simulator.base.parameters import REQUIRED
+from simulator.plugins.protocols import Overlap, Placer, Prefix
 from tests.contracts.plugins import own
 from tests.contracts.prefixes import build_prefix, prefixes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policies.registry import KINDS
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.contracts.plugins import names, own
 
 SPECS = [

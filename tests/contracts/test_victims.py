@@ -15,12 +15,12 @@ from policies.admission import ADMISSION
 from policies.admission.base import BaseAdmission
 from policies.eviction.base import BaseEviction
 from policies.registry import create
-from simulator.cache import PolicyCache
-from simulator.cost import CostModel
-from simulator.entry import Checkpoint, KvRun
-from simulator.grid import Grid
+from simulator.cache.policy_cache import PolicyCache
+from simulator.costs.cost_model import CostModel
+from simulator.plugins.context import Sizes, World
+from simulator.plugins.entries import Checkpoint, KvRun
 from simulator.simulation import Scenario, simulate
-from simulator.world import Sizes, World
+from simulator.trace.grid import Grid
 from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from policies.eviction.base import BaseEviction
 from policies.placement.base import BasePlacer
-from simulator.entry import Entry
-from simulator.protocols import Prefix
+from simulator.plugins.entries import Entry
+from simulator.plugins.protocols import Prefix
 """
 
 

@@ -16,7 +16,7 @@ from policies.eviction import EVICTION, BaseEviction
 from policies.eviction.prefixed import PrefixEviction
 from policies.objects import ObjectStream, replay
 from policies.registry import create
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 # Names in the reference, and the policy that reproduces it exactly.
 REFERENCE = {

@@ -10,7 +10,7 @@ import pytest
 
 from policies.own import fault_of
 from policies.registry import create, doubts_of
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 MODULE = '''
 from policies.eviction.base import BaseEviction

@@ -11,8 +11,8 @@ import pytest
 from policies.estimation import Window
 from policies.placement import PLACERS, Block, Dyadic, Last
 from policies.registry import canonical, create, describe, find
-from simulator.errors import UsageError
-from simulator.parameters import REQUIRED
+from simulator.base.errors import UsageError
+from simulator.base.parameters import REQUIRED
 from tests.contracts.prefixes import build_prefix
 
 
@@ -146,7 +146,7 @@ def test_a_policy_is_found_by_its_name_alone_or_by_its_class() -> None:
         ("bolck", "unknown policy 'bolck'; did you mean 'block'?"),
         ("mine:size=3", "unknown policy 'mine'; expected one of: none"),
         ("nowhere:Thing", "cannot import 'Thing' from 'nowhere': ModuleNotFoundError"),
-        ("simulator.protocols:Expiring", "no policy: to be "),
+        ("simulator.plugins.protocols:Expiring", "no policy: to be "),
         ("policies.placement:PLACERS", "is not a class"),
     ],
 )

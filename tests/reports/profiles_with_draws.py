@@ -11,7 +11,7 @@ from calibration.fit.fit import fit_form
 from calibration.fit.form import CostForm
 from calibration.fit.points import Points
 from calibration.fit.sections import prefill_section, validation_section
-from simulator.profile import Profile, parse_profile
+from simulator.costs.profile import Profile, parse_profile
 
 N = np.array([1, 64, 65, 256, 1024, 8192])
 TRUTH = CostForm(N, np.array([4.0, 5.0, 5.8, 7.0, 22.0, 180.0]) * 1e-3, 2e-10)

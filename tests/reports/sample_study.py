@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from reports.results.positions.columns import COUNTS
-from simulator.records import LOSSES
+from simulator.results.records import LOSSES
 
 GIB = 1 << 30
 PLACERS = {  # placer -> saved share of prompt tokens with plenty of room

@@ -13,7 +13,7 @@ import workloads
 from reports import Results, Study
 from reports.running.sweep import sweep
 from reports.study.settings import read_settings
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.conftest import ROOT
 
 SETTINGS = {

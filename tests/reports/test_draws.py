@@ -15,8 +15,8 @@ from reports.statistics import drawn_interval, mean_interval
 from reports.study.cells import expand, refuse_unfit
 from reports.study.scenario import build_scenario, profile_named
 from reports.study.settings import Settings, parse_override, read_settings, replace_profile_path
-from simulator.errors import UsageError
-from simulator.profile import profile_to_json
+from simulator.base.errors import UsageError
+from simulator.costs.profile import profile_to_json
 from tests.reports.profiles_with_draws import profile_with_draws
 
 

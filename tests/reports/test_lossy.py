@@ -9,10 +9,10 @@ import pytest
 
 from calibration.catalogue import open_profile
 from policies.registry import create
-from simulator.profile import Profile
-from simulator.result import Result
+from simulator.costs.profile import Profile
+from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.synthetic import SyntheticSpec, generate
 
 CAPACITY = 2 * 2**30

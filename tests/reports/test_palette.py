@@ -5,7 +5,7 @@ from itertools import combinations
 from policies.placement import PLACERS
 from reports.palette import COLOURS, DASHES, FATES, SHAPES, looks
 from reports.results.points import Series, subjects
-from simulator.records import LOSSES
+from simulator.results.records import LOSSES
 
 
 def test_a_placer_looks_the_same_in_every_study() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports.stored.journal import Outcome
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from simulator.protocols import Overlap, Prefix
-from simulator.world import World
+from simulator.plugins.context import World
+from simulator.plugins.protocols import Overlap, Prefix
 
 
 class Wanted:

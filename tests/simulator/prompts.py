@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simulator.prefix_tree import PrefixTree
-from simulator.profile import Profile, parse_profile
-from simulator.trace import Trace
+from simulator.costs.profile import Profile, parse_profile
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 
 Prompt = tuple[int, ...]
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.registry import create
-from simulator.prefix_tree import PrefixTree
-from simulator.records import COUNT_COLUMNS
+from simulator.results.records import COUNT_COLUMNS
 from simulator.simulation import Scenario, simulate
+from simulator.trace.prefix_tree import PrefixTree
 from tests.simulator.prompts import toy_profile, trace_of
 from workloads.opening import open_trace
 

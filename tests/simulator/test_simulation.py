@@ -7,9 +7,9 @@ import pytest
 
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
-from simulator.clock import ClockError, after
-from simulator.errors import UsageError
-from simulator.records import FINISHED, LOSSES, REJECTED, UNFINISHED
+from simulator.base.errors import UsageError
+from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
+from simulator.serving.clock import ClockError, after
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import AtBranches, AtTheEnd, Everywhere, Wanted
 from tests.simulator.prompts import toy_profile, trace_of
@@ -68,7 +68,7 @@ def test_restore_and_capture_count():
     data = {"latency_us": 5e5, "gbps": 1e12}
     from dataclasses import replace
 
-    from simulator.profile_schema import CheckpointCost, Io, Link
+    from simulator.costs.schema import CheckpointCost, Io, Link
 
     profile = replace(
         profile,

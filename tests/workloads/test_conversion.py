@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from simulator.errors import DataError
-from simulator.trace import Trace
+from simulator.base.errors import DataError
+from simulator.trace.trace import Trace
 from tests.conftest import ROOT
 from tests.workloads.formats.examples import EXAMPLES, FOLDERS
 from workloads.export import export_mooncake

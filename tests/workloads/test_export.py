@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.export import export_mooncake
 from workloads.inspection import overlaps
 from workloads.opening import open_trace

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.prefix_tree import PrefixTree
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 from workloads.inspection import end_only_savings, inspect, overlaps
 from workloads.opening import open_trace
 

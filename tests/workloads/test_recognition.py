@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from tests.workloads.formats.examples import EXAMPLES
 from workloads.opening import format_of, open_trace
 from workloads.reading.head import read_head

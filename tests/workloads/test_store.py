@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from simulator.errors import DataError, UsageError
-from simulator.trace import Trace
+from simulator.base.errors import DataError, UsageError
+from simulator.trace.trace import Trace
 from workloads.opening import open_trace
 from workloads.store import load, save
 from workloads.synthetic import SyntheticSpec, generate

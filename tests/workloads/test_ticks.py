@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.opening import open_trace
 from workloads.ticks import jitter, tick_seconds
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats import FORMATS
 from workloads.opening import open_trace, read_rows
 from workloads.options import ReadOptions

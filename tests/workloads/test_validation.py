@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.opening import open_trace
 from workloads.store import save
 from workloads.validation import validate

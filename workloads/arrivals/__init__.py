@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.parameters import create_named, name_of
+from simulator.base.parameters import create_named, name_of
 from workloads.arrivals.base import ArrivalProcess, check_rate
 from workloads.arrivals.diurnal import Diurnal
 from workloads.arrivals.flash import Flash

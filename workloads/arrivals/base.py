@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.bounds import MAX_RATE_PER_SECOND, MIN_RATE_PER_SECOND
-from simulator.errors import UsageError
+from simulator.base.bounds import MAX_RATE_PER_SECOND, MIN_RATE_PER_SECOND
+from simulator.base.errors import UsageError
 from workloads.spec import Spec, knob
 
 Float64 = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 from workloads.arrivals.base import ArrivalProcess, Float64, unit_poisson
 from workloads.randomness import stream
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.arrivals.base import ArrivalProcess, Float64
 
 

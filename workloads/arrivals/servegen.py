@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator.errors import DataError, did_you_mean
+from simulator.base.errors import DataError, did_you_mean
 from workloads.arrivals.base import ArrivalProcess, Float64
 from workloads.randomness import stream
 from workloads.reading.files import open_file

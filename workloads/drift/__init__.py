@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.errors import UsageError, printable
-from simulator.parameters import create_named, name_of
+from simulator.base.errors import UsageError, printable
+from simulator.base.parameters import create_named, name_of
 from workloads.drift.base import Float64, Int64, MixDrift
 from workloads.drift.births import Births
 from workloads.drift.cycles import Cycles

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.errors import DataError, UsageError, printable
-from simulator.files import unwritable
-from simulator.installing import install_hint
+from simulator.base.errors import DataError, UsageError, printable
+from simulator.base.files import unwritable
+from simulator.base.installing import install_hint
 from workloads.fetching.public_traces import MIRROR, PublicTrace
 
 if TYPE_CHECKING:

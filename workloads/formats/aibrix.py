@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from simulator.errors import DataError, SettingError, printable
+from simulator.base.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions

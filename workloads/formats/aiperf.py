@@ -26,7 +26,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from simulator.errors import DataError, SettingError, printable
+from simulator.base.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.fields import Problem, output_problem

@@ -25,7 +25,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions, RowsAre
 from workloads.prefixes.prompts import BlockKeys

@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.formats.parts.claude_lines import SYNTHETIC, Call, Line, Message, message_of
 from workloads.options import ReadOptions

@@ -24,7 +24,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys

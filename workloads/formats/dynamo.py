@@ -22,7 +22,7 @@ from typing import Annotated
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.prefixes.id_blocks import IdBlocks

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.bounds import MAX_BLOCK_TOKENS
-from simulator.errors import DataError
+from simulator.base.bounds import MAX_BLOCK_TOKENS
+from simulator.base.errors import DataError
 from workloads.anomaly import Anomaly
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Instants

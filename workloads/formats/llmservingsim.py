@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import SettingError, printable
+from simulator.base.errors import SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import TokenLists

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.csv_records import Record, read_csv_records

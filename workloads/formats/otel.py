@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.formats.parts.otel_calls import (
     ANSWER_TOKENS,

@@ -27,7 +27,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.arrivals.servegen import Client
 from workloads.formats.format import Head, TraceFormat
 from workloads.formats.parts.servegen_tables import LEVELS, Lengths, Tables, Window

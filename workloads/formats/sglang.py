@@ -27,8 +27,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import DataError, did_you_mean, printable
-from simulator.prefix_tree import ROOT
+from simulator.base.errors import DataError, did_you_mean, printable
+from simulator.trace.prefix_tree import ROOT
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions

@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.randomness import stream

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.errors import SettingError, printable
+from simulator.base.errors import SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions

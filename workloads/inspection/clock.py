@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

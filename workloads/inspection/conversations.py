@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import NO_SESSION, Trace
+from simulator.trace.trace import NO_SESSION, Trace
 from workloads.inspection.law import Quantiles, known_quantiles, quantiles_of
 from workloads.inspection.overlaps import Int64
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection.overlaps import branch_points
 
 Int64 = NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.trace import NO_LABEL, NO_SESSION, Trace
+from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.inspection.burstiness import Burstiness, burstiness
 from workloads.inspection.clock import clock_of
 from workloads.inspection.conversations import Conversations, conversations

@@ -7,8 +7,8 @@ from bisect import bisect_right, insort
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import Trace
 
 Int64 = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection.overlaps import Int64
 
 Float64 = NDArray[np.float64]

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import Trace
 from workloads.inspection.overlaps import ends
 from workloads.stack_distance import Recency
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from simulator.bounds import MAX_BLOCK_TOKENS
+from simulator.base.bounds import MAX_BLOCK_TOKENS
 from workloads.anomaly import Anomaly
 from workloads.prefixes.id_ranges import ranges_of
 from workloads.prefixes.prompts import MAX_KEYS, BlockKeys

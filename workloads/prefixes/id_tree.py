@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulator.prefix_tree import ROOT
+from simulator.trace.prefix_tree import ROOT
 from workloads.prefixes.interning import Interned
 from workloads.prefixes.numbering import Int64
 from workloads.prefixes.prompt_tree import PromptTree

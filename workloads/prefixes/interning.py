@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import PrefixTree
+from simulator.trace.prefix_tree import PrefixTree
 from workloads.prefixes.numbering import leading_runs, name_prefixes, number, predecessors
 
 Int32 = NDArray[np.int32]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT, PrefixTree
+from simulator.trace.prefix_tree import ROOT, PrefixTree
 from workloads.prefixes.interning import Interned, merge_chains
 from workloads.prefixes.numbering import Int64
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT, PrefixTree
+from simulator.trace.prefix_tree import ROOT, PrefixTree
 from workloads.prefixes.prompt_tree import numbered
 
 Tokens = NDArray[np.int32]

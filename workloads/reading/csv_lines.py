@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import explain
 from workloads.reading.reader import read_lines

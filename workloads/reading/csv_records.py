@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.fields import Problem
 from workloads.reading.reader import MAX_LINE_BYTES, read_text
 from workloads.reading.table_columns import OtherColumns, without

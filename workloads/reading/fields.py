@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 from workloads.instants import Ticks
 from workloads.options import TICKS_PER_SECOND
 

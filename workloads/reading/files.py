@@ -7,7 +7,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 
 SUFFIXES = (".gz", ".jsonl", ".json", ".csv", ".parquet")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading.files import names_in
 from workloads.reading.head import Head, read_head
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 from workloads.reading.key_fields import KINDS, place_of, value_of
 
 _MOST_KNOWN = 1 << 16  # sets of fields whose key is remembered

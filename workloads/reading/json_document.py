@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.folders import files_in
 from workloads.reading.json_lines import among, explain, no_json, not_finite

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.fields import MISSING, Problem
 from workloads.reading.reader import read_lines
 from workloads.reading.watching import Watch

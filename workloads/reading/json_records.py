@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain, not_finite, read_json_lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 from workloads.reading.times import parse_time
 
 NANOSECONDS = 10**9  # a second

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain

@@ -10,7 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading.files import open_file, reason
 
 MAX_LINE_BYTES = 16 << 20  # a prompt of 16 million tokens as ids of 16-token blocks

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import msgspec
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 
 TICKS_PER_SECOND = 1e9  # of dates: nanoseconds
 

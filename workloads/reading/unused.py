@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from simulator.errors import printable
+from simulator.base.errors import printable
 from workloads.anomaly import Anomaly
 
 MOST_COUNTED = 1000  # different names that are kept: a file may have as many as values

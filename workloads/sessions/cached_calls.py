@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.prefix_tree import ROOT
+from simulator.trace.prefix_tree import ROOT
 from workloads.prefixes.prompt_tree import PromptTree
 from workloads.reading.fields import Problem, output_problem, prompt_problem
 from workloads.rows import Rows

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulator.errors import DataError, SettingError, printable
+from simulator.base.errors import DataError, SettingError, printable
 from workloads.anomaly import Anomaly
 from workloads.instants import Ticks, exact
 from workloads.options import ReadOptions

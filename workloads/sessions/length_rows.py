@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from simulator.prefix_tree import ROOT
+from simulator.trace.prefix_tree import ROOT
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompt_tree import PromptTree

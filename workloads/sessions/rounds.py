@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import msgspec
 
-from simulator.errors import DataError
-from simulator.prefix_tree import ROOT
+from simulator.base.errors import DataError
+from simulator.trace.prefix_tree import ROOT
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompt_tree import PromptTree

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.instants import Ticks, exact
 from workloads.reading.key_fields import Keyed
 from workloads.rows import Rows

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import PrefixTree
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 from workloads.prefixes.prompt_tree import PromptTree, numbered
 from workloads.slicing.keeping import kept
 

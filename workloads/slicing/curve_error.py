@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection.reuse import lru_curve, lru_savings
 from workloads.inspection.uses import uses
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError
-from simulator.trace import NO_SESSION, Trace
-from simulator.units import format_seconds
+from simulator.base.errors import UsageError
+from simulator.base.units import format_seconds
+from simulator.trace.trace import NO_SESSION, Trace
 from workloads.inspection.overlaps import overlaps
 from workloads.slicing.keeping import kept
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT, PrefixTree
-from simulator.trace import NO_LABEL, Trace
+from simulator.trace.prefix_tree import ROOT, PrefixTree
+from simulator.trace.trace import NO_LABEL, Trace
 from workloads.prefixes.prompt_tree import numbered
 
 Int64 = NDArray[np.int64]

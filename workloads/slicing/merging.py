@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError
-from simulator.trace import NO_LABEL, NO_SESSION, Trace
-from simulator.units import format_count, format_seconds
+from simulator.base.errors import UsageError
+from simulator.base.units import format_count, format_seconds
+from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.inspection.overlaps import overlaps
 from workloads.prefixes.prompt_tree import numbered
 from workloads.slicing.coarsening import coarsened

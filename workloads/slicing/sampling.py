@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError
-from simulator.trace import Trace
+from simulator.base.errors import UsageError
+from simulator.trace.trace import Trace
 from workloads.slicing.keeping import kept
 from workloads.slicing.units import Units, units_of
 

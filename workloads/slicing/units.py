@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT
-from simulator.trace import NO_SESSION, Trace
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import NO_SESSION, Trace
 
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]

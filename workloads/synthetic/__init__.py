@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from simulator.errors import UsageError, printable
-from simulator.parameters import create_named, name_of
+from simulator.base.errors import UsageError, printable
+from simulator.base.parameters import create_named, name_of
 from workloads.synthetic.agents import Agents
 from workloads.synthetic.builtin import BuiltIn, SyntheticSpec, generate
 from workloads.synthetic.chats import Chats

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.drift import Drift
 from workloads.randomness import stream
 from workloads.synthetic.draws import Float64, Int64, lognormal_tokens, pick

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import NO_SESSION
+from simulator.trace.trace import NO_SESSION
 from workloads.prefixes.numbering import number
 
 Int64 = NDArray[np.int64]

@@ -8,9 +8,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from simulator.bounds import MAX_REQUESTS
-from simulator.errors import UsageError
-from simulator.trace import Trace
+from simulator.base.bounds import MAX_REQUESTS
+from simulator.base.errors import UsageError
+from simulator.trace.trace import Trace
 from workloads.arrivals import ArrivalProcess
 from workloads.drift import DRIFTS, Drift, drift_name
 from workloads.spec import Spec

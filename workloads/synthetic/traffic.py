@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import NO_SESSION, Trace
+from simulator.trace.trace import NO_SESSION, Trace
 from workloads.prefixes.interning import intern_runs
 from workloads.synthetic.catalogue import Catalogue
 from workloads.synthetic.draws import Float64, Int64, by_first_sight

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.protocols import Law
+from simulator.plugins.protocols import Law
 from workloads.drift import Drift
 from workloads.synthetic.catalogue import Catalogue
 from workloads.synthetic.draws import Float64, Int64

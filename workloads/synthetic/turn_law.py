@@ -15,8 +15,8 @@ import math
 
 import numpy as np
 
-from simulator.errors import UsageError
-from simulator.protocols import Law
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Law
 from workloads.drift import Drift
 from workloads.synthetic.chats import MOST_TURNS, Chats
 from workloads.synthetic.draws import Float64

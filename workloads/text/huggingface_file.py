@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.reader import read_text
 from workloads.text.patterns import KNOWN
 from workloads.text.tokenizer import Tokenizer

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DataError, SettingError, printable
-from simulator.installing import install_hint
+from simulator.base.errors import DataError, SettingError, printable
+from simulator.base.installing import install_hint
 from workloads.reading.files import exists, open_file
 from workloads.reading.reader import read_start
 from workloads.text.stand_ins import byte_tokenizer, word_tokenizer

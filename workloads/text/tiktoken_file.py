@@ -6,7 +6,7 @@ import base64
 import unicodedata
 from pathlib import Path
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.reader import read_lines
 from workloads.text.patterns import BY_RANKS, CL100K, Vocabulary
 from workloads.text.tokenizer import Tokenizer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError
-from simulator.trace import NO_LABEL, NO_SESSION, Trace
+from simulator.base.errors import UsageError
+from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.ticks import tick_seconds
 from workloads.twin.boxes import LEAST_ROWS, split
 from workloads.twin.meetings import MEETINGS, Meetings, meetings

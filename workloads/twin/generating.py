@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import UsageError
-from simulator.prefix_tree import ROOT
-from simulator.trace import NO_SESSION, Trace
+from simulator.base.errors import UsageError
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import NO_SESSION, Trace
 from workloads.randomness import stream
 from workloads.twin.boxes import Boxes, draw
 from workloads.twin.choice import Choice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.prefix_tree import ROOT, PrefixTree
+from simulator.trace.prefix_tree import ROOT, PrefixTree
 from workloads.stack_distance import Recency
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.prefix_tree import ROOT
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import Trace
 from workloads.stack_distance import Recency
 
 Int64 = NDArray[np.int64]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, log2
 
-from simulator.prefix_tree import ROOT
-from simulator.trace import NO_SESSION
+from simulator.trace.prefix_tree import ROOT
+from simulator.trace.trace import NO_SESSION
 from workloads.twin.growth import Growth
 from workloads.twin.meetings import BRANCH, END, INSIDE, OLD_END
 from workloads.twin.shelf import Shelf

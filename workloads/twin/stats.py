@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import msgspec
 import numpy as np
 
-from simulator.errors import DataError
-from simulator.files import write_text
-from simulator.json_file import read_json
+from simulator.base.errors import DataError
+from simulator.base.files import write_text
+from simulator.base.json_file import read_json
 from workloads.reading.files import open_file
 from workloads.twin.boxes import Boxes
 from workloads.twin.meetings import Meeting

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.anomaly import Anomaly
 from workloads.prefixes.numbering import Int64
 from workloads.rows import Rows, to_trace

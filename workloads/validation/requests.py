@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simulator.trace import NO_LABEL
+from simulator.trace.trace import NO_LABEL
 from workloads.anomaly import Anomaly
 from workloads.validation.facts import Facts
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import NO_SESSION
+from simulator.trace.trace import NO_SESSION
 from workloads.anomaly import Anomaly
 from workloads.inspection.conversations import continues, turn_pairs
 from workloads.prefixes.numbering import Int64

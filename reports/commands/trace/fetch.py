@@ -10,8 +10,8 @@ import typer
 
 from reports.commands.options import Json, Quiet
 from reports.console import Progress, print_json, print_line, print_table
-from simulator.errors import UsageError, did_you_mean, printable
-from simulator.units import format_bytes
+from simulator.base.errors import UsageError, did_you_mean, printable
+from simulator.base.units import format_bytes
 
 
 def fetch(

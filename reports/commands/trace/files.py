@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reports.console import print_json, print_line
-from simulator.errors import UsageError, printable
+from simulator.base.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A trace file or folder.")]
 Out = Annotated[Path, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")]

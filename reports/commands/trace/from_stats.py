@@ -11,11 +11,11 @@ from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.commands.trace.files import Out, refuse_suffix, save_trace
 from reports.console import print_json, print_line, say
-from simulator.bounds import MAX_SEED
-from simulator.errors import UsageError
+from simulator.base.bounds import MAX_SEED
+from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
     from workloads.twin import TwinStats
 
 

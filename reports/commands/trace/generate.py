@@ -14,8 +14,8 @@ from reports.commands.study_flags import Arrivals, Generator
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
 from reports.study.settings import parse_override
-from simulator.bounds import MAX_BLOCK_TOKENS, MAX_SEED
-from simulator.errors import UsageError
+from simulator.base.bounds import MAX_BLOCK_TOKENS, MAX_SEED
+from simulator.base.errors import UsageError
 
 
 def generate(
@@ -73,7 +73,7 @@ def print_names(*, as_json: bool) -> None:
 
 def _names() -> Iterator[tuple[str, str, str, str]]:
     """Yield kind, name, usage and summary of each."""
-    from simulator.parameters import parameters_of, text_of
+    from simulator.base.parameters import parameters_of, text_of
     from workloads.arrivals import ARRIVALS
     from workloads.drift import DRIFTS
     from workloads.synthetic import GENERATORS

@@ -12,7 +12,7 @@ from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import Out, refuse_suffix
 from reports.commands.trace.parts import refuse_empty, write_part
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 @spread()
@@ -55,7 +55,7 @@ def merge(
 
 
 def _offsets(given: Sequence[str], files: int) -> list[float] | None:
-    from simulator.units import parse_seconds
+    from simulator.base.units import parse_seconds
 
     if not given:
         return None

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from reports.commands.trace.files import save_trace
 from reports.console import print_json, print_line
-from simulator.errors import DataError, UsageError, printable
+from simulator.base.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 _RANGE = re.compile(r"(-?\d{1,18})?:(-?\d{1,18})?")
 _COUNT = re.compile(r"\d{1,18}")
@@ -43,7 +43,7 @@ def parse_part(text: str, flag: str) -> float:
     UsageError
         Where it is none.
     """
-    from simulator.units import parse_share
+    from simulator.base.units import parse_share
 
     share = parse_share(text, flag)
     if not 0 < share <= 1:

@@ -11,8 +11,8 @@ from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.commands.trace.files import File, Out, refuse_suffix
 from reports.commands.trace.parts import parse_part, refuse_empty, write_part
-from simulator.bounds import MAX_SEED
-from simulator.errors import UsageError
+from simulator.base.bounds import MAX_SEED
+from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from workloads.slicing.curve_error import CurveError, Misses

@@ -11,10 +11,10 @@ from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File, Out, refuse_suffix
 from reports.commands.trace.parts import parse_range, refuse_empty, write_part
-from simulator.errors import UsageError, did_you_mean, printable
+from simulator.base.errors import UsageError, did_you_mean, printable
 
 if TYPE_CHECKING:
-    from simulator.trace import Trace
+    from simulator.trace.trace import Trace
 
 MOST_KNOWN = 10  # names of sessions that a message lists
 
@@ -71,7 +71,7 @@ def _refuse_several(*given: object) -> None:
 
 
 def _window(start: str | None, to: str | None) -> tuple[float, float | None] | None:
-    from simulator.units import parse_seconds
+    from simulator.base.units import parse_seconds
 
     if start is None and to is None:
         return None

@@ -11,7 +11,7 @@ from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
 from reports.commands.trace.files import File
 from reports.console import print_json, print_table
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 
 if TYPE_CHECKING:
     from workloads.anomaly import Anomaly

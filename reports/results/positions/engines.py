@@ -16,7 +16,7 @@ import numpy as np
 
 from reports.results.positions.patterns import Pattern, agreement, keys, multiples, sampled
 from reports.results.positions.stored import Requests, Stored, Whole
-from simulator.profile import Profile
+from simulator.costs.profile import Profile
 
 ALIKE_TOKENS = 64
 NEAR = 2 / 3  # below that no setting is called near

@@ -14,10 +14,10 @@ from reports.results.positions.histograms import all_counts, by_label, figures
 from reports.results.positions.patterns import pattern_of
 from reports.results.positions.stored import Stored, Whole, stored_states
 from reports.results.positions.words import words
-from simulator.grid import Grid
-from simulator.result import Result
+from simulator.results.result import Result
 from simulator.simulation import Scenario
-from simulator.trace import Trace
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

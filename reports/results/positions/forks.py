@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.grid import Grid
-from simulator.trace import Trace
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 
 NEVER = np.iinfo(np.int64).max
 

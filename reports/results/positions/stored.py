@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from reports.results.positions.columns import KINDS
 from reports.results.positions.forks import at_forks, floored
-from simulator.grid import Grid
-from simulator.records import FINISHED
-from simulator.result import Result
-from simulator.trace import Trace
+from simulator.results.records import FINISHED
+from simulator.results.result import Result
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 
 Whole = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from reports.charts.theme import clock_unit
 from reports.palette import BLUE, DASHES, SOLID, VERMILLION
 from reports.trace.charts import TOKENS
 from reports.trace.comparison.sides import Float64, Side
-from simulator.trace import NO_SESSION
+from simulator.trace.trace import NO_SESSION
 from workloads.inspection.burstiness import burstiness
 from workloads.inspection.conversations import conversations
 from workloads.inspection.law import quantiles_of, survival

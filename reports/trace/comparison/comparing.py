@@ -12,8 +12,8 @@ from reports.trace.comparison.differences import Difference, judged
 from reports.trace.comparison.reuse import reuse_differences
 from reports.trace.comparison.sides import FEWEST_UNITS, Side, sides_of
 from reports.trace.comparison.traffic import traffic_differences
-from simulator.trace import NO_LABEL, NO_SESSION, Trace
-from simulator.units import format_count, format_seconds
+from simulator.base.units import format_count, format_seconds
+from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 
 SEED = 0
 

@@ -9,8 +9,8 @@ from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.sides import Float64, Int64, Side
 from reports.trace.comparison.statistics import summed
 from reports.trace.comparison.wording import moved
-from simulator.errors import printable
-from simulator.trace import NO_LABEL, Trace
+from simulator.base.errors import printable
+from simulator.trace.trace import NO_LABEL, Trace
 
 MOST_LABELS = 50  # the others are counted as one
 LONGEST_NAME = 40

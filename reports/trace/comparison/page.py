@@ -14,8 +14,8 @@ from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.shown import headline, p_value
 from reports.trace.comparison.wording import told
 from reports.version import version
-from simulator.files import write_text
-from simulator.units import format_count
+from simulator.base.files import write_text
+from simulator.base.units import format_count
 
 COMMAND = "milepost trace compare A B --page PAGE.html"
 CHARTS = {  # title, and the measures that its caption tells

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.trace import NO_SESSION, Trace
+from simulator.trace.trace import NO_SESSION, Trace
 from workloads.inspection.overlaps import overlaps
 from workloads.inspection.uses import Uses, uses
 from workloads.slicing.keeping import kept

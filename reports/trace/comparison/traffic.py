@@ -13,7 +13,7 @@ from reports.trace.comparison.lengths import Words, law_differences
 from reports.trace.comparison.sides import Float64, Int64, Side
 from reports.trace.comparison.statistics import quotient, ratio_apart, summed, variation
 from reports.trace.comparison.wording import arrow, change, figure, told
-from simulator.trace import NO_SESSION
+from simulator.trace.trace import NO_SESSION
 from workloads.inspection.burstiness import JITTER_SEED, coarse_tick
 from workloads.inspection.conversations import turn_pairs
 from workloads.ticks import jitter

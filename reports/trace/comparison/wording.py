@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.units import format_count, format_seconds
+from simulator.base.units import format_count, format_seconds
 
 TWICE = 2.0
 

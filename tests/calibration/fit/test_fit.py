@@ -17,8 +17,8 @@ from calibration.fit.fit import Errors, fit_form, refit
 from calibration.fit.form import REGIMES, CostForm, design, regimes
 from calibration.fit.points import Int64, Points
 from calibration.fit.sections import prefill_section, validation_section
-from simulator.cost import CostModel
-from simulator.profile import Profile, drawn, parse_profile
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile, drawn, parse_profile
 
 N = np.array([1, 16, 64, 65, 128, 512, 2048, 8192])
 C = np.array([0, 1024, 4096, 16384, 65536])

@@ -11,8 +11,8 @@ from types import ModuleType
 import polars as pl
 import pytest
 
-from simulator.cost import CostModel
-from simulator.profile import parse_profile, profile_to_json
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import parse_profile, profile_to_json
 
 SCRIPT = Path(__file__).parents[3] / "studies" / "paper" / "fit_timings.py"
 

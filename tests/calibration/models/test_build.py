@@ -13,7 +13,7 @@ from tests.calibration.tiny import (  # first: it skips where torch is absent
 # isort: split
 from calibration.models.build import build, load
 from calibration.models.hybrid import HybridModel
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 
 
 def test_weights_depend_on_the_seed_alone() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from calibration.models.configs import TOY, Plan, buildable, config_of, find_geometry, one_group
-from simulator.errors import UsageError
-from simulator.model import MODELS
+from simulator.base.errors import UsageError
+from simulator.costs.geometry import MODELS
 from tests.calibration.tiny import torch, transformers
 
 NAMED = [name for name in buildable() if name != TOY.name]
@@ -17,7 +17,10 @@ def on_meta(config: object) -> torch.nn.Module:
 
 
 def matrices(model: torch.nn.Module) -> int:
-    """Count what `simulator.model` counts: matrices, without embeddings, head and convolutions."""
+    """Count what `simulator.costs.geometry` counts.
+
+    That is matrices, without embeddings, head and convolutions.
+    """
     return sum(
         parameter.numel()
         for name, parameter in model.named_parameters()

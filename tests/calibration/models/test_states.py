@@ -12,7 +12,7 @@ from calibration.models.build import build
 from calibration.models.configs import TOY, config_of, one_group
 from calibration.models.hybrid import HybridModel
 from calibration.models.states import _forget_states, _tensors
-from simulator.model import MODELS
+from simulator.costs.geometry import MODELS
 
 NAMED = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.profile import Profile, parse_profile
-from simulator.trace import Trace
+from simulator.costs.profile import Profile, parse_profile
+from simulator.trace.trace import Trace
 from workloads.arrivals import Poisson
 from workloads.drift import read_drift
 from workloads.synthetic import read_generator

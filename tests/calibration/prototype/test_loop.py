@@ -11,9 +11,9 @@ from calibration.prototype.errors import service_errors, ttft_errors
 from calibration.prototype.rules import Rules
 from calibration.subject import find_subject
 from policies.registry import create
-from simulator.cost import CostModel
-from simulator.errors import UsageError
-from simulator.profile import Profile
+from simulator.base.errors import UsageError
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
 from tests.calibration.prototype.conftest import DOCUMENTS, CountingClock, traffic
 from tests.calibration.tiny import torch
 

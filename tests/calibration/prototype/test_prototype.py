@@ -12,12 +12,12 @@ import pytest
 from calibration.prototype.rules import Rules
 from policies.placement import Block
 from policies.registry import create
-from simulator.errors import UsageError
-from simulator.integrity import IntegrityError
-from simulator.profile import Profile
-from simulator.protocols import Prefix
+from simulator.base.errors import UsageError
+from simulator.cache.integrity import IntegrityError
+from simulator.costs.profile import Profile
+from simulator.plugins.protocols import Prefix
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from tests.calibration.prototype.conftest import DOCUMENTS, CountingClock, traffic
 from tests.calibration.tiny import torch
 

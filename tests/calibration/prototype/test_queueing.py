@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from calibration.prototype.queueing import at_load, price, priced_anew, with_waits
-from simulator.cost import CostModel
-from simulator.profile import Profile
-from simulator.trace import Trace
+from simulator.costs.cost_model import CostModel
+from simulator.costs.profile import Profile
+from simulator.trace.trace import Trace
 from tests.calibration.prototype.requests import served
 
 

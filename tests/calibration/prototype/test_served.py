@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calibration.prototype.served import read_run, write_run
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from tests.calibration.prototype.requests import run_of, served
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibration.prototype.token_ids import TokenIds
-from simulator.prefix_tree import PrefixTree
+from simulator.trace.prefix_tree import PrefixTree
 
 TREE = PrefixTree(
     parent=np.array([-1, 0, 1, 1, 0], np.int32),

@@ -12,7 +12,7 @@ import pytest
 
 from calibration.calibrate import Options
 from calibration.prototype.served import Pass, read_run
-from simulator.profile import Profile, profile_to_json
+from simulator.costs.profile import Profile, profile_to_json
 from tests.calibration.prototype.conftest import DOCUMENTS
 from tests.calibration.prototype.requests import run_of, served
 

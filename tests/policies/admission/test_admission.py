@@ -10,9 +10,9 @@ from policies.admission.base import identity
 from policies.admission.probabilistic import toss
 from policies.eviction import EVICTION
 from policies.registry import create
-from simulator.departure import NO_DEPARTURES, Departure, Departures
-from simulator.entry import Checkpoint, KvRun
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
+from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures
+from simulator.plugins.entries import Checkpoint, KvRun
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of

@@ -8,9 +8,9 @@ from policies.admission.branch_only import BranchOnly
 from policies.admission.returns import Returns
 from policies.admission.tinylfu import TinyLfu
 from policies.admission.value import Value
-from simulator.departure import NO_DEPARTURES, Departure, Departures
-from simulator.entry import Checkpoint, KvRun
-from simulator.protocols import Overlap
+from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures
+from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.protocols import Overlap
 from tests.policies.eviction.hand import WORLD, request, root, run_below, state_in
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from policies.estimation.change import ChangeDetector, distance, p_value
 from policies.registry import create
-from simulator.protocols import Overlap
+from simulator.plugins.protocols import Overlap
 from tests.contracts.prefixes import build_prefix
 
 

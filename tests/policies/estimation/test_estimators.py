@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from policies.estimation import CountingEstimator, Decay, Frozen, Window
 from policies.registry import create
-from simulator.errors import UsageError
-from simulator.protocols import Law, Overlap
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Law, Overlap
 
 
 def teach(estimator: CountingEstimator, *depths: int) -> Law:

@@ -6,8 +6,8 @@ import pytest
 
 from policies.estimation import Mixture
 from policies.registry import create
-from simulator.errors import UsageError
-from simulator.protocols import Law, Overlap
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Law, Overlap
 
 
 def shares(law: Law) -> dict[int, float]:

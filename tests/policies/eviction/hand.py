@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from simulator.cost import CostModel
-from simulator.entry import Checkpoint, KvRun
-from simulator.grid import Grid
-from simulator.protocols import Overlap
-from simulator.world import Sizes, World
+from simulator.costs.cost_model import CostModel
+from simulator.plugins.context import Sizes, World
+from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.protocols import Overlap
+from simulator.trace.grid import Grid
 from tests.simulator.prompts import toy_profile
 
 # A token of KV is one byte and a state ten; n tokens take n seconds.

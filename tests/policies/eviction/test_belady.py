@@ -9,7 +9,7 @@ from policies.admission import ADMISSION
 from policies.eviction.belady import Belady
 from policies.foresight import NEVER
 from policies.registry import create
-from simulator.entry import KvRun
+from simulator.plugins.entries import KvRun
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of

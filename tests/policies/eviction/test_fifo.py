@@ -1,7 +1,7 @@
 """FIFO, worked by hand."""
 
 from policies.eviction.fifo import Fifo
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvRun
 
 ROOT = KvRun(None, -1, 0)
 

@@ -7,8 +7,8 @@ import pytest
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.registry import create
-from simulator.entry import KvRun
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
+from simulator.plugins.entries import KvRun
 from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.flat import hits
 from tests.simulator.placers import Wanted

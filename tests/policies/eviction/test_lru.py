@@ -1,7 +1,7 @@
 """LRU, worked by hand."""
 
 from policies.eviction.lru import Lru
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvRun
 
 ROOT = KvRun(None, -1, 0)
 

@@ -13,7 +13,7 @@ from policies.eviction.tail_lru import TailLru
 from policies.eviction.value import Value
 from policies.objects import ObjectStream, replay
 from policies.registry import create
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.policies.eviction.hand import (
     WORLD,
     drop,

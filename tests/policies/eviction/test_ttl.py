@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from policies.admission import ADMISSION
 from policies.eviction.lru import Lru
 from policies.eviction.ttl import Ttl
-from simulator.records import LOSSES
+from simulator.results.records import LOSSES
 from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.hand import request, root, run_below, state_in
-from tests.simulator.naive_cache import NaiveCache
+from tests.simulator.cache.naive_cache import NaiveCache
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 

@@ -10,7 +10,7 @@ import pytest
 import policies.orders.shortlist as shortlist_module
 from policies.orders.candidates import Candidates
 from policies.orders.shortlist import Node
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvRun
 
 ROOT = KvRun(None, -1, 0)
 

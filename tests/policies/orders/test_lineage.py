@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.orders.lineage import Lineage, state_above
-from simulator.entry import Checkpoint
+from simulator.plugins.entries import Checkpoint
 from tests.policies.eviction.hand import root, run_below, state_in
 
 TREES = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), min_size=1, max_size=9)

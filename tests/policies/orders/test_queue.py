@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policies.orders.ghosts import Ghosts
 from policies.orders.queue import ByteQueue
-from simulator.entry import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvRun
 
 ROOT = KvRun(None, -1, 0)
 STEPS = st.lists(

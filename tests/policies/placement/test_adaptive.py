@@ -9,14 +9,14 @@ from calibration.catalogue import open_profile
 from policies.placement.adaptive import ENDLESS, Adaptive, reach_tokens
 from policies.placement.price import Price
 from policies.registry import create
-from simulator.cost import CostModel
-from simulator.errors import UsageError
-from simulator.grid import Grid
-from simulator.prefix_tree import PrefixTree
-from simulator.protocols import Overlap
+from simulator.base.errors import UsageError
+from simulator.costs.cost_model import CostModel
+from simulator.plugins.context import Sizes, World
+from simulator.plugins.protocols import Overlap
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
-from simulator.world import Sizes, World
+from simulator.trace.grid import Grid
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 from tests.contracts.prefixes import build_prefix
 
 PROFILE = open_profile("qwen3.5-9b-h200")

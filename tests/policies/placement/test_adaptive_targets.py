@@ -10,9 +10,9 @@ import pytest
 
 from calibration.catalogue import open_profile
 from policies.registry import create
-from simulator.result import Result
+from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.opening import open_trace
 
 TRACES = {

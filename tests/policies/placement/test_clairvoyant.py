@@ -11,11 +11,11 @@ from policies.placement.holding import best_holding
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
 from policies.registry import create
-from simulator.grid import Grid
-from simulator.result import Result
+from simulator.plugins.context import Sizes
+from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
-from simulator.world import Sizes
+from simulator.trace.grid import Grid
+from simulator.trace.trace import Trace
 from tests.contracts.prefixes import build_prefix
 from tests.simulator.prompts import Prompt, toy_profile, trace_of
 

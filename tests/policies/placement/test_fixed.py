@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from policies.registry import create
-from simulator.errors import UsageError
-from simulator.protocols import Overlap
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Overlap
 from tests.contracts.prefixes import build_prefix
 
 

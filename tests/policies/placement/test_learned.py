@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from policies.placement.staircase import solve
 from policies.placement.support import expected_saving
 from policies.registry import create
-from simulator.errors import UsageError
-from simulator.protocols import Overlap, Placer
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Overlap, Placer
 from tests.contracts.prefixes import build_prefix
 from tests.contracts.test_placers import SPECS
 

@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 
 from policies.registry import create
-from simulator.protocols import Overlap
+from simulator.plugins.protocols import Overlap
 from tests.contracts.prefixes import build_prefix
 
 ALIGNMENT = 64

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from policies.placement.robust import Robust, smoothed
 from policies.placement.support import expected_saving
 from policies.registry import create
-from simulator.errors import UsageError
-from simulator.protocols import Overlap
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Overlap
 from tests.contracts.prefixes import build_prefix
 
 Depths = list[NDArray[np.int64]]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from policies.estimation.coordinates import SharpestCoordinate, counted, last_branch
 from policies.placement.learned import LearnedPlacer
 from policies.registry import create
-from simulator.entry import KvRun
-from simulator.errors import UsageError
-from simulator.protocols import Overlap, Prefix
+from simulator.base.errors import UsageError
+from simulator.plugins.entries import KvRun
+from simulator.plugins.protocols import Overlap, Prefix
 from tests.contracts.prefixes import build_prefix, prefixes
 
 NAMES = ("optimal", "greedy", "thinned", "robust")

@@ -12,8 +12,8 @@ from calibration.catalogue import open_profile
 from policies.placement.seconds import potential_error_seconds, prefill_seconds, saved_seconds
 from policies.placement.staircase import solve
 from policies.placement.support import expected_saving
-from simulator.cost import CostModel
-from simulator.profile_schema import Table
+from simulator.costs.cost_model import CostModel
+from simulator.costs.schema import Table
 from tests.simulator.prompts import toy_profile
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from simulator.profile import Profile, parse_profile
-from simulator.trace import Trace
+from simulator.costs.profile import Profile, parse_profile
+from simulator.trace.trace import Trace
 from workloads.prefixes.interning import intern_runs
 
 STATE_BYTES, KV_BYTES = 26_787_840, 65_536  # 24 SSM, 4 attention and 28 MLP layers, d 4096, n 128

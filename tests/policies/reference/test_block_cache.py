@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from policies.objects import ObjectStream, replay
 from policies.registry import create
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from tests.simulator.prompts import toy_profile, trace_of
 from workloads.prefixes.interning import intern_blocks
 

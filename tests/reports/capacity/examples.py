@@ -10,7 +10,7 @@ from typing import Any
 from reports.capacity.evidence import Trial
 from reports.capacity.target import parse_target
 from reports.study.settings import Settings, read_settings
-from simulator.profile import profile_to_json
+from simulator.costs.profile import profile_to_json
 from tests.simulator.prompts import toy_profile
 
 HIT_RATE = parse_target("token_hit_rate>=50%")

@@ -11,7 +11,7 @@ from reports.capacity.estimate import estimate_capacity
 from reports.capacity.finding import find_capacity
 from reports.cli import main
 from reports.study.settings import read_settings
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import toml
 from tests.reports.capacity.test_finding import SEVEN_HITS, generated, question
 

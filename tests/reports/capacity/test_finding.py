@@ -15,7 +15,7 @@ from reports.capacity.page import render_capacity_page
 from reports.capacity.price import Prices
 from reports.capacity.target import parse_target
 from reports.study.settings import Settings, read_settings
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import study
 
 # As FIFO goes through the anomaly: 2 tokens a hit, of 36 prompt tokens in all.

@@ -10,7 +10,7 @@ import pytest
 from reports.capacity.measures import Counted, measure, ratio_limit
 from reports.capacity.price import GIB, Prices
 from reports.capacity.target import parse_target
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 def counted(ttft: list[float], arrival: list[float] | None = None, tokens: int = 10) -> Counted:

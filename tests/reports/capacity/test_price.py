@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports.capacity.price import GIB, Prices, Step, read_prices, steps
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 def test_the_hand_worked_steps() -> None:

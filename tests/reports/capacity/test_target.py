@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.capacity.target import METRICS, metric_named, parse_target, unit_notes
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from reports.charts.bars import (
 from reports.charts.lint import checked
 from reports.results.comparison import compare
 from reports.statistics import Estimate, Margin
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.reports.sample_study import BLOCKS, GIB, PLACERS, sample, with_failures
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.installing import install_hint
+from simulator.base.installing import install_hint
 from tests.reports.cli.conftest import Milepost
 
 

@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from simulator.installing import install_hint
+from simulator.base.installing import install_hint
 from tests.conftest import ROOT
 from tests.reports.cli.conftest import COMMAND, Milepost
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reports.api import Study
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.reports.cli.conftest import Milepost
 
 

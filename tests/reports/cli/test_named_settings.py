@@ -9,7 +9,7 @@ import pytest
 
 from reports.api import Study
 from reports.commands.study_flags import GridFlags, TrafficFlags
-from simulator.errors import SettingError, UsageError
+from simulator.base.errors import SettingError, UsageError
 from tests.reports.cli.conftest import Milepost
 from workloads.opening import open_trace
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reports.cli import exit_code
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from tests.reports.cli.conftest import COMMAND, Milepost
 
 HEAVY = ("scipy", "polars", "altair", "torch", "simpy", "numpy")

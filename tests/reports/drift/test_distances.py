@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 from reports.drift.distances import change_point, compare, distances_over_time
 from reports.drift.laws import Int64, distances, empirical
 from reports.drift.windows import Windows, cut
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 DEPTHS = np.arange(1, 41) * 50
 SHARES = DEPTHS**-0.7 / (DEPTHS**-0.7).sum()

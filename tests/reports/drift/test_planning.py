@@ -13,8 +13,8 @@ from policies.estimation import Window
 from policies.placement.staircase import solve
 from reports.drift.laws import Int64
 from reports.drift.planning import Plans, follow, parameters, reached
-from simulator.errors import UsageError
-from simulator.protocols import Law, Overlap
+from simulator.base.errors import UsageError
+from simulator.plugins.protocols import Law, Overlap
 
 
 def test_a_window_changes_its_plan_as_soon_as_another_is_better() -> None:

@@ -13,7 +13,7 @@ import pytest
 from reports.cli import main
 from reports.drift.stored import read_series, refuse_other_folder, write_series
 from reports.drift.study import DriftStudy
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from tests.reports.cli.conftest import Milepost, milepost
 
 __all__ = ["milepost"]  # a fixture

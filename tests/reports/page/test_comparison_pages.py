@@ -17,7 +17,7 @@ from reports.results.comparison import compare
 from reports.two_runs import compare_folders
 from reports.two_runs.page import render_comparison
 from reports.two_runs.stored import read_comparison, told, two_runs, write_comparison
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from tests.reports.across.workloads import several, with_foresight
 from tests.reports.browser import Seen, Visit, assert_sound, look_at_all
 from tests.reports.sample_study import GIB, sample

@@ -15,8 +15,8 @@ from reports.charts.lint import checked
 from reports.profile.charts import profile_charts
 from reports.profile.page import render_profile_page, write_profile
 from reports.profile.summary import Landmarks, own_band, residuals, summary
-from simulator.errors import UsageError
-from simulator.profile import Profile
+from simulator.base.errors import UsageError
+from simulator.costs.profile import Profile
 from tests.reports.browser import assert_sound, look_at
 from tests.reports.profiles_with_draws import profile_with_draws
 

@@ -16,7 +16,7 @@ from reports.results.bound import all_served, bound_saved_tokens, stored_bound
 from reports.study.scenario import build_scenario
 from reports.study.sections import Cache, Server, Study
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from tests.reports.page.test_page import text_of
 from tests.reports.sample_study import GIB, sample
 from workloads.store import save

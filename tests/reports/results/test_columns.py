@@ -10,7 +10,7 @@ import pytest
 
 from reports.api import Study
 from reports.results.columns import column
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 MIXED: list[tuple[list[Any], Any, list[Any]]] = [
     ([1, 2.0], pl.Float64, [1.0, 2.0]),

@@ -10,8 +10,8 @@ from policies.eviction.lru import Lru
 from policies.registry import create
 from reports.results.metrics import BLOCK_COLUMNS, BLOCKS, blocks, flat_metrics
 from reports.study.scenario import profile_named
-from simulator.records import FINISHED, LOSSES, REJECTED
-from simulator.result import Result
+from simulator.results.records import FINISHED, LOSSES, REJECTED
+from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
 from workloads.synthetic import SyntheticSpec, generate
 

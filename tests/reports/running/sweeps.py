@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from simulator.files import TEMPORARY_PREFIX
+from simulator.base.files import TEMPORARY_PREFIX
 
 TABLES = ("cells.parquet", "cells.csv", "manifest.json", "study.resolved.toml")
 RESULTS = (*TABLES, "report.html")

@@ -13,7 +13,7 @@ import pytest
 from reports.cli import main
 from reports.running.executors import run_tasks
 from reports.stored.journal import Outcome
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import toml
 from tests.reports.running.conftest import Whole
 from tests.reports.running.sweeps import entries, results

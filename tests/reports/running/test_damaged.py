@@ -10,7 +10,7 @@ import pytest
 
 from reports.running.sweep import sweep
 from reports.study.settings import read_settings
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 
 STUDY = """
 [workload]

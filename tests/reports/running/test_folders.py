@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.files import TEMPORARY_PREFIX
+from simulator.base.files import TEMPORARY_PREFIX
 from tests.reports.running.conftest import Whole
 from tests.reports.running.sweeps import entries, finish, results, start, wait_for
 

@@ -18,8 +18,8 @@ from reports.study.file import parse_study
 from reports.study.rounds import FIRST_REPLICATIONS, first_round, most_replications, next_round
 from reports.study.sections import Study
 from reports.study.settings import parse_override, read_settings
-from simulator.errors import UsageError
-from simulator.units import parse_share
+from simulator.base.errors import UsageError
+from simulator.base.units import parse_share
 from tests.reports.running.sweeps import finish, start, wait_for
 from tests.reports.sample_study import sample
 

@@ -15,9 +15,9 @@ from reports.running.sweep import sweep
 from reports.running.warmup import seen_metrics, settled_at, share_of
 from reports.study.file import parse_study
 from reports.study.settings import read_settings
-from simulator.errors import UsageError
-from simulator.records import FINISHED, REJECTED
-from simulator.result import Result
+from simulator.base.errors import UsageError
+from simulator.results.records import FINISHED, REJECTED
+from simulator.results.result import Result
 
 REQUESTS = 4000
 

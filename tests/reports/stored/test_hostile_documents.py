@@ -18,7 +18,7 @@ from reports.stored.artefacts import read_artefacts
 from reports.two_runs.page import render_comparison
 from reports.two_runs.run_folder import open_run
 from reports.two_runs.stored import read_comparison, two_runs
-from simulator.errors import DataError, MilepostError
+from simulator.base.errors import DataError, MilepostError
 from tests.reports.sample_study import sample
 from tests.reports.stored.hostile import broken, damaged
 from tests.reports.two_runs.folders import write_run

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from reports.stored.journal import Journal, Outcome
-from simulator.errors import DataError, UsageError
-from simulator.files import TEMPORARY_PREFIX, whole_file, write_text
+from simulator.base.errors import DataError, UsageError
+from simulator.base.files import TEMPORARY_PREFIX, whole_file, write_text
 
 OUTCOME = Outcome("abc", {"saved_tokens": 3, "rate": 0.1, "blocks": [1, 2], "p99": None})
 

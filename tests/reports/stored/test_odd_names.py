@@ -16,8 +16,8 @@ from reports.results.columns import column
 from reports.study.settings import to_toml
 from reports.two_runs.compare import compare_folders
 from reports.two_runs.stored import read_comparison, told, write_comparison
-from simulator.errors import DataError
-from simulator.files import write_text
+from simulator.base.errors import DataError
+from simulator.base.files import write_text
 from tests.reports.two_runs.folders import write_run
 
 ODD = os.fsdecode(b"\xff.jsonl")

@@ -13,7 +13,7 @@ from reports.study.file import generator_fields, parse_study
 from reports.study.scenario import build_scenario
 from reports.study.sections import Study
 from reports.study.settings import parse_override, read_settings, to_toml
-from simulator.errors import DataError, MilepostError, UsageError
+from simulator.base.errors import DataError, MilepostError, UsageError
 
 
 def study_of(text: str, folder: Path, *overrides: str) -> Study:

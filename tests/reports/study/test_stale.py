@@ -14,9 +14,9 @@ from reports.study.cells import expand, scenario_of
 from reports.study.scenario import profile_named
 from reports.study.settings import read_settings
 from reports.study.traces import file_sha256, store_trace
-from simulator import file_memory
-from simulator.errors import DataError
-from simulator.profile import profile_to_json
+from simulator.base import file_memory
+from simulator.base.errors import DataError
+from simulator.costs.profile import profile_to_json
 from workloads import opening
 
 ROW = {"input_length": 600, "output_length": 1, "hash_ids": [1, 2], "timestamp": 0}

@@ -12,7 +12,7 @@ from reports.study.cells import expand
 from reports.study.file import parse_study
 from reports.study.settings import parse_override, read_settings
 from reports.study.traces import load_trace, store_trace
-from simulator.profile import profile_to_json
+from simulator.costs.profile import profile_to_json
 from tests.reports.cli.conftest import Milepost, milepost
 from workloads.store import save
 

@@ -14,7 +14,7 @@ from reports.study.sections import Study
 from reports.study.settings import parse_override, read_settings, to_toml
 from reports.study.traces import load_trace, rate_note, trace_key, with_times
 from reports.study.traffic import traffic_of
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.arrivals import Poisson, read_process
 from workloads.drift import Drift, read_drift
 from workloads.synthetic import Chats, SyntheticSpec, generate, read_generator

@@ -6,7 +6,7 @@ import pytest
 
 from reports.study.cells import Cell, expand
 from reports.study.settings import parse_override, read_settings, to_toml
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.store import save
 from workloads.synthetic import read_generator
 

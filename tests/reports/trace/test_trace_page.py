@@ -15,7 +15,7 @@ from reports.charts.lint import checked
 from reports.trace.captions import CAPTIONS, tokens
 from reports.trace.charts import trace_charts
 from reports.trace.page import GROUPS, render_trace_page
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from tests.reports.browser import assert_sound, look_at
 from workloads.inspection import Inspection, inspect
 from workloads.opening import open_trace

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from simulator.records import FINISHED, LOSSES, REJECTED
+from simulator.results.records import FINISHED, LOSSES, REJECTED
 
 
 def write_run(

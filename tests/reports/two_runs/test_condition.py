@@ -5,7 +5,7 @@ import pytest
 from reports.statistics import Estimate
 from reports.two_runs import Compared, parse_condition
 from reports.two_runs.measures import MEASURES
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 
 
 def compared(name: str, a: float | None, b: float | None) -> Compared:

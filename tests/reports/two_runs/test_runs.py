@@ -9,7 +9,7 @@ import pytest
 
 from reports.two_runs import Compared, TwoRuns, compare_folders
 from reports.two_runs.shown import evidence
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from tests.reports.two_runs.folders import write_run
 
 

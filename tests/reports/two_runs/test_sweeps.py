@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from reports.two_runs import compare_folders
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from tests.reports.sample_study import GIB, sample, with_failures
 
 HIT_RATE = ("token_hit_rate",)

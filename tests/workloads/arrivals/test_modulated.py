@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.workloads.laws import assert_dispersion, assert_mean, assert_share
 from workloads.arrivals import read_process
 from workloads.arrivals.mmpp import Mmpp

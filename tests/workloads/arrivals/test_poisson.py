@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.arrivals import poisson_arrivals
 from workloads.randomness import stream
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.arrivals import read_process
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from tests.workloads.laws import assert_dispersion, assert_mean
 from workloads.arrivals import read_process
 from workloads.arrivals.servegen import Client, ServeGen

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
-from simulator.parameters import parameters_of
+from simulator.base.errors import UsageError
+from simulator.base.parameters import parameters_of
 from workloads.drift import DRIFTS, Drift, Growth, Shift, drift_name, read_drift
 
 X = np.array([0.0, 0.2, 0.5, 0.72, 0.9, 1.0])

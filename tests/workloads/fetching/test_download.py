@@ -16,7 +16,7 @@ from threading import Thread
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.fetching.download import MOST_BREAKS, fetch
 from workloads.fetching.public_traces import HOST, MIRROR, TRACES, PublicTrace
 

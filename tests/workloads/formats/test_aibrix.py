@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError, SettingError
+from simulator.base.errors import DataError, SettingError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate

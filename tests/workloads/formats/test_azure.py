@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.opening import open_trace
 
 

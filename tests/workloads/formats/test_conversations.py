@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate

@@ -8,7 +8,7 @@ from array import array
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.workloads.formats.examples import EXAMPLES, FOLDERS
 from workloads.formats import FORMATS
 from workloads.instants import Instants

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.errors import DataError, UsageError
-from simulator.trace import Trace
+from simulator.base.errors import DataError, UsageError
+from simulator.trace.trace import Trace
 from tests.workloads.formats.examples import EXAMPLES, FOLDERS
 from workloads.formats import FORMATS
 from workloads.opening import format_of, open_trace

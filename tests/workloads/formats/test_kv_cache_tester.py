@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.inspection import end_only_savings, overlaps
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.opening import format_of, open_trace
 from workloads.validation import validate
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.formats.vidur import NAMINGS
 from workloads.inspection import overlaps
 from workloads.opening import format_of, open_trace

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.prefixes.prompts import TokenLists
 
 Prefix = tuple[int, ...]

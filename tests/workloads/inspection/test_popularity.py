@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.prefix_tree import PrefixTree
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.inspection.popularity import _power_sums, popularity
 

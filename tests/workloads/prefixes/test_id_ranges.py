@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection import overlaps
 from workloads.prefixes.id_ranges import MAX_ID, IdRanges, ranges_of
 from workloads.prefixes.prompts import BlockKeys

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection import overlaps
 from workloads.prefixes.interning import Interned, intern_blocks, intern_runs
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection import overlaps
 from workloads.prefixes.prompts import TokenLists
 from workloads.prefixes.token_lists import common_prefix

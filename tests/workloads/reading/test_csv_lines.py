@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.csv_lines import Name, read_csv_lines
 from workloads.rows import Rows

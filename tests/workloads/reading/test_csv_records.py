@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.prefixes.prompts import TokenLists
 from workloads.reading.csv_records import read_csv_records
 from workloads.rows import Rows

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.inspection import overlaps
 from workloads.opening import open_trace
 from workloads.options import ReadOptions

@@ -6,7 +6,7 @@ import json
 import msgspec
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading import reader
 from workloads.reading.json_document import read_json_documents

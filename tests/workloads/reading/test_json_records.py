@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.json_records import read_json_records
 from workloads.rows import Rows

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading.folders import files_in, first_head
 from workloads.reading.json_stream import is_json_lines, read_json_stream
 

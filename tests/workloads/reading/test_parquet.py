@@ -4,7 +4,7 @@ import msgspec
 import polars as pl
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.opening import format_of, is_saved, open_trace
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.parquet import read_parquet_rows

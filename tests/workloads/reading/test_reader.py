@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.reading import reader
 from workloads.reading.reader import read_lines
 

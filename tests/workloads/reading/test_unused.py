@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.inspection import overlaps
 from workloads.opening import open_trace
 from workloads.validation import validate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 
 
 def path_stops(trace: Trace, node: int) -> list[int]:

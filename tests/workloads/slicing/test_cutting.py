@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.errors import UsageError
-from simulator.trace import Trace
+from simulator.base.errors import UsageError
+from simulator.trace.trace import Trace
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.slicing.cutting import by_requests, by_session_order, by_sessions, by_time
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.workloads.inspection.small_traces import requests, trace_of
 from tests.workloads.slicing.shapes import shape
 from workloads.inspection.overlaps import overlaps

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
-from simulator.trace import Trace
+from simulator.base.errors import UsageError
+from simulator.trace.trace import Trace
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.slicing.curve_error import curve_error
 from workloads.slicing.sampling import sample_requests, sample_share

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from workloads.inspection import inspect, overlaps
 from workloads.synthetic import SyntheticSpec, generate
 from workloads.synthetic.builtin.contents import draw_contents

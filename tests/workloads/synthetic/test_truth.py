@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.workloads.laws import assert_counts, assert_mean, assert_share
 from workloads.arrivals import Poisson
 from workloads.drift import Drift, read_drift

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
+from simulator.base.errors import UsageError
 from tests.workloads.laws import assert_mean
 from workloads.drift import Drift, read_drift
 from workloads.synthetic import Chats

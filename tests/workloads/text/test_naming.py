@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from workloads.text import tokenizer_for
 
 

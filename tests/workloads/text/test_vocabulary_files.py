@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.text import tokenizer_for
 from workloads.text.patterns import CL100K
 

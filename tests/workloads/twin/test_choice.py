@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from simulator.prefix_tree import ROOT
+from simulator.trace.prefix_tree import ROOT
 from workloads.twin.choice import Choice
 from workloads.twin.growth import Growth
 from workloads.twin.meetings import END

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.inspection.overlaps import overlaps
 from workloads.prefixes.interning import intern_blocks
 from workloads.stack_distance import Recency

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.prefix_tree import ROOT
+from simulator.trace.prefix_tree import ROOT
 from workloads.twin.growth import Growth
 from workloads.twin.shelf import NEIGHBOURS, Shelf
 

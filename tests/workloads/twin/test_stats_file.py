@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from workloads.synthetic import SyntheticSpec
 from workloads.synthetic import generate as built_in
 from workloads.twin import fit, read_stats, write_stats

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.errors import UsageError
-from simulator.prefix_tree import PrefixTree
-from simulator.trace import NO_SESSION, Trace
+from simulator.base.errors import UsageError
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import NO_SESSION, Trace
 from workloads.arrivals import Poisson
 from workloads.drift import Drift
 from workloads.inspection.overlaps import overlaps

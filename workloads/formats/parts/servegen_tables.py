@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from simulator.errors import DataError, printable
+from simulator.base.errors import DataError, printable
 from workloads.reading.fields import MAX_TOKENS, Problem, short
 
 LEVELS = (0.05, 0.25, 0.50, 0.75, 0.95, 0.99)

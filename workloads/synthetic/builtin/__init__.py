@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from workloads.arrivals import ArrivalProcess, Poisson
 from workloads.prefixes.interning import intern_runs
 from workloads.synthetic.builtin.chats import draw_chats

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.trace import NO_SESSION
+from simulator.trace.trace import NO_SESSION
 from workloads.arrivals import ArrivalProcess
 from workloads.randomness import stream
 from workloads.synthetic.builtin.chats import Chats

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from simulator.bounds import MAX_REQUESTS
-from simulator.errors import UsageError
-from simulator.trace import Trace
+from simulator.base.bounds import MAX_REQUESTS
+from simulator.base.errors import UsageError
+from simulator.trace.trace import Trace
 from workloads.arrivals import ArrivalProcess, check_rate
 from workloads.drift import Drift
 from workloads.randomness import stream

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from simulator.errors import UsageError, printable
-from simulator.parameters import create_named, name_of
+from simulator.base.errors import UsageError, printable
+from simulator.base.parameters import create_named, name_of
 from workloads.reading.files import exists
 from workloads.text.chat_template import Message
 from workloads.text.templates.chatml import ChatMl

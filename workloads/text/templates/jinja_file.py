@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from simulator.errors import DataError, UsageError, printable
+from simulator.base.errors import DataError, UsageError, printable
 from workloads.reading.reader import read_text
 from workloads.text.chat_template import Message, content_text, plain_text
 from workloads.text.templates.rendering import RenderError, arguments_of, split_reasoning

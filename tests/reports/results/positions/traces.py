@@ -9,10 +9,10 @@ import numpy as np
 from calibration.catalogue import open_profile
 from policies.registry import create
 from reports.results.positions.figures import Positions
-from simulator.prefix_tree import PrefixTree
-from simulator.result import Result
+from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
-from simulator.trace import Trace
+from simulator.trace.prefix_tree import PrefixTree
+from simulator.trace.trace import Trace
 
 DOCUMENT = 4000
 

@@ -10,7 +10,7 @@ import pytest
 from reports.trace.comparison.comparing import Comparison, compare_traces
 from reports.trace.comparison.differences import Difference, judged
 from reports.trace.comparison.sides import sides_of
-from simulator.trace import Trace
+from simulator.trace.trace import Trace
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.slicing.cutting import by_requests
 from workloads.synthetic import SyntheticSpec, generate

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import DataError
+from simulator.base.errors import DataError
 from tests.workloads.text.templates.chats import CALLS, FIND, HELLO, HI, messages
 from tests.workloads.text.templates.jinjas import JINJAS
 from workloads.text.templates import RenderError, template_for

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.errors import DataError, UsageError
+from simulator.base.errors import DataError, UsageError
 from tests.workloads.text.templates.chats import (
     CALLS,
     FIND,

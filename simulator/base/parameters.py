@@ -1,0 +1,123 @@
+"""Parameters of what is named by one string: read from text, and written, with one wording.
+
+`name:key=value,key=value` names a policy, a generator or an arrival process. The parameters are
+those of its class's constructor.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from simulator.base.errors import UsageError, did_you_mean, printable
+
+REQUIRED = inspect.Parameter.empty
+GREATEST = 2**53  # integers beyond this are typing errors, and no longer exact as floats
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a constructor; `default` is REQUIRED where it has none."""
+
+    name: str
+    type: type
+    default: Any
+
+
+def create_named(kind: str, classes: Mapping[str, type[T]], spec: str) -> T:
+    """Return what `spec` names among `classes`, made with the parameters that it gives.
+
+    Raises
+    ------
+    UsageError
+        Where the name, a parameter or a value is unknown, missing, ill-typed or out of range:
+        "kind 'spec': ...".
+    """
+    name, _, assignments = (part.strip() for part in spec.partition(":"))
+    try:
+        if name not in classes:
+            raise UsageError(f"unknown name '{printable(name)}'{did_you_mean(name, [*classes])}")
+        made = classes[name]
+        return made(**read_values(parameters_of(made), assignments))
+    except UsageError as error:
+        raise UsageError(f"{kind} '{printable(spec)}': {error}") from None
+
+
+def name_of(classes: Mapping[str, type[T]], value: T) -> str:
+    """Return the string that names `value`, a frozen dataclass: defaults are left out."""
+    name = next(name for name, known in classes.items() if known is type(value))
+    given = ((p, getattr(value, p.name)) for p in parameters_of(type(value)))
+    shown = ",".join(f"{p.name}={text_of(found)}" for p, found in given if found != p.default)
+    return f"{name}:{shown}" if shown else name
+
+
+def parameters_of(plugin: type) -> tuple[Parameter, ...]:
+    """Return the constructor's parameters, in order."""
+    signature = inspect.signature(plugin, eval_str=True)
+    return tuple(
+        Parameter(name, _plain_type(parameter.annotation), parameter.default)
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+    )
+
+
+def read_values(known: tuple[Parameter, ...], assignments: str) -> dict[str, Any]:
+    """Read "key=value,key=value" against the known parameters.
+
+    Raises
+    ------
+    UsageError
+        Where a parameter is unknown, missing or given twice, or a value is ill-typed.
+    """
+    by_name = {parameter.name: parameter for parameter in known}
+    values: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for part in assignments.split(","))):
+        key, equals, text = (part.strip() for part in item.partition("="))
+        if not equals:
+            raise UsageError(f"expected key=value, found '{printable(item)}'")
+        if key not in by_name:
+            hint = did_you_mean(key, [*by_name]) if by_name else "; it takes none"
+            raise UsageError(f"unknown parameter '{printable(key)}'{hint}")
+        if key in values:
+            raise UsageError(f"parameter '{key}' is given twice")
+        values[key] = _value(by_name[key], text)
+    missing = [p.name for p in known if p.default is REQUIRED and p.name not in values]
+    if missing:
+        raise UsageError(f"parameter '{missing[0]}' is missing (write {missing[0]}=...)")
+    return values
+
+
+_PATTERNS = {
+    int: r"[+-]?[0-9]{1,16}",
+    float: r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?",
+    bool: "true|false",
+    str: ".+",
+}
+_EXPECTED = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    """Read one value as the type of its parameter."""
+    kind = parameter.type
+    if re.fullmatch(_PATTERNS[kind], text):
+        value = text == "true" if kind is bool else kind(text)
+        if isinstance(value, str) or abs(value) <= GREATEST:
+            return value
+    raise UsageError(f"{parameter.name}: expected {_EXPECTED[kind]}, found '{printable(text)}'")
+
+
+def _plain_type(hint: Any) -> type:
+    """Return the type of an annotation such as `int` or `int | None`."""
+    options = [option for option in (typing.get_args(hint) or (hint,)) if option is not type(None)]
+    return options[0] if options[0] in _PATTERNS else str
+
+
+def text_of(value: Any) -> str:
+    """Write a value as it is read."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

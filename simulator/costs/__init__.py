@@ -1,0 +1,1 @@
+"""Bytes and seconds: model geometry, cost profiles, and their prices."""

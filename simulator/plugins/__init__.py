@@ -1,0 +1,1 @@
+"""What plug-ins promise, and what they are told."""

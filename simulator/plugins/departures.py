@@ -1,0 +1,134 @@
+"""What would leave the cache if room were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from typing import NamedTuple
+
+from simulator.plugins.entries import Checkpoint, Entry, KvRun
+
+
+class Departure(NamedTuple):
+    """One step of making room.
+
+    Parameters
+    ----------
+    entry
+        The state that would leave, or the run that would lose KV.
+    freed_bytes
+        What that frees, states included.
+    states
+        The states that leave, deepest first: the entry itself, or those of the run without whose
+        KV they are of no use.
+    """
+
+    entry: Entry
+    freed_bytes: int
+    states: tuple[Checkpoint, ...] = ()
+
+
+class Departures:
+    """All that would leave, in order, worked out as far as it is looked at.
+
+    It can be gone through any number of times, until the cache changes. It is false where there
+    is room, and where nothing suffices the departures sum to less than `short_bytes`.
+
+    Parameters
+    ----------
+    short_bytes
+        What is missing.
+    foresee
+        Begins to work it out.
+    """
+
+    __slots__ = ("_foresee", "short_bytes")
+
+    def __init__(self, short_bytes: int, foresee: Callable[[int], Iterator[Departure]]) -> None:
+        self.short_bytes = short_bytes
+        self._foresee = foresee
+
+    def __bool__(self) -> bool:
+        return self.short_bytes > 0
+
+    def __iter__(self) -> Iterator[Departure]:
+        return self._foresee(self.short_bytes)
+
+
+def nothing(short_bytes: int) -> Iterator[Departure]:
+    """Foresee that nothing leaves."""
+    del short_bytes
+    return iter(())
+
+
+NO_DEPARTURES = Departures(0, nothing)  # where there is room
+
+
+class Rest:
+    """What would be left of a run: the run itself, as far as shortening it asks.
+
+    Parameters
+    ----------
+    run
+        The run.
+    gone
+        States that would have left before.
+    """
+
+    __slots__ = ("_run", "checkpoints", "kv_end", "size_bytes", "start")
+
+    def __init__(self, run: KvRun, gone: Set[Entry]) -> None:
+        self._run = run
+        self.start, self.kv_end = run.start, run.kv_end
+        self.size_bytes = run.size_bytes
+        self.checkpoints = list(run.checkpoints)
+        if gone:
+            self.checkpoints = [state for state in self.checkpoints if state not in gone]
+
+    def cut(self, end: int, kv_bytes: int) -> Departure:
+        """Let go of the KV beyond token `end`, at `kv_bytes` a token, and of the states there."""
+        freed_bytes = (self.kv_end - end) * kv_bytes
+        self.kv_end = end
+        self.size_bytes -= freed_bytes
+        states = []
+        while self.checkpoints and self.checkpoints[-1].position > end:
+            states.append(state := self.checkpoints.pop())
+            freed_bytes += state.size_bytes
+        return Departure(self._run, freed_bytes, tuple(states))
+
+
+def departures_of(
+    victims: Iterator[Entry],
+    short_bytes: int,
+    end_of: Callable[[Rest, int], int],
+    kv_bytes: int,
+) -> Iterator[Departure]:
+    """Yield what leaves until `short_bytes` are free.
+
+    Parameters
+    ----------
+    victims
+        What goes, one after another, as the eviction policy foresees it.
+    short_bytes
+        What is missing.
+    end_of
+        Where the rest of a run is to end, if so many bytes are missing.
+    kv_bytes
+        Bytes of a token.
+    """
+    gone: set[Entry] = set()
+    rests: dict[Entry, Rest] = {}
+    for victim in victims:
+        if isinstance(victim, Checkpoint):
+            departure = Departure(victim, victim.size_bytes, (victim,))
+        elif victim.checkpoints or victim.size_bytes > short_bytes:
+            rest = rests.get(victim)
+            if rest is None:
+                rest = rests[victim] = Rest(victim, gone)
+            departure = rest.cut(end_of(rest, short_bytes), kv_bytes)
+        else:  # all of it, and there is nothing else to it
+            departure = Departure(victim, victim.size_bytes, ())
+        yield departure
+        short_bytes -= departure.freed_bytes
+        if short_bytes <= 0:
+            return
+        gone.update(departure.states)

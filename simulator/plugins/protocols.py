@@ -1,0 +1,285 @@
+"""The plug-ins' contracts, and what a plug-in is told.
+
+A policy sees only what the past has shown; one that looks ahead sets `clairvoyant = True`, and
+reports mark it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.plugins.context import World
+from simulator.plugins.departures import Departures
+from simulator.plugins.entries import Entry, KvRun
+
+
+@dataclass(slots=True)
+class Prefix:
+    """What is known of a prompt when its prefill starts. All positions are tokens from the start.
+
+    Parameters
+    ----------
+    prompt_tokens
+        Length of the prompt.
+    resume
+        The resume point: states can only be written behind it.
+    overlap
+        Tokens shared with the best match among prompts whose prefill has ended.
+    step
+        The coarser of the trace's granularity and the model's alignment: positions are floored
+        to both after the placer has answered, so closer ones may fall together.
+    session, label
+        Numbers of the session and of the label, -1 where unknown.
+    run
+        The run with which the prompt ends; `branch_points` reads the tree from it.
+    end_tokens
+        Where prompt and answer end, if the trace tells what was generated: states can be
+        written in decode too, up to there. Otherwise the length of the prompt; 0 means that.
+    request
+        The number of the request in the trace, -1 where there is none.
+    """
+
+    prompt_tokens: int
+    resume: int
+    overlap: int
+    step: int
+    session: int
+    label: int
+    run: KvRun
+    end_tokens: int = 0
+    request: int = -1
+
+    def branch_points(self) -> list[int]:
+        """Return the positions in `(resume, prompt_tokens)` where prompts were seen to diverge.
+
+        Ascending. A position counts once a second prompt has taken another way there; that of
+        this prompt counts.
+        """
+        points: list[int] = []
+        run = self.run.parent
+        while run.stop > self.resume:
+            if run.children_seen > 1:
+                points.append(run.stop)
+            run = run.parent
+        return points[::-1]
+
+
+@dataclass(slots=True)
+class Overlap:
+    """A request whose prefill has ended, and how much of it had been seen before.
+
+    Parameters
+    ----------
+    depth
+        Tokens shared with the best match seen before; 0 is a miss.
+    prompt_tokens
+        Length of the prompt that was matched.
+    session, label
+        Numbers of the session and of the label, -1 where unknown.
+    run
+        The run with which the prompt ends, None where there is no tree: what lies beyond `depth`
+        on its path was new with this request.
+    kv_depth, resume
+        What the cache still held of the overlap when the prefill started: tokens whose KV was
+        resident, -1 where unknown, and the resume point.
+    written
+        Checkpoints that the request has stored.
+    request
+        The number of the request in the trace, -1 where there is none.
+    now_seconds
+        When its prefill has ended, since the first arrival.
+    end
+        The run with which prompt and answer end, where the trace tells what was generated;
+        otherwise `run`, or None.
+    """
+
+    depth: int
+    prompt_tokens: int
+    session: int = -1
+    label: int = -1
+    run: KvRun | None = None
+    kv_depth: int = -1
+    resume: int = 0
+    written: int = 0
+    request: int = -1
+    now_seconds: float = 0.0
+    end: KvRun | None = None
+
+
+class Placer(Protocol):
+    """Decides where the states of a prompt are checkpointed.
+
+    `place` is pure: the same prefix and the same observations before it give the same answer.
+    A placer with `implicit = True` holds a state at every position at no cost (an upper bound);
+    its `place` is not called. One with `observes = False` has no use for overlaps, and `observe`
+    is not called.
+    """
+
+    clairvoyant: ClassVar[bool]
+    implicit: ClassVar[bool]
+    observes: ClassVar[bool]
+
+    def begin(self, world: World) -> None:
+        """Get to know the cache, before the first request."""
+        ...
+
+    def place(self, prefix: Prefix) -> Sequence[int]:
+        """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
+        ...
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn from a request that has been served."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """A law of overlap depths on its support.
+
+    Parameters
+    ----------
+    depths
+        int64, ascending, unique, at least 1.
+    weights
+        float64, non-negative, of one length with `depths`; any scale.
+    misses
+        Weight of depth 0, on the same scale.
+    version
+        Changes when the law does, and only then.
+    """
+
+    depths: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    misses: float = 0.0
+    version: int = 0
+
+
+class OverlapEstimator(Protocol):
+    """Learns the law of overlap depths."""
+
+    scope: ClassVar[str]  # whose overlaps it pools: "global", "label" or "document"
+    coordinate: ClassVar[str]  # where depths are counted from: "start", "end" or "branch"
+
+    def observe(self, overlap: Overlap) -> None:
+        """Take one more observation."""
+        ...
+
+    def law(self) -> Law:
+        """Return the current law; empty before the first observation."""
+        ...
+
+
+class EvictionPolicy(Protocol):
+    """Keeps an order over the entries of the cache; never touches bytes.
+
+    The cache calls the `on_` methods; `victim` returns the entry that should go next among those
+    that are `evictable`, or None, and leaves the order as it was. One with `observes = True` is
+    told of each request before any of its entries enters or is used.
+
+    One that is not clairvoyant is never shown where prompts still to come will diverge: runs are
+    split when that is seen (`on_split`). Of a run that it names as victim, one with
+    `spares_states = True` means only what lies behind the last state, if anything does.
+    """
+
+    clairvoyant: ClassVar[bool]
+    observes: ClassVar[bool]
+    spares_states: ClassVar[bool]
+
+    def begin(self, world: World) -> None:
+        """Get to know the cache, before the first request."""
+        ...
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn who comes next: all calls until the next one are on behalf of this request."""
+        ...
+
+    def on_insert(self, entry: Entry) -> None:
+        """`entry` has entered the cache (it may not be evictable yet)."""
+        ...
+
+    def on_hit(self, entry: Entry) -> None:
+        """`entry` has served a request, or has been written again."""
+        ...
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Nothing needs `entry` any more: it may be evicted from now on."""
+        ...
+
+    def on_evict(self, entry: Entry) -> None:
+        """`entry` has left the cache altogether."""
+        ...
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """`lower` has been split: a request parts from it where `upper`, which is new, ends.
+
+        Either part may be without bytes. Where only `upper` has any, `lower` has not been evicted:
+        `upper` stands in its place. That request passes `upper`, and hits it when it has been
+        served.
+        """
+        ...
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry that should go next, or None where there is none."""
+        ...
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield the entries that would go, one after another, if room were made now.
+
+        The first is the one that `victim` would return. Each later one is named as if those
+        before it had gone whole, a run with its states; so a run is named once what lies below
+        it has been. With `spares_states`, what lies behind the last state of a run may be named
+        first, and the same run again for the rest. Nothing changes, neither an order nor a mark
+        nor an entry; what is yielded holds until the cache changes.
+        """
+        ...
+
+
+@runtime_checkable
+class Expiring(Protocol):
+    """What an eviction policy has besides, if its entries have a life.
+
+    It is asked before each match, and told of its entries where the cache has no limit as well.
+    """
+
+    def expired(self, now_seconds: float) -> Entry | None:
+        """Return an evictable entry whose life is over, or None where there is none.
+
+        The entry leaves, and the next is asked for. A run comes after what lies below it.
+        """
+        ...
+
+
+class AdmissionPolicy(Protocol):
+    """Decides what is worth its bytes. One with `always = True` is not asked.
+
+    One with `observes = True` is told of each request before it is asked about its entries.
+    """
+
+    clairvoyant: ClassVar[bool]
+    always: ClassVar[bool]
+    observes: ClassVar[bool]
+
+    def begin(self, world: World) -> None:
+        """Get to know the cache, before the first request."""
+        ...
+
+    def observe(self, overlap: Overlap) -> None:
+        """Learn who comes next: all calls until the next one are on behalf of this request."""
+        ...
+
+    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+        """`lower` has been split: what is known of it holds for `upper`, which is new, as well."""
+        ...
+
+    def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
+        """Say whether `size_bytes` more of `candidate` enter the cache.
+
+        `departures` are what would have to leave, false when there is room. They are worked out
+        as far as they are looked at. No entry may be changed.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""One row a request, and what is summed up of them."""

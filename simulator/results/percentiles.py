@@ -1,0 +1,86 @@
+"""Percentiles of any order: their names, and how many requests can tell them.
+
+A percentile is told where both ends of a 95 % confidence interval for it exist among the values.
+The largest of n independent values lies below the quantile of level q with a probability of q**n,
+the smallest above it with (1 - q)**n; neither may exceed 2.5 %. So P50 needs 6 requests, P90 36,
+P95 72, P99 368 and P99.9 3,688.
+
+References
+----------
+David and Nagaraja (2003), "Order Statistics", 3rd edition, section 7.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from math import ceil, log
+from typing import TYPE_CHECKING
+
+from simulator.base.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TAIL = 0.025  # on either side of a 95 % interval
+USUAL = ("p50", "p90", "p99")
+_NAME = re.compile(r"[pP]?([0-9]{1,2}(?:\.[0-9]{1,6})?)", re.ASCII)
+
+
+def percentile_name(text: str | float, what: str = "") -> str:
+    """Return the one name of a percentile: "p99.9" for "99.90", 99.9 or "P99.9".
+
+    Raises
+    ------
+    UsageError
+        Where it is no number above 0 and below 100, with at most six decimals.
+    """
+    match = _NAME.fullmatch(str(text).strip())
+    if match is None or not Decimal(match[1]):
+        found = printable(repr(text), limit=60)
+        raise UsageError(
+            f"{what}{': ' if what else ''}expected a percentile above 0 and below 100, as in 5, 95 "
+            f"or 99.9, found {found}"
+        )
+    digits = f"{Decimal(match[1]):f}"
+    plain = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return f"p{plain.lstrip('0') if not plain.startswith('0.') else plain}"
+
+
+def level_of(name: str) -> float:
+    """Return the level of a percentile by its name: 0.999 for "p99.9"."""
+    return float(Decimal(name.removeprefix("p")) / 100)
+
+
+def complement(level: float) -> float:
+    """Return 1 - level without the rounding of binary fractions: 0.1 for 0.9."""
+    return float(1 - Decimal(str(level)))
+
+
+def least_requests(level: float) -> int:
+    """Return from how many independent requests on a quantile of this level is told."""
+    return ceil(log(TAIL) / log(max(level, complement(level))))
+
+
+def percentiles(
+    values: NDArray[np.float64], names: Iterable[str] = USUAL
+) -> dict[str, float | None]:
+    """Return percentiles by name; None for those that so few values cannot tell."""
+    import numpy as np
+
+    levels = {name: level_of(name) for name in names}
+    known = [level for level in levels.values() if len(values) >= least_requests(level)]
+    found = dict(zip(known, np.quantile(values, known).tolist(), strict=True)) if known else {}
+    return {name: found.get(level) for name, level in levels.items()}
+
+
+def with_usual(names: Iterable[str]) -> list[str]:
+    """Return the usual percentiles and these, ascending, each once."""
+    return sorted({*USUAL, *names}, key=level_of)
+
+
+def too_few(name: str) -> str:
+    """Return why a percentile is not told: "n < 368"."""
+    return f"n < {least_requests(level_of(name)):,}"

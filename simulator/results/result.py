@@ -1,0 +1,169 @@
+"""What a simulation gives: records, counters, a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.cache.residency import Store
+from simulator.results.load import load_of
+from simulator.results.percentiles import percentiles, with_usual
+from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What the cache counted over the whole run, warm-up included."""
+
+    checkpoints_evicted: int
+    checkpoint_peak_count: int
+    checkpoint_peak_bytes: int
+    kv_peak_bytes: int
+    kv_evicted_bytes: int
+    peak_bytes: int
+    kv_bytes_per_token: int
+    extrapolated_requests: int
+
+    @classmethod
+    def of(cls, store: Store, extrapolated_requests: int) -> Counters:
+        """Read the counters of a store."""
+        pool = store.pool
+        return cls(
+            checkpoints_evicted=store.evicted_checkpoints,
+            checkpoint_peak_count=pool.checkpoint_peak_count,
+            checkpoint_peak_bytes=pool.checkpoint_peak_bytes,
+            kv_peak_bytes=pool.kv_peak_bytes,
+            kv_evicted_bytes=pool.kv_taken_bytes - pool.kv_bytes,
+            peak_bytes=pool.peak_bytes,
+            kv_bytes_per_token=store.sizes.kv_bytes_per_token,
+            extrapolated_requests=extrapolated_requests,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """The outcome of one simulation.
+
+    Parameters
+    ----------
+    columns
+        One row a request, in the order of the trace: `records.COUNT_COLUMNS` as int64,
+        `records.TIME_COLUMNS` and `ttft_seconds` as float64.
+    counters
+        What the cache counted.
+    simulated_seconds
+        Where the clock stood at the end.
+    wall_seconds
+        How long the simulation took.
+    full_seconds
+        float64, one a row: its prefill, nothing being saved. None for the instant server, which
+        has no clock and so no load.
+    positions
+        int64: where states were stored, in tokens from the start, of all rows one after another;
+        `checkpoints_written` tells how many are of each row.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    counters: Counters
+    simulated_seconds: float
+    wall_seconds: float
+    full_seconds: NDArray[np.float64] | None = None
+    positions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def summary(
+        self, warmup_share: float = 0.0, percentile_names: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        """Return the figures of a run, as plain numbers for JSON; None where there is no figure.
+
+        Parameters
+        ----------
+        warmup_share
+            Share of the requests, from the first on, that is left out of everything but what
+            `counters` holds: peaks, evictions, requests beyond the measured range.
+        percentile_names
+            Of times to first token, such as "p95", besides p50, p90 and p99.
+        """
+        rows = self.rows_after(warmup_share)
+        prompt, saved = int(rows["prompt_tokens"].sum()), int(rows["saved_tokens"].sum())
+        lost = {loss: int(rows[f"lost_{loss}_tokens"].sum()) for loss in LOSSES}
+        finished = rows["status"] == FINISHED
+        return {
+            "requests": {
+                "total": len(finished),
+                "finished": int(finished.sum()),
+                "rejected": int((rows["status"] == REJECTED).sum()),
+                "unfinished": int((rows["status"] == UNFINISHED).sum()),
+            },
+            "prompt_tokens": prompt,
+            "saved_tokens": saved,
+            "recomputed_tokens": prompt - saved - lost["not_served"],
+            "token_hit_rate": saved / prompt if prompt else None,
+            "ttft_seconds": quantiles(rows["ttft_seconds"][finished], percentile_names),
+            "server": self.load(warmup_share),
+            "lost_tokens": lost,
+            "checkpoints": self._checkpoints(rows, int(finished.sum())),
+            "kv": self._kv(rows, finished),
+            "cache": {
+                "peak_bytes": self.counters.peak_bytes,
+                "mean_bytes": _mean(rows["kv_bytes"] + rows["checkpoint_bytes"]),
+            },
+            "extrapolated_requests": self.counters.extrapolated_requests,
+            "simulated_seconds": self.simulated_seconds,
+            "wall_seconds": self.wall_seconds,
+        }
+
+    def load(self, warmup_share: float = 0.0) -> dict[str, Any] | None:
+        """Return the figures of `simulator.results.load.Load`; None for the instant server."""
+        if self.full_seconds is None:
+            return None
+        first = int(len(self.columns["status"]) * warmup_share)
+        return asdict(load_of(self.columns, self.full_seconds, first, self.simulated_seconds))
+
+    def rows_after(self, warmup_share: float) -> dict[str, NDArray[Any]]:
+        """Return the columns without the first `warmup_share` of the requests."""
+        first = int(len(self.columns["status"]) * warmup_share)
+        return {name: column[first:] for name, column in self.columns.items()}
+
+    def _checkpoints(self, rows: dict[str, NDArray[Any]], finished: int) -> dict[str, Any]:
+        written = int(rows["checkpoints_written"].sum())
+        return {
+            "written": written,
+            "evicted": self.counters.checkpoints_evicted,
+            "peak_count": self.counters.checkpoint_peak_count,
+            "peak_bytes": self.counters.checkpoint_peak_bytes,
+            "mean_per_request": written / finished if finished else None,
+        }
+
+    def _kv(self, rows: dict[str, NDArray[Any]], finished: NDArray[np.bool_]) -> dict[str, Any]:
+        stranded = (rows["kv_tokens"] - rows["saved_tokens"])[finished]
+        stranded_tokens = _mean(stranded)
+        per_token = self.counters.kv_bytes_per_token
+        return {
+            "peak_bytes": self.counters.kv_peak_bytes,
+            "evicted_bytes": self.counters.kv_evicted_bytes,
+            "stranded_bytes_mean": None if stranded_tokens is None else stranded_tokens * per_token,
+        }
+
+
+def quantiles(
+    ttft_seconds: NDArray[np.float64], names: Iterable[str] = ()
+) -> dict[str, float | int | None]:
+    """Return mean, p50, p90, p99 and what `names` adds of times to first token, and their count.
+
+    A percentile that so few requests cannot tell is None (see `simulator.results.percentiles`).
+    """
+    ttft_seconds = ttft_seconds[~np.isnan(ttft_seconds)]
+    count = len(ttft_seconds)
+    return {
+        "mean": _mean(ttft_seconds),
+        **percentiles(ttft_seconds, with_usual(names)),
+        "count": count,
+    }
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    return float(values.mean()) if len(values) else None

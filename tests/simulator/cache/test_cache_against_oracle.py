@@ -1,0 +1,72 @@
+"""The cache agrees with an oracle over token tuples, request by request, on random traces."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.admission import ADMISSION
+from policies.eviction import EVICTION
+from simulator.results.records import LOSSES
+from simulator.simulation import Scenario, simulate
+from tests.simulator.cache.naive_cache import NaiveCache
+from tests.simulator.placers import Wanted
+from tests.simulator.prompts import toy_profile, trace_of
+
+TOKENS = st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple)
+ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
+
+
+@settings(max_examples=400)
+@given(
+    requests=st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12),
+    wanted=st.lists(st.integers(1, 10), max_size=4, unique=True),
+    end=st.booleans(),
+    capacity=st.one_of(st.none(), st.integers(0, 60)),
+    state_bytes=st.integers(1, 12),
+    kv_bytes=st.integers(1, 3),
+    page=st.integers(1, 4),
+    grid=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    eviction=st.sampled_from(["lru", "fifo"]),
+    evicts=st.sampled_from(["tail", "run"]),
+)
+def test_every_request_agrees(
+    requests, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction, evicts
+):
+    granularity, alignment = grid
+    prompts, answers = zip(*requests, strict=True)
+    trace = trace_of(prompts, granularity=granularity, answers=answers)
+    placer = Wanted(*wanted, end=end)
+    result = simulate(
+        trace,
+        Scenario(
+            profile=toy_profile(kv_bytes, state_bytes, page, alignment),
+            placer=placer,
+            eviction=EVICTION[eviction](),
+            admission=ADMISSION["always"](),
+            capacity_bytes=capacity,
+            evicts=evicts,
+            server="instant",
+            check_every_request=True,
+        ),
+    )
+
+    def positions(prompt, resume):
+        found = {p for p in wanted if resume < p <= len(prompt)}
+        return sorted(found | ({len(prompt)} if end else set()))
+
+    lru, whole = eviction == "lru", evicts == "run"
+    oracle = NaiveCache(
+        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_runs=whole
+    )
+    rows = result.columns
+    for request, (prompt, answer) in enumerate(requests):
+        grant = oracle.serve(prompt, answer)
+        assert rows["saved_tokens"][request] == grant.resume
+        assert rows["kv_tokens"][request] == grant.kv_depth
+        assert rows["checkpoints_written"][request] == len(grant.written)
+        losses = [int(rows[f"lost_{loss}_tokens"][request]) for loss in LOSSES[:8]]
+        assert losses == grant.losses
+        assert grant.resume + sum(losses) == len(prompt)
+        assert rows["kv_bytes"][request] == len(oracle.kv) * kv_bytes
+        assert rows["checkpoints_resident"][request] == len(oracle.checkpoints)
