@@ -17,7 +17,7 @@ from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.eviction.marconi import Marconi
 from policies.registry import create
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.simulation import Scenario, simulate
 from simulator.trace.trace import Trace
 from workloads.prefixes.interning import intern_blocks
@@ -82,7 +82,7 @@ def run(eviction: str, admission: str) -> None:
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_marconi_scores(benchmark: BenchmarkFixture, alpha: float) -> None:
     policy = Marconi(alpha=alpha)
-    root = KvRun(None, -1, 0)
+    root = KvSpan(None, -1, 0)
     for position in range(1, 10_001):
         entry = Checkpoint(root, position, 10)
         policy.on_insert(entry)

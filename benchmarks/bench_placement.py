@@ -17,7 +17,7 @@ from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
 from policies.registry import create
 from simulator.plugins.context import Sizes
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap, Prefix
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
@@ -45,7 +45,7 @@ LEARNED = (
 
 
 def prefix(length: int = 12_000, resume: int = 4_000) -> Prefix:
-    run = KvRun(KvRun(KvRun(None, 0, 0), 0, 9_000), 9_000, length)
+    run = KvSpan(KvSpan(KvSpan(None, 0, 0), 0, 9_000), 9_000, length)
     return Prefix(length, resume, resume, 64, -1, -1, run)
 
 

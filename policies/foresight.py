@@ -7,14 +7,14 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.trace.trace import Trace
 
 NEVER = 1 << 62
 
 
 class Foresight:
-    """Tells when an entry is used next: the number of the next request that passes its run.
+    """Tells when an entry is used next: the number of the next request that passes its span.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Foresight:
 
     def next_use(self, entry: Entry, request: int) -> int:
         """Return the number of the next request after `request` that passes `entry`, or NEVER."""
-        node = entry.node if isinstance(entry, KvRun) else entry.run.node
+        node = entry.node if isinstance(entry, KvSpan) else entry.span.node
         start, stop = self._starts[node], self._starts[node + 1]
         index = bisect_right(self._requests, request, start, stop)
         return self._requests[index] if index < stop else NEVER

@@ -19,7 +19,7 @@ from simulator.base.errors import UsageError
 from simulator.cache.policy_cache import PolicyCache
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
-from simulator.plugins.context import Sizes, World
+from simulator.plugins.context import CacheContext, Sizes
 from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Placer
 from simulator.results.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN
 from simulator.results.result import Counters, Result
@@ -124,16 +124,16 @@ def simulate(
 
 def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | None) -> Result:
     env = Environment()
-    world = _world(trace, scenario)
+    context = _context(trace, scenario)
     policies = scenario.placer, scenario.admission, scenario.eviction
-    cache = PolicyCache(trace, world, *policies)
-    prefills = Prefills(trace, cache, world.costs, _finished_hook(cache, scenario, on_progress))
+    cache = PolicyCache(trace, context, *policies)
+    prefills = Prefills(trace, cache, context.costs, _finished_hook(cache, scenario, on_progress))
     server = _server(env, prefills, scenario)
     Arrivals(env, trace, server).begin()
     env.run(until=scenario.horizon_seconds)
     server.stop()
     cache.check()
-    cache.runs.clear()
+    cache.tree.clear()
     columns = prefills.records.columns()
     if not scenario.profile.tells_times:
         columns |= {
@@ -145,7 +145,9 @@ def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | 
         counters=Counters.of(cache.store, _extrapolated(columns, scenario.profile)),
         simulated_seconds=float(env.now),
         wall_seconds=0.0,
-        full_seconds=None if scenario.server == "instant" else _full_seconds(columns, world.costs),
+        full_seconds=None
+        if scenario.server == "instant"
+        else _full_seconds(columns, context.costs),
         positions=prefills.records.positions(),
     )
 
@@ -199,19 +201,19 @@ class Arrivals:
         self._wait()
 
 
-def _world(trace: Trace, scenario: Scenario) -> World:
+def _context(trace: Trace, scenario: Scenario) -> CacheContext:
     profile = scenario.profile
     alignment = profile.alignment if scenario.alignment is None else scenario.alignment
     if alignment < 1:
         raise UsageError(f"alignment must be at least 1 token, not {alignment}")
     if scenario.evicts not in EVICTS:
         raise _unknown("evicts", scenario.evicts, EVICTS)
-    return World(
+    return CacheContext(
         Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
         Grid(trace.granularity, alignment),
         CostModel(profile),
         scenario.capacity_bytes,
-        whole_runs=scenario.evicts == "run",
+        whole_spans=scenario.evicts == "run",
         takes_own=scenario.evicts == "block",
     )
 

@@ -15,7 +15,7 @@ from calibration.models.states import Snapshot
 from calibration.prototype.holdings import Holdings
 from calibration.prototype.token_ids import TokenIds
 from simulator.cache.request import Grant
-from simulator.cache.tree import Runs
+from simulator.cache.tree import KvTree
 from simulator.trace.trace import Trace
 
 WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers
@@ -49,8 +49,8 @@ class Executor:
 
     Parameters
     ----------
-    model, trace, runs
-        What is run, for which requests, and the runs of the cache that decides.
+    model, trace, spans
+        What is run, for which requests, and the spans of the cache that decides.
     clock
         Takes the times.
     seed
@@ -58,9 +58,9 @@ class Executor:
     """
 
     def __init__(
-        self, model: HybridModel, trace: Trace, runs: Runs, clock: Clock, seed: int
+        self, model: HybridModel, trace: Trace, spans: KvTree, clock: Clock, seed: int
     ) -> None:
-        self.holdings = Holdings(runs)
+        self.holdings = Holdings(spans)
         self._model = model
         self._trace = trace
         self._clock = clock

@@ -10,7 +10,7 @@ from torch import Tensor
 from calibration.models.states import ModelCache, Snapshot
 from simulator.cache.integrity import IntegrityError
 from simulator.cache.pool import Pool
-from simulator.cache.tree import Runs
+from simulator.cache.tree import KvTree
 from simulator.plugins.context import Sizes
 from simulator.plugins.entries import Checkpoint
 
@@ -32,16 +32,16 @@ class _Rows:
 class Holdings:
     """Holds what the entries of a cache stand for, and lets go when the cache does.
 
-    KV is held by node of the prefix tree: runs are cut while they are resident, nodes are not.
+    KV is held by node of the prefix tree: spans are cut while they are resident, nodes are not.
 
     Parameters
     ----------
-    runs
+    spans
         Those of the cache.
     """
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    def __init__(self, spans: KvTree) -> None:
+        self._spans = spans
         self._rows: dict[int, _Rows] = {}
         self._states: dict[Checkpoint, Snapshot] = {}
 
@@ -56,8 +56,8 @@ class Holdings:
 
     def load(self, cache: ModelCache, node: int, stop: int) -> None:
         """Write the KV of the first `stop` tokens of the path down to `node` into a cache."""
-        for above in self._runs.tree.path(node):
-            start = int(self._runs.tree.start[above])
+        for above in self._spans.prefixes.path(node):
+            start = int(self._spans.prefixes.start[above])
             if start >= stop:
                 break
             held = self._rows[above]
@@ -86,8 +86,8 @@ class Holdings:
             The states that were captured, by position.
         """
         self._let_go()
-        for above in self._runs.tree.path(node):
-            start, end = int(self._runs.tree.start[above]), self._resident_end(above)
+        for above in self._spans.prefixes.path(node):
+            start, end = int(self._spans.prefixes.start[above]), self._resident_end(above)
             held = self._rows.get(above)
             if end > (start if held is None else held.stop):
                 rows = tuple(row.clone() for row in cache.kv_rows(start, end))
@@ -127,6 +127,6 @@ class Holdings:
 
     def _resident_end(self, node: int) -> int:
         """Return how far the KV of a node is resident; where it starts if it is not."""
-        start, stop = int(self._runs.tree.start[node]), int(self._runs.tree.stop[node])
-        run = self._runs.covering()[node]
-        return start if run is None else min(max(run.kv_end, start), stop)
+        start, stop = int(self._spans.prefixes.start[node]), int(self._spans.prefixes.stop[node])
+        span = self._spans.covering()[node]
+        return start if span is None else min(max(span.kv_end, start), stop)

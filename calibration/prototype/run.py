@@ -19,7 +19,7 @@ from simulator.base.errors import MilepostError, UsageError
 from simulator.cache.policy_cache import PolicyCache
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
-from simulator.plugins.context import Sizes, World
+from simulator.plugins.context import CacheContext, Sizes
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 
@@ -112,21 +112,21 @@ class Prototype:
             If the policies decide otherwise than in the pass before.
         """
         rules, profile = self._rules(), self._profile
-        world = World(
+        context = CacheContext(
             Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
             Grid(self._trace.granularity, profile.alignment),
             CostModel(profile),
             rules.capacity_bytes,
         )
-        cache = PolicyCache(self._trace, world, rules.placer, rules.admission, rules.eviction)
-        executor = Executor(self._model, self._trace, cache.runs, self._clock, self._seed)
-        serving = Serving(cache, world.costs, executor)
+        cache = PolicyCache(self._trace, context, rules.placer, rules.admission, rules.eviction)
+        executor = Executor(self._model, self._trace, cache.tree, self._clock, self._seed)
+        serving = Serving(cache, context.costs, executor)
         served = []
         for request in serving.serve(self._trace):
             served.append(request)
             if on_served is not None:
                 on_served(request)
-        cache.runs.clear()
+        cache.tree.clear()
         sameness = None
         if not self._passes:  # once is enough: every pass computes the same
             strict = self._model.dtype.itemsize == 4 and not bound_kernels(self._model.module)

@@ -8,7 +8,7 @@ from policies.admission.base import BaseAdmission
 
 
 class Always(BaseAdmission):
-    """Admit every KV run and every checkpoint that fits.
+    """Admit every KV span and every checkpoint that fits.
 
     Source: none; what a cache without an admission policy does.
     """

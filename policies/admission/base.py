@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import Departures
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -17,14 +17,14 @@ class BaseAdmission:
     clairvoyant: ClassVar[bool] = False
     observes: ClassVar[bool] = False
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn about the cache, before the first request; by default nothing is needed."""
 
     def observe(self, overlap: Overlap) -> None:
         """Learn which request comes next; by default it does not matter."""
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
-        """Know the upper part of a run as the whole was known; by default nothing is known."""
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Know the upper part of a span as the whole was known; by default nothing is known."""
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache; by default they do."""
@@ -42,10 +42,10 @@ def identity(entry: Entry) -> int:
     same in every run in which the same requests come in this order, whatever the policies do and
     what comes later.
     """
-    if isinstance(entry, KvRun):
+    if isinstance(entry, KvSpan):
         request, position = entry.request, ~entry.stop
     else:
-        request, position = entry.run.request, entry.position
+        request, position = entry.span.request, entry.position
     return _mix(_mix(request) ^ position)
 
 

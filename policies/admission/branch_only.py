@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import Departures
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -25,13 +25,13 @@ class BranchOnly(BaseAdmission):
     observes: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        self._world: World | None = None
+        self._context: CacheContext | None = None
         self._request: Overlap | None = None
         self._points: set[int] | None = None
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn where states may lie."""
-        self._world = world
+        self._context = context
 
     def observe(self, overlap: Overlap) -> None:
         """Know the prompt."""
@@ -42,20 +42,20 @@ class BranchOnly(BaseAdmission):
         """Say whether it is KV, or a state at a branch point or an end."""
         del size_bytes, departures
         request = self._request
-        if isinstance(candidate, KvRun) or request is None or request.run is None:
+        if isinstance(candidate, KvSpan) or request is None or request.span is None:
             return True
         if candidate.position > request.prompt_tokens:
             return True
         if self._points is None:
-            self._points = self._points_of(request.run)
+            self._points = self._points_of(request.span)
         return candidate.position in self._points
 
-    def _points_of(self, leaf: KvRun) -> set[int]:
+    def _points_of(self, leaf: KvSpan) -> set[int]:
         points = {leaf.stop}
-        run = leaf.parent
-        while run.stop:
-            if run.children_seen > 1:
-                points.add(run.stop)
-            run = run.parent
-        grid = None if self._world is None else self._world.grid
+        span = leaf.parent
+        while span.stop:
+            if span.children_seen > 1:
+                points.add(span.stop)
+            span = span.parent
+        grid = None if self._context is None else self._context.grid
         return points if grid is None else {grid.floor(point) for point in points}

@@ -14,7 +14,7 @@ class Probabilistic(BaseAdmission):
     """Admit each entry with one probability, or with less the larger it is.
 
     The coin belongs to the entry: the same one falls the same way whenever it is tossed, in every
-    run with this seed, whatever the other policies do. So the entries admitted with a small
+    span with this seed, whatever the other policies do. So the entries admitted with a small
     probability are among those admitted with a larger one.
 
     Parameters

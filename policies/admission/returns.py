@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policies.orders.hazard import index_of
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap
 
 _MOST_USES = 3  # beyond which uses are not told apart: two bits
@@ -23,13 +23,13 @@ _SOMETIMES = 64  # requests after which old places are looked for
 class Returns:
     """Learns from all prompts, whatever was admitted, how soon a place can be expected to be used.
 
-    A place is the end of a run, where a prompt or its answer has ended or another prompt has parted
-    from it. It is used by a prompt that shares all tokens up to there, and none up to the next
-    place below: with a state there, that prompt resumes from it. Ages are in requests since the
-    last use and fall into bins that double. For each number of uses so far and each bin, the places
-    are counted that came to that age, those still waiting included, and those that were used there;
-    both start from one use in four, and halve now and then. A place without a use for 2^15 requests
-    is forgotten.
+    A place is the end of a span, where a prompt or its answer has ended or another prompt has
+    parted from it. It is used by a prompt that shares all tokens up to there, and none up to the
+    next place below: with a state there, that prompt resumes from it. Ages are in requests since
+    the last use and fall into bins that double. For each number of uses so far and each bin, the
+    places are counted that came to that age, those still waiting included, and those that were used
+    there; both start from one use in four, and halve now and then. A place without a use for 2^15
+    requests is forgotten.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Returns:
     def __init__(self, floor: Callable[[int], int]) -> None:
         self._floor = floor
         self._now = 0
-        self._places: dict[KvRun, int] = {}  # 4 x last use + uses; the oldest first
+        self._places: dict[KvSpan, int] = {}  # 4 x last use + uses; the oldest first
         kinds = range(_MOST_USES + 1)
         self._used = [[1.0] * _BINS for _ in kinds]
         self._ended = [[0.0] * (_BINS - 1) + [4.0] for _ in kinds]
@@ -59,34 +59,34 @@ class Returns:
         self._now += 1
         if not self._now % _SOMETIMES:
             self._forget()
-        run = overlap.run
-        if run is None:
+        span = overlap.span
+        if span is None:
             return
         depth = overlap.depth
-        while run.stop > depth:
-            run = run.parent
-        if run.stop:
-            self._use(run)
-        for end in (overlap.run, overlap.end):
+        while span.stop > depth:
+            span = span.parent
+        if span.stop:
+            self._use(span)
+        for end in (overlap.span, overlap.end):
             if end is not None and end not in self._places:
                 self._places[end] = self._now << 2
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Let `upper` be the place of `lower`, if a state for that lies in it."""
         if lower in self._places and self._floor(lower.stop) <= upper.stop:
             # At the end, although it is older: so it is forgotten later than others, which is rare.
             self._places[upper] = self._places.pop(lower)
 
-    def rate(self, run: KvRun) -> float:
-        """Return the uses per request that can be expected of the end of `run`."""
-        place = self._places.get(run)
+    def rate(self, span: KvSpan) -> float:
+        """Return the uses per request that can be expected of the end of `span`."""
+        place = self._places.get(span)
         if place is None:
             return 0.0
         age = self._now - (place >> 2)
         return 0.0 if age > _OLDEST else self._rates[place & 3][age.bit_length()]
 
-    def _use(self, run: KvRun) -> None:
-        before = self._places.pop(run, None)
+    def _use(self, span: KvSpan) -> None:
+        before = self._places.pop(span, None)
         uses = 0
         if before is not None:
             uses = before & 3
@@ -97,7 +97,7 @@ class Returns:
             if self._seen >= self._due:
                 self._learn()
             uses = min(uses + 1, _MOST_USES)
-        self._places[run] = self._now << 2 | uses
+        self._places[span] = self._now << 2 | uses
 
     def _learn(self) -> None:
         """Make the rates from the counts."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from policies.admission.base import BaseAdmission
 from simulator.plugins.departures import Departures
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -14,7 +14,7 @@ class SecondSighting(BaseAdmission):
     """Admit KV and states of tokens that an earlier prompt has had before them, all at once.
 
     What comes once never costs a byte, at the price of a second prefill of what comes again. How
-    many runs the path has does not matter, nor whether its KV was admitted before: the second
+    many spans the path has does not matter, nor whether its KV was admitted before: the second
     prompt through a token brings it in. Prompts matched together see nothing of each other.
 
     Source: B. M. Maggs and R. K. Sitaraman, "Algorithmic nuggets in content delivery", ACM
@@ -34,5 +34,5 @@ class SecondSighting(BaseAdmission):
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether all tokens up to the end of the candidate were seen before."""
         del size_bytes, departures
-        end = candidate.stop if isinstance(candidate, KvRun) else candidate.position
+        end = candidate.stop if isinstance(candidate, KvSpan) else candidate.position
         return end <= self._seen_tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policies.admission.base import BaseAdmission
 from policies.parameters import require
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import Departures
 from simulator.plugins.entries import Entry
 
@@ -26,10 +26,10 @@ class SizeAware(BaseAdmission):
         self._share = share
         self._most_bytes = float("inf")
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the capacity."""
-        if world.capacity_bytes is not None:
-            self._most_bytes = self._share * world.capacity_bytes
+        if context.capacity_bytes is not None:
+            self._most_bytes = self._share * context.capacity_bytes
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether it is small enough."""

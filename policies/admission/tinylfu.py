@@ -10,7 +10,7 @@ from policies.admission.base import BaseAdmission
 from policies.frequency import Frequencies
 from policies.parameters import require
 from simulator.plugins.departures import Departures
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 VICTIMS = ("first", "each", "all")
@@ -29,7 +29,7 @@ class TinyLfu(BaseAdmission):
     victims
         What it is compared with. "first": the first that would leave, as in the paper of 2017,
         where sizes are equal (IV, implicit victims, in that of 2022). "all": the sum over all that
-        would leave (AV, aggregated victims), runs and states alike; it stops as soon as that is
+        would leave (AV, aggregated victims), spans and states alike; it stops as soon as that is
         too much. "each": every one of them (QV, queue of victims; there, those that lose leave
         even if the candidate is refused in the end, while here a refusal changes nothing).
 
@@ -48,17 +48,17 @@ class TinyLfu(BaseAdmission):
 
     def observe(self, overlap: Overlap) -> None:
         """Count what the prompt uses of the cache; what is missing is counted as it would enter."""
-        run, resume = overlap.run, overlap.resume
-        while run is not None and run.stop:
-            if run.kv_end == run.stop:
-                self._uses.add(run.key)
-            if run.start < resume <= run.stop:
-                state = run.deepest_checkpoint(resume)
+        span, resume = overlap.span, overlap.resume
+        while span is not None and span.stop:
+            if span.kv_end == span.stop:
+                self._uses.add(span.key)
+            if span.start < resume <= span.stop:
+                state = span.deepest_checkpoint(resume)
                 if state is not None and state.position == resume:
                     self._uses.add(state.key)
-            run = run.parent
+            span = span.parent
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Let the upper part have the count of the whole."""
         self._uses.split(upper.key, lower.key)
 
@@ -76,7 +76,7 @@ class TinyLfu(BaseAdmission):
 
 
 def _leaving(departures: Departures) -> Iterator[Entry]:
-    """Yield each entry that would leave or be shortened once: a run before its states."""
+    """Yield each entry that would leave or be shortened once: a span before its states."""
     seen: set[Entry] = set()
     for departure in departures:
         for entry in (departure.entry, *departure.states):

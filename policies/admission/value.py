@@ -8,9 +8,9 @@ from typing import ClassVar
 from policies.admission.base import BaseAdmission
 from policies.admission.returns import Returns
 from policies.orders.lineage import state_at
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import Departures
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -39,22 +39,22 @@ class Value(BaseAdmission):
         self._seconds: Callable[[int, int], float] = lambda start, stop: float(stop - start)
         self._kv_bytes, self._state_bytes = 1, 0
         self._returns = Returns(int)
-        self._leaf: KvRun | None = None  # with which the current prompt and its answer end
+        self._leaf: KvSpan | None = None  # with which the current prompt and its answer end
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the costs, and where states may lie."""
-        self._seconds = world.costs.prefill_seconds
-        self._kv_bytes = world.sizes.kv_bytes_per_token
-        self._state_bytes = world.sizes.state_bytes
-        self._returns = Returns(world.grid.floor)
+        self._seconds = context.costs.prefill_seconds
+        self._kv_bytes = context.sizes.kv_bytes_per_token
+        self._state_bytes = context.sizes.state_bytes
+        self._returns = Returns(context.grid.floor)
 
     def observe(self, overlap: Overlap) -> None:
         """Learn which places are used, and know the prompt."""
-        self._leaf = overlap.end or overlap.run
+        self._leaf = overlap.end or overlap.span
         self._returns.observe(overlap)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
-        """Know where the places of the run are now."""
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Know where the places of the span are now."""
         self._returns.on_split(upper, lower)
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
@@ -65,7 +65,7 @@ class Value(BaseAdmission):
         for departure in departures:
             freed_bytes += departure.freed_bytes
             for state in departure.states:
-                loss += self._worth(state.run, state.position)
+                loss += self._worth(state.span, state.position)
             if loss:
                 if worth < 0:
                     worth = self._worth_in(candidate, size_bytes)
@@ -75,21 +75,21 @@ class Value(BaseAdmission):
 
     def _worth_in(self, candidate: Entry, size_bytes: int) -> float:
         if isinstance(candidate, Checkpoint):
-            return self._worth(candidate.run, candidate.position)
+            return self._worth(candidate.span, candidate.position)
         return self._worth_of_kv(candidate, size_bytes)
 
-    def _worth(self, run: KvRun, position: int) -> float:
+    def _worth(self, span: KvSpan, position: int) -> float:
         """Return the seconds that a state there can be expected to save per request."""
-        rate = self._returns.rate(run)
-        return rate * self._seconds(state_at(run, position - 1), position) if rate else 0.0
+        rate = self._returns.rate(span)
+        return rate * self._seconds(state_at(span, position - 1), position) if rate else 0.0
 
-    def _worth_of_kv(self, run: KvRun, size_bytes: int) -> float:
-        """Return the worth of what KV of `run` is good for, in proportion to its bytes."""
-        above = state_at(run, run.stop - 1)
-        worth = self._returns.rate(run) * self._seconds(above, run.stop)
+    def _worth_of_kv(self, span: KvSpan, size_bytes: int) -> float:
+        """Return the worth of what KV of `span` is good for, in proportion to its bytes."""
+        above = state_at(span, span.stop - 1)
+        worth = self._returns.rate(span) * self._seconds(above, span.stop)
         kv_bytes = size_bytes
         leaf = self._leaf
-        if leaf is not None and leaf.stop > run.stop:  # what is asked for lies on its path
+        if leaf is not None and leaf.stop > span.stop:  # what is asked for lies on its path
             worth += self._returns.rate(leaf) * self._seconds(above, leaf.stop)
-            kv_bytes = (leaf.stop - run.kv_end) * self._kv_bytes
+            kv_bytes = (leaf.stop - span.kv_end) * self._kv_bytes
         return worth * size_bytes / max(kv_bytes + self._state_bytes, 1)

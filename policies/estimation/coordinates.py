@@ -14,15 +14,15 @@ FADE = 0.98  # of scores, whenever they are judged
 
 def last_branch(overlap: Overlap) -> int:
     """Return the last position up to an overlap's end where prompts had diverged before; or 0."""
-    run = overlap.run
-    if run is None:
+    span = overlap.span
+    if span is None:
         return 0
-    while run.stop > overlap.depth:
-        run = run.parent
+    while span.stop > overlap.depth:
+        span = span.parent
     own = overlap.prompt_tokens > overlap.depth  # the way that this prompt has taken
-    while run.stop and run.children_seen - own < 2:
-        run, own = run.parent, False
-    return run.stop
+    while span.stop and span.children_seen - own < 2:
+        span, own = span.parent, False
+    return span.stop
 
 
 def counted(overlap: Overlap, coordinate: str) -> Overlap:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
-from policies.eviction.base import BaseEviction, incoming_runs, require_rules, share_of
+from policies.eviction.base import BaseEviction, incoming_spans, require_rules, share_of
 from policies.orders.ghosts import Ghosts
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue, Queue
 from policies.orders.queue_view import ByteQueueView, QueueView
-from simulator.plugins.context import World
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -24,7 +24,7 @@ class Arc(BaseEviction):
 
     The paper has equal sizes. Here everything counts in bytes, a page being the entry at hand, and
     T1 gives way where T2 is empty; with equal sizes this is the paper case by case. In the prefix
-    cache the KV runs of a prompt move the target before room is made for any of them, as in the
+    cache the KV spans of a prompt move the target before room is made for any of them, as in the
     paper; a state moves it when it is in, since nothing is known of it before.
 
     Parameters
@@ -50,17 +50,17 @@ class Arc(BaseEviction):
         self._from_b2 = False
         self._incoming_bytes = self._kv_bytes = 1
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the capacity, and what a token of KV takes."""
-        super().begin(world)
-        self._kv_bytes = world.sizes.kv_bytes_per_token
+        super().begin(context)
+        self._kv_bytes = context.sizes.kv_bytes_per_token
 
     def observe(self, overlap: Overlap) -> None:
-        """Adapt the target to the runs that return, before room is made."""
+        """Adapt the target to the spans that return, before room is made."""
         self._returning.clear()
         self._from_b2 = False
-        for run in incoming_runs(overlap):
-            self._note_return(run, (run.stop - run.start) * self._kv_bytes)
+        for span in incoming_spans(overlap):
+            self._note_return(span, (span.stop - span.start) * self._kv_bytes)
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Learn the capacity."""
@@ -108,7 +108,7 @@ class Arc(BaseEviction):
             ghosts.add(entry.key, used.charged[entry])
         used.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, or remember both."""
         self._t1.split(upper, lower)
         self._t2.split(upper, lower)

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from policies.parameters import require
 from simulator.base.errors import UsageError
-from simulator.plugins.context import World
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 PAPER, LIBCACHESIM = "paper", "libcachesim"
@@ -41,7 +41,7 @@ class BaseEviction:
     makes_room: bool = False
     condemned: list[Entry] | None = None
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the capacity, before the first request.
 
         Raises
@@ -51,7 +51,7 @@ class BaseEviction:
         """
         if self.condemned is not None or self.for_objects() is not self:
             raise UsageError(f"rules={LIBCACHESIM} of this policy is for `milepost objects` only")
-        self.start(world.capacity_bytes)
+        self.start(context.capacity_bytes)
 
     def observe(self, overlap: Overlap) -> None:
         """Learn which request comes next; by default it does not matter."""
@@ -80,8 +80,8 @@ class BaseEviction:
     def on_evict(self, entry: Entry) -> None:
         """Forget an entry that has left."""
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
-        """Let the upper part of a run come in, and the lower go if its KV is all above.
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Let the upper part of a span come in, and the lower go if its KV is all above.
 
         So the upper part counts as new. A policy that ranks by more than the last use gives it
         the standing of the lower.
@@ -112,12 +112,12 @@ class BaseEviction:
             )
 
 
-def incoming_runs(overlap: Overlap) -> Iterator[KvRun]:
-    """Yield the runs of a prompt of which nothing is resident, from the deepest: they come next."""
-    run = overlap.run
-    while run is not None and run.kv_end == run.start:
-        yield run
-        run = run.parent
+def incoming_spans(overlap: Overlap) -> Iterator[KvSpan]:
+    """Yield the spans of a prompt of which nothing is resident, deepest first: they come next."""
+    span = overlap.span
+    while span is not None and span.kv_end == span.start:
+        yield span
+        span = span.parent
 
 
 def require_rules(rules: str) -> bool:

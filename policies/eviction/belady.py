@@ -10,7 +10,7 @@ from policies.eviction.base import BaseEviction
 from policies.foresight import NEVER, Foresight
 from policies.orders.places import Place, head
 from policies.orders.rank_view import leave_by_rank
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.entries import Entry
 from simulator.plugins.protocols import Overlap
 
@@ -20,7 +20,7 @@ class Belady(BaseEviction):
 
     It is blind to size, and takes in everything: never beaten by a policy that must take in
     everything too while all sizes are equal; with unequal sizes, or among prefixes that need each
-    other, it is no bound. In the prefix cache, KV is used next when a prompt passes its run, a
+    other, it is no bound. In the prefix cache, KV is used next when a prompt passes its span, a
     state when a prompt passes its position. Among entries that are never used again, the first
     that came to that state goes first.
 
@@ -44,10 +44,10 @@ class Belady(BaseEviction):
         self._request = -1
         self.next_use: Callable[[Entry], int] = _never
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Read the trace."""
-        if world.trace is not None:
-            foresight = Foresight(world.trace)
+        if context.trace is not None:
+            foresight = Foresight(context.trace)
             self.next_use = lambda entry: foresight.next_use(entry, self._request)
 
     def observe(self, overlap: Overlap) -> None:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from policies.eviction.prefixed import Scored
 from policies.foresight import NEVER, Foresight
-from simulator.plugins.context import World
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -16,7 +16,7 @@ class Clairvoyant(Scored):
     """Evict what is used farthest in the future, and refuse what is used later still. Looks ahead.
 
     Unlike `belady` it takes no new KV or state in exchange for what is used sooner. Sizes count
-    where that decision is made: it goes page by page, so a long run enters as far as it is worth
+    where that decision is made: it goes page by page, so a long span enters as far as it is worth
     what leaves for it. KV below other KV leaves first, and among entries that are never used
     again the youngest does, so that what remains is a prefix.
 
@@ -34,31 +34,31 @@ class Clairvoyant(Scored):
         super().__init__()
         self._foresight: Foresight | None = None
         self._number = -1
-        self._end_use = -1  # next use of the deepest run that comes in
-        self._incoming: list[KvRun] = []  # the runs that are not whole yet, deepest first
+        self._end_use = -1  # next use of the deepest span that comes in
+        self._incoming: list[KvSpan] = []  # the spans that are not whole yet, deepest first
         self._one_by_one = False
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Read the trace."""
-        super().begin(world)
-        if world.trace is not None:
-            self._foresight = Foresight(world.trace)
+        super().begin(context)
+        if context.trace is not None:
+            self._foresight = Foresight(context.trace)
 
     def observe(self, overlap: Overlap) -> None:
         """Look up what this request brings, and when that is used next."""
         self.request = overlap
         self._number = overlap.request
         self._incoming.clear()
-        run = overlap.run
-        while run is not None and run.kv_end < run.stop:
-            self._incoming.append(run)
-            run = run.parent
+        span = overlap.span
+        while span is not None and span.kv_end < span.stop:
+            self._incoming.append(span)
+            span = span.parent
         self._end_use = self._next_use(self._incoming[0]) if self._incoming else -1
         self._one_by_one = self._exceeds_capacity()
 
     def on_insert(self, entry: Entry) -> None:
         """Look up when it is used next."""
-        node = entry.node if isinstance(entry, KvRun) else entry.run.node
+        node = entry.node if isinstance(entry, KvSpan) else entry.span.node
         self.place(entry, (-self._next_use(entry), -node))
 
     def on_hit(self, entry: Entry) -> None:
@@ -86,8 +86,8 @@ class Clairvoyant(Scored):
     def _incoming_use(self) -> int:
         """Return when what comes in now is used next.
 
-        Room is first asked for all that a request brings: its deepest run is used last. Where
-        that is too much, the runs come one by one from the top, each pinned while it grows, and
+        Room is first asked for all that a request brings: its deepest span is used last. Where
+        that is too much, the spans come one by one from the top, each pinned while it grows, and
         each followed by its states.
         """
         incoming = self._incoming
@@ -95,20 +95,20 @@ class Clairvoyant(Scored):
             incoming.pop()
         if not incoming:
             return self._end_use
-        run = incoming[-1]
-        if run.pins and run.kv_end == run.start:
+        span = incoming[-1]
+        if span.pins and span.kv_end == span.start:
             self._one_by_one = True
         if not self._one_by_one:
             return self._end_use
-        return self._next_use(run if run.pins else run.parent)
+        return self._next_use(span if span.pins else span.parent)
 
     def _exceeds_capacity(self) -> bool:
         """Say whether no room will be asked for all of it, since it is too much in any case."""
-        world = self.world
-        if world is None or world.capacity_bytes is None:
+        context = self.context
+        if context is None or context.capacity_bytes is None:
             return False
-        tokens = sum(run.stop - run.kv_end for run in self._incoming)
-        return tokens * world.sizes.kv_bytes_per_token > world.capacity_bytes
+        tokens = sum(span.stop - span.kv_end for span in self._incoming)
+        return tokens * context.sizes.kv_bytes_per_token > context.capacity_bytes
 
     def _next_use(self, entry: Entry) -> int:
         if self._foresight is None:

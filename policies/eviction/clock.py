@@ -9,7 +9,7 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
 from policies.parameters import require
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Clock(BaseEviction):
@@ -54,7 +54,7 @@ class Clock(BaseEviction):
         else:
             self._queue.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, with the count."""
         upper.rank = lower.rank
         self._queue.split(upper, lower)

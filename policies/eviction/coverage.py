@@ -8,7 +8,7 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Coverage(PrefixEviction):
@@ -46,14 +46,14 @@ class Coverage(PrefixEviction):
         """Forget it."""
         self._list_of(entry).discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand."""
         self._paths.split(upper, lower)
 
     def victim(self) -> Entry | None:
         """Return what covers least per byte on the least recent path."""
         leaf = self._paths.head()
-        return self._least(leaf, Outlook()) if isinstance(leaf, KvRun) else self._states.head()
+        return self._least(leaf, Outlook()) if isinstance(leaf, KvSpan) else self._states.head()
 
     def victims(self) -> Iterator[Entry]:
         """Yield what would go, each for what it covers when those before have gone."""
@@ -61,13 +61,13 @@ class Coverage(PrefixEviction):
         paths, states = QueueView(self._paths, outlook), QueueView(self._states, outlook)
         while True:
             leaf = paths.head()
-            entry = self._least(leaf, outlook) if isinstance(leaf, KvRun) else states.head()
+            entry = self._least(leaf, outlook) if isinstance(leaf, KvSpan) else states.head()
             if entry is None:
                 return
             yield entry
             paths.on_evictable(outlook.let_go(entry))
 
-    def _least(self, leaf: KvRun, outlook: Outlook) -> Entry:
+    def _least(self, leaf: KvSpan, outlook: Outlook) -> Entry:
         """Return what covers least per byte on the path to `leaf`."""
         best: Entry = leaf
         least = float("inf")
@@ -83,31 +83,31 @@ class Coverage(PrefixEviction):
             below = position
         return best
 
-    def _loss_of_end(self, leaf: KvRun, tokens: int, state_bytes: int) -> float:
+    def _loss_of_end(self, leaf: KvSpan, tokens: int, state_bytes: int) -> float:
         """Return the loss per byte of the last state of a path with the KV that it adds."""
         reach = leaf.kv_end
-        kv_bytes = 1 if self.world is None else self.world.sizes.kv_bytes_per_token
+        kv_bytes = 1 if self.context is None else self.context.sizes.kv_bytes_per_token
         return tokens * reach / max(state_bytes + tokens * kv_bytes, 1)
 
     def _list_of(self, entry: Entry) -> Queue:
         return self._states if isinstance(entry, Checkpoint) else self._paths
 
 
-def _own_states(leaf: KvRun, outlook: Outlook) -> Iterator[tuple[Checkpoint, int]]:
+def _own_states(leaf: KvSpan, outlook: Outlook) -> Iterator[tuple[Checkpoint, int]]:
     """Yield the states of the path to `leaf` below its lowest fork, from the deepest.
 
     Each comes with the position of the next one above, 0 if there is none.
     """
-    run, own = leaf, True
+    span, own = leaf, True
     before: Checkpoint | None = None
-    while run.stop and (own or before is not None):
-        for checkpoint in reversed(outlook.states_of(run)):
+    while span.stop and (own or before is not None):
+        for checkpoint in reversed(outlook.states_of(span)):
             if before is not None:
                 yield before, checkpoint.position
             if not own:
                 return
             before = checkpoint
-        run = run.parent
-        own = own and outlook.children_of(run) <= 1
+        span = span.parent
+        own = own and outlook.children_of(span) <= 1
     if before is not None:
         yield before, 0

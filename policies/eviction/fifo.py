@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policies.eviction.base import BaseEviction
 from policies.orders.queue import Queue
 from policies.orders.queue_view import leave_in_turn
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Fifo(BaseEviction):
@@ -36,7 +36,7 @@ class Fifo(BaseEviction):
         else:
             self._queue.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand."""
         self._queue.split(upper, lower)
 

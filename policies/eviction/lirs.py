@@ -11,7 +11,7 @@ from policies.orders.ghosts import Ghosts
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Lirs(BaseEviction):
@@ -110,7 +110,7 @@ class Lirs(BaseEviction):
             self._left.add(key, self._stack[key])
         self._hir.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the standing of the whole; the upper comes to the top of S."""
         key, stack = lower.key, self._stack
         if key in self._left:
@@ -129,7 +129,7 @@ class Lirs(BaseEviction):
             self._forget(key)
 
     def _forget(self, key: Hashable) -> None:
-        """Take a run out whose KV counts for the one above it now."""
+        """Take a span out whose KV counts for the one above it now."""
         self._lir_keys.discard(key)
         if key in self._stack:
             self._cut(key)

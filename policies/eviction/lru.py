@@ -14,7 +14,7 @@ class Lru(BaseEviction):
     """Evict what was not used for the longest time.
 
     A request uses the state that it resumes from, and the KV of its whole path. The cache
-    reports that path from its deepest run upwards, so a run is never older than what lies below
+    reports that path from its deepest span upwards, so a span is never older than what lies below
     it: the oldest entry is evictable unless a running request has pinned it, and finding the
     victim takes constant time.
 

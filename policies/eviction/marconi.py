@@ -7,7 +7,7 @@ from typing import Any
 from policies.eviction.marconi_tuning import Tuning
 from policies.eviction.nodes import NodeEviction
 from policies.parameters import require, require_at_least
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap
 
 
@@ -68,10 +68,10 @@ class Marconi(NodeEviction):
         self._linear_flops = linear + attention * 8 * d_model**2 + mlp * 16 * d_model**2
         self._square_flops = attention * 4 * d_model
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the sizes; where nothing will leave there is nothing to tune."""
-        super().begin(world)
-        if world.capacity_bytes is None:
+        super().begin(context)
+        if context.capacity_bytes is None:
             self._tuning = None
 
     def worth(self, start: int, stop: int) -> float:
@@ -92,10 +92,10 @@ class Marconi(NodeEviction):
             return
         if self.asked:
             tuning.note_eviction()
-        if tuning.ready() and self.world is not None:
+        if tuning.ready() and self.context is not None:
             shape = self._shape
             self.worth_weight = tuning.best_alpha(
-                self.world, lambda alpha: Marconi(alpha, 1.0, *shape)
+                self.context, lambda alpha: Marconi(alpha, 1.0, *shape)
             )
             self._tuning = None
         tuning.observe(overlap)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from simulator.plugins.context import World
-from simulator.plugins.entries import KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import EvictionPolicy, Overlap
 from simulator.trace.prefix_tree import PrefixTree
 from simulator.trace.trace import Trace
@@ -30,7 +30,7 @@ class Tuning:
 
     def __init__(self, window: float) -> None:
         self._window = window
-        self._requests: list[tuple[KvRun, KvRun]] = []  # where prompt, and prompt and answer end
+        self._requests: list[tuple[KvSpan, KvSpan]] = []  # where prompt, and prompt and answer end
         self._enough = float("inf")
 
     def ready(self) -> bool:
@@ -39,18 +39,18 @@ class Tuning:
 
     def observe(self, overlap: Overlap) -> None:
         """Remember a request."""
-        if overlap.run is not None:
-            self._requests.append((overlap.run, overlap.end or overlap.run))
+        if overlap.span is not None:
+            self._requests.append((overlap.span, overlap.end or overlap.span))
 
     def note_eviction(self) -> None:
         """Close the window in time, if no room had to be made before the last request."""
         if self._enough == float("inf"):
             self._enough = (1 + self._window) * max(len(self._requests), 1)
 
-    def best_alpha(self, world: World, policy: Callable[[float], EvictionPolicy]) -> float:
+    def best_alpha(self, context: CacheContext, policy: Callable[[float], EvictionPolicy]) -> float:
         """Return the best of `ALPHAS`, 0 where none saves more beyond doubt."""
-        trace = _trace_of(self._requests, world)
-        return ALPHAS[surest([_saved_tokens(trace, world, policy(alpha)) for alpha in ALPHAS])]
+        trace = _trace_of(self._requests, context)
+        return ALPHAS[surest([_saved_tokens(trace, context, policy(alpha)) for alpha in ALPHAS])]
 
 
 def surest(saved: list[list[int]]) -> int:
@@ -66,13 +66,13 @@ def surest(saved: list[list[int]]) -> int:
     return best if gains.sum() > _ERRORS * error else 0
 
 
-def _saved_tokens(trace: Trace, world: World, eviction: EvictionPolicy) -> list[int]:
+def _saved_tokens(trace: Trace, context: CacheContext, eviction: EvictionPolicy) -> list[int]:
     """Return the tokens that each request saves."""
     from policies.admission.always import Always
     from policies.placement.marconi import Marconi
     from simulator.cache.policy_cache import PolicyCache
 
-    cache = PolicyCache(trace, world, Marconi(), Always(), eviction)
+    cache = PolicyCache(trace, context, Marconi(), Always(), eviction)
     saved = []
     for request in range(len(trace)):
         grant = cache.admit(request)
@@ -82,16 +82,16 @@ def _saved_tokens(trace: Trace, world: World, eviction: EvictionPolicy) -> list[
     return saved
 
 
-def _trace_of(requests: list[tuple[KvRun, KvRun]], world: World) -> Trace:
+def _trace_of(requests: list[tuple[KvSpan, KvSpan]], context: CacheContext) -> Trace:
     """Return the requests as a trace of their own."""
-    number: dict[KvRun, int] = {}
+    number: dict[KvSpan, int] = {}
     parent, start, stop = [-1], [0], [0]
     for _, end in requests:
-        path: list[KvRun] = []
-        run = end
-        while run.stop and run not in number:
-            path.append(run)
-            run = run.parent
+        path: list[KvSpan] = []
+        span = end
+        while span.stop and span not in number:
+            path.append(span)
+            span = span.parent
         for below in reversed(path):
             number[below] = len(parent)
             parent.append(number[below.parent] if below.start else 0)
@@ -107,6 +107,6 @@ def _trace_of(requests: list[tuple[KvRun, KvRun]], world: World) -> Trace:
         output_tokens=np.zeros(len(requests), dtype=np.int64),
         session=unknown,
         label=unknown,
-        granularity=world.grid.granularity,
+        granularity=context.grid.granularity,
         after=np.array([number[end] for _, end in requests], dtype=np.int32),
     )

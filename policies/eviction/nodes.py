@@ -13,8 +13,8 @@ from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.orders.shortlist import Node
 from policies.orders.stateless import Stateless
-from simulator.plugins.context import World
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -24,7 +24,7 @@ class NodeEviction(PrefixEviction):
     A node is a state with the KV between it and the next state above. Candidates are nodes with
     at most one child. One without a child leaves with its KV, from the end, with what lies behind
     the state first; of one with a child only the state leaves, and its KV counts for the child
-    from then on. KV of a run without any state saves nothing, and goes before all nodes, by last
+    from then on. KV of a span without any state saves nothing, and goes before all nodes, by last
     use: for a model without states this is LRU. Where KV has no bytes all states are candidates.
 
     A subclass says what a node is worth (`worth`, which may change only with the state above it),
@@ -55,11 +55,11 @@ class NodeEviction(PrefixEviction):
         It must not be negative, grow with `last`, and not grow with `now`.
         """
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the sizes."""
-        super().begin(world)
-        self._state_bytes = world.sizes.state_bytes
-        self._kv_bytes = world.sizes.kv_bytes_per_token
+        super().begin(context)
+        self._state_bytes = context.sizes.state_bytes
+        self._kv_bytes = context.sizes.kv_bytes_per_token
 
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
@@ -67,14 +67,14 @@ class NodeEviction(PrefixEviction):
 
     def on_insert(self, entry: Entry) -> None:
         """Take in a new node."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             entry.rank = self._now
             self._stateless.offer(entry)
             above = entry.parent.checkpoints
             if above:
                 self._note_children(above[-1], entry.parent.children_resident)
             return
-        entry.run.policy_data = None  # it is not without a state any more
+        entry.span.policy_data = None  # it is not without a state any more
         self._age += 1
         entry.policy_data = Node(entry, self._now, self._age)
         for changed in self._lineage.add(entry):
@@ -84,7 +84,7 @@ class NodeEviction(PrefixEviction):
 
     def on_hit(self, entry: Entry) -> None:
         """Make it the most recent."""
-        if not isinstance(entry, KvRun):
+        if not isinstance(entry, KvSpan):
             self._candidates.use(entry.policy_data, self._now)
             return
         entry.rank = self._now
@@ -93,7 +93,7 @@ class NodeEviction(PrefixEviction):
 
     def on_evictable(self, entry: Entry) -> None:
         """Consider it again, unless it has more than one child."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             self._stateless.offer(entry)
         else:
             self._open(entry)
@@ -101,7 +101,7 @@ class NodeEviction(PrefixEviction):
     def on_evict(self, entry: Entry) -> None:
         """Forget it; what lies next to it is worth something else now."""
         node, entry.policy_data = entry.policy_data, None
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             above = entry.parent.checkpoints
             if above:
                 self._note_children(above[-1], entry.parent.children_resident - 1)
@@ -109,15 +109,15 @@ class NodeEviction(PrefixEviction):
         self._candidates.close(node)
         for changed in self._lineage.remove(entry):
             self._price(changed)
-        self._stateless.offer(entry.run)
+        self._stateless.offer(entry.span)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the age of the whole."""
         self._lineage.split(upper, lower)
         upper.rank = lower.rank
-        for run in (upper, lower):
-            run.policy_data = None
-            self._stateless.offer(run)
+        for span in (upper, lower):
+            span.policy_data = None
+            self._stateless.offer(span)
         states = upper.checkpoints
         if states and self._kv_bytes:
             self._note_children(states[-1], upper.children_resident)
@@ -125,13 +125,13 @@ class NodeEviction(PrefixEviction):
     def victim(self) -> Entry | None:
         """Return KV without a state, else the state of least score, or the KV that ends in it."""
         self.asked = True
-        run = self._stateless.least() if self._stateless.places else None
-        if run is not None:
-            return run
+        span = self._stateless.least() if self._stateless.places else None
+        if span is not None:
+            return span
         candidates = self._candidates
         while node := candidates.least(self._now, self.recency_weight, self.worth_weight):
             if node.entry.evictable:
-                return node.entry.run if takes_kv(node.entry) else node.entry
+                return node.entry.span if takes_kv(node.entry) else node.entry
             candidates.set_aside(node)  # in use
         return None
 
@@ -151,10 +151,10 @@ class NodeEviction(PrefixEviction):
         while (entry := stateless.head() or _next_of(states, outlook)) is not None:
             yield entry
             freed = outlook.let_go(entry)
-            run = entry.run if isinstance(entry, Checkpoint) else freed
-            if run is not None and not outlook.states_of(run):
-                stateless.on_evictable(run)
-            above = outlook.states_of(entry.parent)[-1:] if isinstance(entry, KvRun) else ()
+            span = entry.span if isinstance(entry, Checkpoint) else freed
+            if span is not None and not outlook.states_of(span):
+                stateless.on_evictable(span)
+            above = outlook.states_of(entry.parent)[-1:] if isinstance(entry, KvSpan) else ()
             for state in above:  # with a child less it may be a candidate
                 node = state.policy_data
                 if node is not None and node.place < 0 and _has_one_child(state, outlook):
@@ -166,19 +166,19 @@ class NodeEviction(PrefixEviction):
 
     def _open(self, state: Checkpoint) -> None:
         """Make a state a candidate if it has at most one child."""
-        run = state.run
-        if run.children_resident <= 1 or state.position < run.stop or not self._kv_bytes:
+        span = state.span
+        if span.children_resident <= 1 or state.position < span.stop or not self._kv_bytes:
             self._candidates.open(state.policy_data)
 
     def _note_children(self, last: Checkpoint, children: int) -> None:
-        """Let the last state of a run be a candidate, unless it has more than one child."""
+        """Let the last state of a span be a candidate, unless it has more than one child."""
         node = last.policy_data
-        if last.position == last.run.stop and node is not None:
+        if last.position == last.span.stop and node is not None:
             (self._candidates.open if children <= 1 else self._candidates.close)(node)
 
 
 def _next_of(states: Merged, outlook: Outlook) -> Entry | None:
-    """Take the least state that could go, and return it, or rather the run that goes with it."""
+    """Take the least state that could go, and return it, or rather the span that goes with it."""
     while (node := states.take()) is not None:
         if outlook.evictable(node.entry):
             return outlook.with_kv(node.entry)
@@ -186,4 +186,4 @@ def _next_of(states: Merged, outlook: Outlook) -> Entry | None:
 
 
 def _has_one_child(state: Checkpoint, outlook: Outlook) -> bool:
-    return outlook.children_of(state.run) <= 1 or state.position < state.run.stop
+    return outlook.children_of(state.span) <= 1 or state.position < state.span.stop

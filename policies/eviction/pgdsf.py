@@ -7,8 +7,8 @@ from typing import Any
 from policies.eviction.ranked import Ranked
 from policies.orders.lineage import state_above
 from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import World
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Pgdsf(Ranked):
@@ -28,10 +28,10 @@ class Pgdsf(Ranked):
         self._aged = 0.0
         self._asked: Entry | None = None
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Learn the costs."""
-        super().begin(world)
-        self._costs = world.costs
+        super().begin(context)
+        self._costs = context.costs
 
     def first_rank(self, entry: Entry) -> tuple[float, int]:
         """Return the priority of one use."""
@@ -55,7 +55,7 @@ class Pgdsf(Ranked):
             self._aged = entry.rank[0]
             self._asked = None
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the rank of the whole; its uses cost what each of them costs."""
         super().on_split(upper, lower)
         for part in (upper, lower):
@@ -71,6 +71,6 @@ class Pgdsf(Ranked):
         size_bytes = entry.size_bytes or 1
         if self._costs is None:
             return 1.0 / size_bytes
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             return self._costs.prefill_seconds(entry.start, entry.kv_end) / size_bytes
         return self._costs.prefill_seconds(state_above(entry), entry.position) / size_bytes

@@ -10,8 +10,8 @@ from policies.eviction.base import BaseEviction
 from policies.orders.places import Place, head
 from policies.orders.rank_view import leave_by_rank
 from simulator.base.errors import UsageError
-from simulator.plugins.context import World
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -24,12 +24,12 @@ class PrefixEviction(BaseEviction):
     observes: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        self.world: World | None = None
+        self.context: CacheContext | None = None
         self.request: Overlap | None = None
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know sizes and costs."""
-        self.world = world
+        self.context = context
 
     def observe(self, overlap: Overlap) -> None:
         """Know the request on whose behalf entries come and are used from now on."""
@@ -81,7 +81,7 @@ class Scored(PrefixEviction):
         entry.queued = False
         entry.policy_data = None
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the rank of the whole."""
         if upper.size_bytes:
             self.place(upper, lower.rank)

@@ -8,7 +8,7 @@ from typing import Any
 
 from policies.eviction.base import BaseEviction
 from policies.orders.rank_view import leave_by_rank
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Ranked(BaseEviction):
@@ -48,7 +48,7 @@ class Ranked(BaseEviction):
         """Give up its place; `victim` discards it when it comes to the top."""
         entry.queued = 0
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the rank of the whole."""
         if upper.size_bytes:
             upper.rank, upper.policy_data = lower.rank, lower.policy_data

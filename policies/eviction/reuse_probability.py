@@ -9,7 +9,7 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -66,7 +66,7 @@ class ReuseProbability(PrefixEviction):
         self._lives += 1
         entry.policy_data.queue.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand: what was one use is one of each."""
         if upper.size_bytes:
             label: _Label = lower.policy_data

@@ -11,7 +11,7 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView
 from policies.parameters import require
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 _MOST_USES = 3  # a counter of two bits
 
@@ -106,7 +106,7 @@ class S3Fifo(BaseEviction):
         else:
             self._main.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, or remember both."""
         upper.rank = lower.rank
         self._small.split(upper, lower)

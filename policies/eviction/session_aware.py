@@ -9,7 +9,7 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
 from policies.parameters import require
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -74,7 +74,7 @@ class SessionAware(PrefixEviction):
         """Forget it."""
         (self._own if entry.policy_data >= 0 else self._shared).discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand."""
         upper.rank, upper.policy_data = lower.rank, lower.policy_data
         self._own.split(upper, lower)

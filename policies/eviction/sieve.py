@@ -8,7 +8,7 @@ from policies.eviction.base import BaseEviction
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Sieve(BaseEviction):
@@ -47,7 +47,7 @@ class Sieve(BaseEviction):
         if not ahead.order and not ahead:
             self._start_over()
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, with the mark."""
         upper.rank = lower.rank
         self._ahead.split(upper, lower)

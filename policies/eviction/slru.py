@@ -9,7 +9,7 @@ from policies.eviction.base import BaseEviction, exact, require_rules, require_s
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Slru(BaseEviction):
@@ -89,7 +89,7 @@ class Slru(BaseEviction):
         """Forget it."""
         self.segments[self._level.pop(entry)].discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand."""
         level = self._level.get(lower)
         if level is not None:

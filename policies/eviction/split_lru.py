@@ -8,7 +8,7 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.queue import Queue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 ORDERS, REFRESHES = ("kv", "states"), ("used", "path")
 
@@ -25,7 +25,7 @@ class SplitLru(PrefixEviction):
         What a hit makes the most recent among states: the one "used", or all on the "path" of the
         prompt. KV is always refreshed along the path.
     parts
-        KV that a prompt shares in part is used as a whole: where a prompt parts from a run, what
+        KV that a prompt shares in part is used as a whole: where a prompt parts from a span, what
         lies behind is the most recent, too.
 
     Source: the two lists of SGLang's radix cache for hybrid models, where `parts` is the rule, as
@@ -47,9 +47,9 @@ class SplitLru(PrefixEviction):
         self._list_of(entry).push(entry)
 
     def on_hit(self, entry: Entry) -> None:
-        """Make it the most recent of its list, and perhaps the states of a run as well."""
+        """Make it the most recent of its list, and perhaps the states of a span as well."""
         self._list_of(entry).touch(entry)
-        if self._refresh_path and isinstance(entry, KvRun):
+        if self._refresh_path and isinstance(entry, KvSpan):
             for checkpoint in reversed(entry.checkpoints):
                 self._states.touch(checkpoint)
 
@@ -61,7 +61,7 @@ class SplitLru(PrefixEviction):
         """Forget it."""
         self._list_of(entry).discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, or make the lower the most recent."""
         self._kv.split(upper, lower)
         if self._parts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies.eviction.prefixed import Scored
 from policies.orders.lineage import state_at
 from policies.parameters import require_at_least
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -60,9 +60,9 @@ class TailLru(Scored):
 
     def _is_surplus(self, entry: Entry) -> bool:
         """Say whether a prompt can resume deep enough without it."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             start = entry.start
             above = state_at(entry.parent, start) if self._any_state else start
         else:
-            above = state_at(entry.run, entry.position - 1)
+            above = state_at(entry.span, entry.position - 1)
         return above >= self._threshold

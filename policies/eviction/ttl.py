@@ -10,7 +10,7 @@ from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
 from policies.orders.rank_view import RankView
 from policies.parameters import require
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -69,7 +69,7 @@ class Ttl(Scored):
         super().on_evict(entry)
         self._by_use.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand."""
         self._by_use.split(upper, lower)
         super().on_split(upper, lower)
@@ -110,13 +110,13 @@ class Ttl(Scored):
         Deeper entries come first among equals.
         """
         if isinstance(entry, Checkpoint):
-            run, depth = entry.run, entry.position
+            span, depth = entry.span, entry.position
         else:
-            run, depth = entry.parent, entry.start
+            span, depth = entry.parent, entry.start
         birth = self._now
         if not self._refresh:  # else the request uses all that lies above, too
-            while run.stop and run.policy_data is None:  # it comes in with the entry
-                run = run.parent
-            if run.stop:
-                birth = min(birth, run.rank[0])
+            while span.stop and span.policy_data is None:  # it comes in with the entry
+                span = span.parent
+            if span.stop:
+                birth = min(birth, span.rank[0])
         return birth, -depth

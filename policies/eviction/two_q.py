@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from policies.eviction.base import (
     BaseEviction,
-    incoming_runs,
+    incoming_spans,
     require_rules,
     require_share,
     share_of,
@@ -18,7 +18,7 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView
 from policies.parameters import require
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
@@ -66,8 +66,8 @@ class TwoQ(BaseEviction):
             self._main_limit = capacity_bytes - self._in_limit
 
     def observe(self, overlap: Overlap) -> None:
-        """Look which runs of the prompt are remembered, before others are."""
-        self._returning = {run for run in incoming_runs(overlap) if self._out.take(run.key)}
+        """Look which spans of the prompt are remembered, before others are."""
+        self._returning = {span for span in incoming_spans(overlap) if self._out.take(span.key)}
 
     def on_miss(self, entry: Entry) -> bool:
         """Look whether it is remembered, before others are."""
@@ -104,7 +104,7 @@ class TwoQ(BaseEviction):
         else:
             self._main.discard(entry)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, or remember both."""
         self._in.split(upper, lower)
         self._main.split(upper, lower)

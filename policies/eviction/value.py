@@ -14,8 +14,8 @@ from policies.orders.life import Life
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
-from simulator.plugins.context import World
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 _MOST_USES = 3  # beyond which uses are not told apart
@@ -59,15 +59,15 @@ class Value(PrefixEviction):
         self._lineage = Lineage()
         self._bare = BareKv()
         self._kv_bytes = 1
-        self._whole_runs = False
+        self._whole_spans = False
         self._prefill_seconds: Callable[[int, int], float] = _tokens_of
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know sizes and costs."""
-        super().begin(world)
-        self._kv_bytes = world.sizes.kv_bytes_per_token
-        self._whole_runs = world.whole_runs
-        self._prefill_seconds = world.costs.prefill_seconds
+        super().begin(context)
+        self._kv_bytes = context.sizes.kv_bytes_per_token
+        self._whole_spans = context.whole_spans
+        self._prefill_seconds = context.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
@@ -77,7 +77,7 @@ class Value(PrefixEviction):
 
     def on_insert(self, entry: Entry) -> None:
         """Learn what it is worth."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             if not entry.children_resident:
                 self._bare.offer(entry)
             self._note_last(entry.parent)  # its KV stays with this one
@@ -89,7 +89,7 @@ class Value(PrefixEviction):
 
     def on_hit(self, entry: Entry) -> None:
         """Learn from the use, and make it the most recent."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             if not entry.children_resident:
                 self._bare.offer(entry)
             return
@@ -107,7 +107,7 @@ class Value(PrefixEviction):
 
     def on_evictable(self, entry: Entry) -> None:
         """Give it a place among the candidates."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             self._bare.offer(entry)
             self._note_last(entry)  # its KV can go with it now
             return
@@ -116,9 +116,9 @@ class Value(PrefixEviction):
 
     def on_evict(self, entry: Entry) -> None:
         """Learn that it was not used, and forget it."""
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             if entry.policy_data:
-                del self._bare.runs[entry.policy_data]
+                del self._bare.spans[entry.policy_data]
                 entry.policy_data = None
             return
         life: Life = entry.policy_data
@@ -127,12 +127,12 @@ class Value(PrefixEviction):
         self._hazard.note_end(life.kind, self._now - life.last)
         for changed in self._lineage.remove(entry):
             self._note(changed)
-        run = entry.run
-        if run.size_bytes:
-            self._bare.offer(run)
-            self._note_last(run)
+        span = entry.span
+        if span.size_bytes:
+            self._bare.offer(span)
+            self._note_last(span)
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the age of the whole."""
         self._lineage.split(upper, lower)
         if upper.size_bytes:
@@ -142,19 +142,19 @@ class Value(PrefixEviction):
 
     def victim(self) -> Entry | None:
         """Return KV that saves nothing, else the state of least expected saving, with its KV."""
-        runs = self._bare.runs
-        while runs:
-            run = next(iter(runs.values()))
-            if not run.pins and not run.children_resident:
-                states = run.checkpoints
-                if not states or states[-1].position < run.kv_end:
-                    return run
-            del runs[run.policy_data]  # in use, or shortened to its last state
-            run.policy_data = None
+        spans = self._bare.spans
+        while spans:
+            span = next(iter(spans.values()))
+            if not span.pins and not span.children_resident:
+                states = span.checkpoints
+                if not states or states[-1].position < span.kv_end:
+                    return span
+            del spans[span.policy_data]  # in use, or shortened to its last state
+            span.policy_data = None
         if self._waiting:
             self._settle()
         least = self._groups.least(self._now)
-        return least.run if least is not None and takes_kv(least) else least
+        return least.span if least is not None and takes_kv(least) else least
 
     def victims(self) -> Iterator[Entry]:
         """Yield what would go, by the worths as they are.
@@ -165,12 +165,12 @@ class Value(PrefixEviction):
         bare = BareView(self._bare, outlook)
         states = self._groups.in_order(self._weighed(), self._now, outlook.evictable)
         while True:
-            run = bare.take()
-            if run is not None:
-                yield run
-                if outlook.states_of(run) and not self._whole_runs:
+            span = bare.take()
+            if span is not None:
+                yield span
+                if outlook.states_of(span) and not self._whole_spans:
                     continue  # only what lies behind the last one has gone
-                bare.offer(outlook.let_go(run))
+                bare.offer(outlook.let_go(span))
             elif (state := next(states, None)) is not None:
                 entry = outlook.with_kv(state)
                 yield entry
@@ -185,10 +185,10 @@ class Value(PrefixEviction):
             life.waits = True
             self._waiting.append(life)
 
-    def _note_last(self, run: KvRun) -> None:
-        """Weigh the last state of a run anew, since other KV goes with it."""
-        if run.checkpoints:
-            self._note(run.checkpoints[-1])
+    def _note_last(self, span: KvSpan) -> None:
+        """Weigh the last state of a span anew, since other KV goes with it."""
+        if span.checkpoints:
+            self._note(span.checkpoints[-1])
 
     def _settle(self) -> None:
         """Put what waits into the groups of its worth, unless it is in use."""
@@ -212,9 +212,10 @@ class Value(PrefixEviction):
     def _steps(self, entry: Checkpoint) -> int:
         """Return the seconds per byte of a state, as a power of the step."""
         above, position = self._lineage.above[entry], entry.position
-        run, size_bytes = entry.run, entry.size_bytes
+        span, size_bytes = entry.span, entry.size_bytes
         if takes_kv(entry):
-            size_bytes += (position - (above if above > run.start else run.start)) * self._kv_bytes
+            start = above if above > span.start else span.start
+            size_bytes += (position - start) * self._kv_bytes
         seconds = self._prefill_seconds(above, position)
         return round(log2((seconds or 1e-12) / (size_bytes or 1)) / self._step)
 
@@ -226,8 +227,8 @@ def _tokens_of(start: int, stop: int) -> float:
 
 def _ends_path(entry: Checkpoint) -> bool:
     """Say whether no other state, nor the KV of another prompt, lies below."""
-    run = entry.run
-    if run.children_resident:
+    span = entry.span
+    if span.children_resident:
         return False
-    states = run.checkpoints
+    states = span.checkpoints
     return states[-1] is entry if states else False

@@ -11,7 +11,7 @@ from policies.frequency import Frequencies
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView, first_head
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class WTinyLfu(BaseEviction):
@@ -78,7 +78,7 @@ class WTinyLfu(BaseEviction):
             self._main.on_evict(entry)
             self._pass_on()
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand, with the count of the whole."""
         self._uses.split(upper.key, lower.key)
         self._window.split(upper, lower)

@@ -5,45 +5,45 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from policies.orders.outlook import Outlook
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 
 
 class BareKv:
-    """Runs that end in KV behind their last state, in the order in which they came to.
+    """Spans that end in KV behind their last state, in the order in which they came to.
 
     One that comes to be used, or is shortened to its last state, keeps its place until it is the
-    first. `policy_data` of a run is its place, if it has one. `runs` are public for the hot loop
+    first. `policy_data` of a span is its place, if it has one. `spans` are public for the hot loop
     of the policy: by place, ascending.
     """
 
-    __slots__ = ("_place", "runs")
+    __slots__ = ("_place", "spans")
 
     def __init__(self) -> None:
         self._place = 0
-        self.runs: OrderedDict[int, KvRun] = OrderedDict()
+        self.spans: OrderedDict[int, KvSpan] = OrderedDict()
 
-    def offer(self, run: KvRun) -> None:
-        """Put a run at the end if it is bare; it loses the place that it had."""
-        before = run.policy_data
+    def offer(self, span: KvSpan) -> None:
+        """Put a span at the end if it is bare; it loses the place that it had."""
+        before = span.policy_data
         if before:
-            del self.runs[before]
-        states = run.checkpoints
+            del self.spans[before]
+        states = span.checkpoints
         if (
-            run.size_bytes
-            and not run.children_resident
-            and (not states or states[-1].position < run.kv_end)
+            span.size_bytes
+            and not span.children_resident
+            and (not states or states[-1].position < span.kv_end)
         ):
             self._place = place = self._place + 1
-            self.runs[place] = run
-            run.policy_data = place
+            self.spans[place] = span
+            span.policy_data = place
         else:
-            run.policy_data = None
+            span.policy_data = None
 
-    def split(self, upper: KvRun, lower: KvRun) -> None:
+    def split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give `upper` the place of `lower` if all KV lies above now."""
         place = lower.policy_data
         if place and not lower.size_bytes:
-            self.runs[place] = upper
+            self.spans[place] = upper
             upper.policy_data, lower.policy_data = place, None
 
 
@@ -61,27 +61,27 @@ class BareView:
     __slots__ = ("_coming", "_freed", "_outlook")
 
     def __init__(self, bare: BareKv, outlook: Outlook) -> None:
-        self._coming = iter(bare.runs.values())
-        self._freed: dict[KvRun, None] = {}  # what came to lie bare since
+        self._coming = iter(bare.spans.values())
+        self._freed: dict[KvSpan, None] = {}  # what came to lie bare since
         self._outlook = outlook
 
-    def take(self) -> KvRun | None:
-        """Return the first run of which the end could go, and pass it."""
-        for run in self._coming:
-            if run not in self._freed and self._is_bare(run):
-                return run
-        for run in self._freed:
-            del self._freed[run]
-            return run
+    def take(self) -> KvSpan | None:
+        """Return the first span of which the end could go, and pass it."""
+        for span in self._coming:
+            if span not in self._freed and self._is_bare(span):
+                return span
+        for span in self._freed:
+            del self._freed[span]
+            return span
         return None
 
-    def offer(self, run: KvRun | None) -> None:
-        """Put a run at the end if it is bare."""
-        if run is not None and self._is_bare(run):
-            self._freed[run] = None
+    def offer(self, span: KvSpan | None) -> None:
+        """Put a span at the end if it is bare."""
+        if span is not None and self._is_bare(span):
+            self._freed[span] = None
 
-    def _is_bare(self, run: KvRun) -> bool:
-        if not run.size_bytes or not self._outlook.evictable(run):
+    def _is_bare(self, span: KvSpan) -> bool:
+        if not span.size_bytes or not self._outlook.evictable(span):
             return False
-        states = self._outlook.states_of(run)
-        return not states or states[-1].position < run.kv_end
+        states = self._outlook.states_of(span)
+        return not states or states[-1].position < span.kv_end

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 class Lineage:
     """Knows for every checkpoint the nearest one above it, and hence the tokens it saves.
 
-    Checkpoints below one another are grouped by their *branch*, the run through which they lie
-    below: the one directly below the run of the checkpoint above, or that run itself. So one that
+    Checkpoints below one another are grouped by their *branch*, the span through which they lie
+    below: the one directly below the span of the checkpoint above, or that span itself. So one that
     comes in between looks only at those that may pass it.
 
     `above` gives the position next above, 0 for the start of the prompt.
@@ -17,24 +17,24 @@ class Lineage:
 
     def __init__(self) -> None:
         self.above: dict[Checkpoint, int] = {}
-        self._places: dict[Checkpoint, tuple[Checkpoint | None, KvRun]] = {}  # above, branch
-        self._below: dict[Checkpoint | None, dict[KvRun, dict[Checkpoint, None]]] = {}
+        self._places: dict[Checkpoint, tuple[Checkpoint | None, KvSpan]] = {}  # above, branch
+        self._below: dict[Checkpoint | None, dict[KvSpan, dict[Checkpoint, None]]] = {}
 
     def add(self, checkpoint: Checkpoint) -> list[Checkpoint]:
         """Take in a checkpoint; return those for which it is the nearest above now."""
         above, branch = _nearest(checkpoint)
-        run, position = checkpoint.run, checkpoint.position
-        same_run = above is not None and above.run is run
-        if position == run.kv_end and not run.children_resident:
+        span, position = checkpoint.span, checkpoint.position
+        same_span = above is not None and above.span is span
+        if position == span.kv_end and not span.children_resident:
             moved = []
-        elif same_run:  # what lay below the one above lies below this one
+        elif same_span:  # what lay below the one above lies below this one
             moved = self._all_below(above)
         else:
             family = self._below.get(above, {}).get(branch, ())
-            moved = [other for other in family if _passes(other, run, position)]
+            moved = [other for other in family if _passes(other, span, position)]
         for other in moved:
             before = self._leave(other)
-            self._join(other, checkpoint, before if same_run else _branch_below(other, run))
+            self._join(other, checkpoint, before if same_span else _branch_below(other, span))
         self._join(checkpoint, above, branch)
         return moved
 
@@ -44,13 +44,13 @@ class Lineage:
         branch = self._leave(checkpoint)
         del self._places[checkpoint], self.above[checkpoint]
         moved = self._all_below(checkpoint)
-        same_run = above is not None and above.run is checkpoint.run
+        same_span = above is not None and above.span is checkpoint.span
         for other in moved:
             before = self._leave(other)
-            self._join(other, above, before if same_run else branch)
+            self._join(other, above, before if same_span else branch)
         return moved
 
-    def split(self, upper: KvRun, lower: KvRun) -> None:
+    def split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Know the branches again, now that `lower` has been cut below `upper`."""
         parent = upper.parent
         above = parent.deepest_checkpoint(parent.stop) if parent.stop else None
@@ -62,13 +62,13 @@ class Lineage:
         for checkpoint in upper.checkpoints:
             for other in self._all_below(checkpoint):
                 self._leave(other)
-                self._join(other, checkpoint, upper if other.run is upper else lower)
+                self._join(other, checkpoint, upper if other.span is upper else lower)
 
     def _all_below(self, checkpoint: Checkpoint | None) -> list[Checkpoint]:
         families = self._below.get(checkpoint)
         return [] if families is None else [other for f in families.values() for other in f]
 
-    def _leave(self, checkpoint: Checkpoint) -> KvRun:
+    def _leave(self, checkpoint: Checkpoint) -> KvSpan:
         """Take a checkpoint out of its family, and return its branch."""
         above, branch = self._places[checkpoint]
         families = self._below[above]
@@ -80,7 +80,7 @@ class Lineage:
                 del self._below[above]
         return branch
 
-    def _join(self, checkpoint: Checkpoint, above: Checkpoint | None, branch: KvRun) -> None:
+    def _join(self, checkpoint: Checkpoint, above: Checkpoint | None, branch: KvSpan) -> None:
         families = self._below.get(above)
         if families is None:
             families = self._below[above] = {}
@@ -92,49 +92,49 @@ class Lineage:
         self.above[checkpoint] = 0 if above is None else above.position
 
 
-def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvRun]:
+def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvSpan]:
     """Return the nearest checkpoint above, and the branch through which this one lies below it."""
-    branch = run = checkpoint.run
+    branch = span = checkpoint.span
     limit = checkpoint.position - 1
-    while run.stop:
-        found = run.deepest_checkpoint(limit) if run.checkpoints else None
+    while span.stop:
+        found = span.deepest_checkpoint(limit) if span.checkpoints else None
         if found is not None:
             return found, branch
-        branch, run = run, run.parent
+        branch, span = span, span.parent
     return None, branch
 
 
-def _passes(checkpoint: Checkpoint, run: KvRun, position: int) -> bool:
-    """Say whether the path to `checkpoint` passes `position` of `run`."""
+def _passes(checkpoint: Checkpoint, span: KvSpan, position: int) -> bool:
+    """Say whether the path to `checkpoint` passes `position` of `span`."""
     if checkpoint.position <= position:
         return False
-    holding = checkpoint.run
+    holding = checkpoint.span
     while holding.start >= position:
         holding = holding.parent
-    return holding is run
+    return holding is span
 
 
-def _branch_below(checkpoint: Checkpoint, top: KvRun) -> KvRun:
-    """Return the run of the path to `checkpoint` that lies directly below `top`, or is `top`."""
-    run = checkpoint.run
-    while run is not top and run.parent is not top:
-        run = run.parent
-    return run
+def _branch_below(checkpoint: Checkpoint, top: KvSpan) -> KvSpan:
+    """Return the span of the path to `checkpoint` that lies directly below `top`, or is `top`."""
+    span = checkpoint.span
+    while span is not top and span.parent is not top:
+        span = span.parent
+    return span
 
 
-def state_at(run: KvRun, limit: int) -> int:
-    """Return the deepest position up to `limit` with a resident state, from `run` upwards."""
-    while run.stop:
-        found = run.deepest_checkpoint(limit) if run.checkpoints else None
+def state_at(span: KvSpan, limit: int) -> int:
+    """Return the deepest position up to `limit` with a resident state, from `span` upwards."""
+    while span.stop:
+        found = span.deepest_checkpoint(limit) if span.checkpoints else None
         if found is not None:
             return found.position
-        run = run.parent
+        span = span.parent
     return 0
 
 
 def state_above(checkpoint: Checkpoint) -> int:
     """Return the position of the nearest resident state above `checkpoint`, 0 if none."""
-    return state_at(checkpoint.run, checkpoint.position - 1)
+    return state_at(checkpoint.span, checkpoint.position - 1)
 
 
 def takes_kv(checkpoint: Checkpoint) -> bool:
@@ -142,8 +142,8 @@ def takes_kv(checkpoint: Checkpoint) -> bool:
 
     KV without bytes is none of the policies'.
     """
-    run = checkpoint.run
-    if run.children_resident or run.pins or not run.size_bytes:
+    span = checkpoint.span
+    if span.children_resident or span.pins or not span.size_bytes:
         return False
-    states = run.checkpoints
+    states = span.checkpoints
     return states[-1] is checkpoint if states else False

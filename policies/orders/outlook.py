@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Outlook:
@@ -27,24 +27,24 @@ class Outlook:
         return self._children.get(entry, 1) == 0 and not entry.pins
 
     def leaving(self, entry: Entry) -> list[Entry]:
-        """Return what goes when `entry` does, in that order: a run after its states."""
-        if isinstance(entry, KvRun):
+        """Return what goes when `entry` does, in that order: a span after its states."""
+        if isinstance(entry, KvSpan):
             return [*reversed(self.states_of(entry)), entry]
         return [entry]
 
     def with_kv(self, state: Checkpoint) -> Entry:
-        """Return the run whose KV ends with a state and could go with it, else the state itself."""
-        run = state.run
-        ends = self.states_of(run)[-1:] == [state]
-        return run if ends and run.size_bytes and self.evictable(run) else state
+        """Return the span whose KV ends with a state and could go with it, else the state."""
+        span = state.span
+        ends = self.states_of(span)[-1:] == [state]
+        return span if ends and span.size_bytes and self.evictable(span) else state
 
-    def let_go(self, entry: Entry) -> KvRun | None:
-        """Suppose that `entry` has gone, a run with all of its KV and states.
+    def let_go(self, entry: Entry) -> KvSpan | None:
+        """Suppose that `entry` has gone, a span with all of its KV and states.
 
-        Returns the run above, if nothing needs that any more.
+        Returns the span above, if nothing needs that any more.
         """
         self._gone.add(entry)
-        if not isinstance(entry, KvRun):
+        if not isinstance(entry, KvSpan):
             return None
         self._gone.update(entry.checkpoints)
         parent = entry.parent
@@ -52,10 +52,10 @@ class Outlook:
         self._children[parent] = left
         return parent if not left and not parent.pins and parent.resident else None
 
-    def states_of(self, run: KvRun) -> list[Checkpoint]:
-        """Return the states of `run` that are still there, ascending."""
-        return [state for state in run.checkpoints if state not in self._gone]
+    def states_of(self, span: KvSpan) -> list[Checkpoint]:
+        """Return the states of `span` that are still there, ascending."""
+        return [state for state in span.checkpoints if state not in self._gone]
 
-    def children_of(self, run: KvRun) -> int:
-        """Return how many runs right below `run` still hold KV."""
-        return self._children.get(run, run.children_resident)
+    def children_of(self, span: KvSpan) -> int:
+        """Return how many spans right below `span` still hold KV."""
+        return self._children.get(span, span.children_resident)

@@ -8,7 +8,7 @@ from heapq import heappop, heappush, merge
 from itertools import count
 
 from policies.orders.heaps import in_order
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 _LATER = 1 << 62  # what was set aside comes before others with the same place
 Place = tuple[int, int, Entry]  # the place, an order among equal ones, the entry
@@ -19,7 +19,7 @@ class Queue:
 
     A blocked entry that comes to the head is set aside, and takes its place again when the policy
     is told that it is evictable (`on_evictable`). So each blocking costs one O(log n) step,
-    however often the head is asked for, and everything else constant time. A run that is split
+    however often the head is asked for, and everything else constant time. A span that is split
     leaves both parts in its place: the upper one is set aside until the lower one has gone.
 
     `order` and `next_place` are public for the hot loops of the policies: what is not set aside,
@@ -54,7 +54,7 @@ class Queue:
         elif self.discard(entry):
             self.push(entry)
 
-    def split(self, upper: KvRun, lower: KvRun) -> None:
+    def split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give `upper` the place of `lower`, if that is here, alone if `lower` has lost its KV."""
         for places in (self.order, self._blocked, self._freed):
             place = places.get(lower)
@@ -156,7 +156,7 @@ class ByteQueue(Queue):
         elif self.discard(entry):
             self.push(entry)
 
-    def split(self, upper: KvRun, lower: KvRun) -> None:
+    def split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give `upper` the place of `lower`, if that is here, and count the bytes of both anew."""
         if lower not in self.charged:
             return

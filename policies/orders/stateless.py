@@ -1,4 +1,4 @@
-"""KV of runs that hold no state, by last use."""
+"""KV of spans that hold no state, by last use."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from heapq import heapify, heappush
 from policies.orders.outlook import Outlook
 from policies.orders.places import Place, head
 from policies.orders.rank_view import RankView
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 class Stateless:
-    """Finds the run that was used least recently among those without states.
+    """Finds the span that was used least recently among those without states.
 
-    The `rank` of a run is its last use; `policy_data` is the time at which it was given its place,
+    The `rank` of a span is its last use; `policy_data` is the time at which it was given its place,
     None where it has none.
     """
 
@@ -24,21 +24,21 @@ class Stateless:
         self._limit = 64
         self.places: list[Place] = []  # a heap, outdated ones among them
 
-    def offer(self, run: KvRun) -> None:
-        """Give a run a place, if it holds KV but no state, and nothing lies below."""
-        if run.size_bytes and not run.children_resident and not run.checkpoints:
+    def offer(self, span: KvSpan) -> None:
+        """Give a span a place, if it holds KV but no state, and nothing lies below."""
+        if span.size_bytes and not span.children_resident and not span.checkpoints:
             self._clock = clock = self._clock + 1
-            run.policy_data = clock
-            heappush(self.places, (run.rank, clock, run))
+            span.policy_data = clock
+            heappush(self.places, (span.rank, clock, span))
             if len(self.places) > self._limit:
                 self._compact()
 
     def least(self) -> Entry | None:
-        """Return the evictable run whose last use is longest ago, None if there is none."""
+        """Return the evictable span whose last use is longest ago, None if there is none."""
         return head(self.places)
 
     def view(self, outlook: Outlook) -> RankView:
-        """Return a view in which runs can go ahead of time."""
+        """Return a view in which spans can go ahead of time."""
         return RankView(self.places, outlook, "policy_data", renews=True)
 
     def _compact(self) -> None:

@@ -13,7 +13,7 @@ from policies.placement.base import BasePlacer
 from policies.placement.chain import priced_chain
 from policies.placement.price import Price
 from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix
 
 MOST = 8  # landings at one point that are told apart
@@ -62,11 +62,11 @@ class Adaptive(BasePlacer):
         self._end_further = [1.0] * (MOST + 1)
         self._branch_further = [1.0] * (MOST + 1)
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know costs, bytes and where checkpoints may lie."""
-        self._sightings.grid = world.grid
-        self._price.begin(world)
-        self._reach = reach_tokens(world)
+        self._sightings.grid = context.grid
+        self._price.begin(context)
+        self._reach = reach_tokens(context)
 
     def coordinate(self, label: int = -1) -> str:
         """Return the coordinate in which divergences inside prompts of a label are sharpest."""
@@ -78,14 +78,14 @@ class Adaptive(BasePlacer):
         """Count how the request met earlier ones, and what it has added."""
         self._rates.tick()
         self._price.observe(overlap)
-        run = overlap.run
-        if run is not None:
+        span = overlap.span
+        if span is not None:
             depth, label = overlap.depth, overlap.label
-            meeting = self._sightings.meet(run, depth)
+            meeting = self._sightings.meet(span, depth)
             if meeting.segment is not None:
                 self._count_use(meeting, overlap)
             if overlap.prompt_tokens > depth:
-                self._sightings.add(run, depth, meeting.kind, label)
+                self._sightings.add(span, depth, meeting.kind, label)
                 self._ends[meeting.kind].trial(label)
                 self._firsts[meeting.kind].trial(label)
         self._requests += 1
@@ -107,7 +107,7 @@ class Adaptive(BasePlacer):
             segment.returns += 1
             self._end_returns[min(segment.returns, MOST)].trial()
             return
-        before = self._sightings.note_divergence(meeting.run)
+        before = self._sightings.note_divergence(meeting.span)
         if useful and before:
             self._branch_returns[min(before, MOST)].use()
         self._branch_returns[min(before + 1, MOST)].trial()
@@ -124,7 +124,7 @@ class Adaptive(BasePlacer):
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return the candidates that are worth their price."""
         overlap, resume, price = prefix.overlap, prefix.resume, self._price.tokens
-        meeting = self._sightings.meet(prefix.run, overlap)
+        meeting = self._sightings.meet(prefix.span, overlap)
         points: list[Point] = []
         if prefix.prompt_tokens > overlap:
             self._add_first_seen(points, prefix, meeting, price)
@@ -177,19 +177,19 @@ class Adaptive(BasePlacer):
     def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
         """Add the known points without a state up to the overlap, the deepest first."""
         segment_of, left_at = self._sightings.segment_of, self._sightings.left
-        run, below = meeting.run, None
+        span, below = meeting.span, None
         continued = meeting.kind == CONTINUED
         left, returned = (0, 1) if continued else (1, 0)  # by this prompt
-        while run.stop > resume:
-            segment = segment_of(run)
-            left += left_at.get(run, 0)
+        while span.stop > resume:
+            segment = segment_of(span)
+            left += left_at.get(span, 0)
             uses = self._branch_further[min(left, MOST)] if left else 0.0
             # A partial last block may be split, and is one point all the same.
-            if segment is not None and segment is not below and run.stop >= segment.end:
+            if segment is not None and segment is not below and span.stop >= segment.end:
                 uses += self._end_uses(segment.kind, segment.returns + returned, segment.label)
             if uses:
-                points.append((run.stop, uses))
-            run, below, left, returned = run.parent, segment, 0, 0
+                points.append((span.stop, uses))
+            span, below, left, returned = span.parent, segment, 0, 0
 
     def _end_uses(self, kind: int, returns: int, label: int) -> float:
         if returns:
@@ -202,16 +202,16 @@ class Adaptive(BasePlacer):
         return self._law if own is None or len(own) < LABEL_SAMPLES else own
 
 
-def reach_tokens(world: World) -> int:
+def reach_tokens(context: CacheContext) -> int:
     """Return the deepest position whose state the cache can hold beside the KV before it.
 
     A prompt that reaches beyond is given one state at most: a second would take its bytes from
     the KV before the first.
     """
-    sizes = world.sizes
-    if world.capacity_bytes is None or not sizes.kv_bytes_per_token:
+    sizes = context.sizes
+    if context.capacity_bytes is None or not sizes.kv_bytes_per_token:
         return ENDLESS
-    return max(0, world.capacity_bytes - sizes.state_bytes) // sizes.kv_bytes_per_token
+    return max(0, context.capacity_bytes - sizes.state_bytes) // sizes.kv_bytes_per_token
 
 
 def _further(returns: list[ReuseRate]) -> list[float]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix
 
 
@@ -22,7 +22,7 @@ class BasePlacer(ABC):
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Need to know nothing."""
         return
 

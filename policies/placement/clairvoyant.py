@@ -11,7 +11,7 @@ from policies.placement.holding import best_holding
 from policies.placement.schedule import Schedule, fixed_schedule, held_schedule
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Prefix
 
 
@@ -55,19 +55,19 @@ class Clairvoyant(BasePlacer):
         self._budget_bytes = budget_bytes
         self._schedule: Schedule | None = None
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Plan for all requests."""
-        trace = world.trace
+        trace = context.trace
         if trace is None:  # nothing is known of what will come
             return
         checkpoints = self._checkpoints
         if self._budget_bytes is not None:
-            checkpoints = self._budget_bytes // max(world.sizes.state_bytes, 1)
+            checkpoints = self._budget_bytes // max(context.sizes.state_bytes, 1)
         if checkpoints is None:
-            holding = best_holding(trace, world.grid, world.sizes, world.capacity_bytes)
+            holding = best_holding(trace, context.grid, context.sizes, context.capacity_bytes)
             self._schedule = held_schedule(trace, holding)
         else:
-            law = law_of_trace(trace, world.grid)
+            law = law_of_trace(trace, context.grid)
             self._schedule = fixed_schedule(trace, law, solve_tree(law, checkpoints))
 
     def place(self, prefix: Prefix) -> Sequence[int]:

@@ -14,7 +14,7 @@ from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
 from policies.placement.views import LawView, Plan, Target
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Law, Overlap, Prefix
 
 SCOPES = ("global", "label", "document")
@@ -96,9 +96,9 @@ class LearnedPlacer(BasePlacer):
         Positions are floored to multiples of `step` afterwards.
         """
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know where checkpoints may lie."""
-        self._step = world.grid.step
+        self._step = context.grid.step
 
     def coordinate(self, label: int = -1) -> str:
         """Return where the depths of a label are counted from: with "auto", what was chosen."""

@@ -38,11 +38,11 @@ class Marconi(BasePlacer):
 
 
 def _end_of_resident(prefix: Prefix) -> int:
-    """Return where the resident part of the path ends, 0 if that is inside a run.
+    """Return where the resident part of the path ends, 0 if that is inside a span.
 
     There only its tail was evicted, and nothing diverges.
     """
-    run = prefix.run
-    while run.stop and run.kv_end == run.start:
-        run = run.parent
-    return run.stop if run.kv_end == run.stop else 0
+    span = prefix.span
+    while span.stop and span.kv_end == span.start:
+        span = span.parent
+    return span.stop if span.kv_end == span.stop else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp
 
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap
 
 SAMPLE_TOKENS = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
@@ -43,14 +43,14 @@ class Price:
         self._recent_bytes = 1.0
         self._total_bytes = 0
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know costs and bytes."""
-        costs, sizes = world.costs, world.sizes
+        costs, sizes = context.costs, context.sizes
         seconds = costs.restore_seconds(sizes.state_bytes)
         seconds += costs.capture_seconds(0, SAMPLE_TOKENS, [SAMPLE_TOKENS // 2])
         whole = costs.prefill_seconds(0, SAMPLE_TOKENS)
         self._work = self._multiplier = max(1.0, SAMPLE_TOKENS * seconds / whole) if whole else 1.0
-        self._capacity_bytes = world.capacity_bytes
+        self._capacity_bytes = context.capacity_bytes
         self._kv_bytes, self._state_bytes = sizes.kv_bytes_per_token, sizes.state_bytes
 
     def observe(self, overlap: Overlap) -> None:

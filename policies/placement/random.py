@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Prefix
 
 MASK = 2**64 - 1
@@ -19,10 +19,10 @@ def _mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
-def _stream(seed: int, run: KvRun, length: int) -> Iterator[int]:
+def _stream(seed: int, span: KvSpan, length: int) -> Iterator[int]:
     """Yield 64-bit numbers that depend on nothing but the arguments."""
     state = _mix(seed & MASK)
-    for part in (run.start, run.stop, length):
+    for part in (span.start, span.stop, length):
         state = _mix(state ^ part)
     while True:
         state = (state + 0x9E3779B97F4A7C15) & MASK
@@ -51,7 +51,7 @@ class Random(BasePlacer):
     def place(self, prefix: Prefix) -> Sequence[int]:
         """Return a uniform sample of 1..L without repetition, less what is out of reach."""
         length = prefix.prompt_tokens
-        numbers = _stream(self._seed, prefix.run, length)
+        numbers = _stream(self._seed, prefix.span, length)
         sample: set[int] = set()
         for last in range(max(0, length - self._budget) + 1, length + 1):
             position = next(numbers) % last + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.trace.grid import Grid
 
 KINDS = NEW, CONTINUED, DIVERGED = 0, 1, 2  # how a prompt meets what is known
@@ -42,8 +42,8 @@ class Meeting(NamedTuple):
 
     Parameters
     ----------
-    run
-        The run at whose end it leaves; the root where nothing is shared.
+    span
+        The span at whose end it leaves; the root where nothing is shared.
     segment
         The segment in which that is, None for the root.
     kind
@@ -51,7 +51,7 @@ class Meeting(NamedTuple):
         prompt, else DIVERGED.
     """
 
-    run: KvRun
+    span: KvSpan
     segment: Segment | None
     kind: int
 
@@ -66,38 +66,38 @@ class Sightings:
     grid
         Where checkpoints may lie.
     left
-        How often prompts have diverged at the end of a run, inside its segment.
+        How often prompts have diverged at the end of a span, inside its segment.
     """
 
     def __init__(self) -> None:
         self.grid = Grid()
         self._segments: dict[int, Segment] = {}  # by the request that has added them
-        self.left: dict[KvRun, int] = {}
+        self.left: dict[KvSpan, int] = {}
 
-    def meet(self, leaf: KvRun, overlap: int) -> Meeting:
+    def meet(self, leaf: KvSpan, overlap: int) -> Meeting:
         """Find where the prompt that ends with `leaf` leaves what is known."""
-        run = leaf
-        while run.stop > overlap:
-            run = run.parent
-        segment = self.segment_of(run)
+        span = leaf
+        while span.stop > overlap:
+            span = span.parent
+        segment = self.segment_of(span)
         if segment is None:
-            return Meeting(run, None, NEW)
-        if run.stop >= segment.end:
-            return Meeting(run, segment, CONTINUED)
-        return Meeting(run, segment, NEW if 2 * run.stop < leaf.stop else DIVERGED)
+            return Meeting(span, None, NEW)
+        if span.stop >= segment.end:
+            return Meeting(span, segment, CONTINUED)
+        return Meeting(span, segment, NEW if 2 * span.stop < leaf.stop else DIVERGED)
 
-    def segment_of(self, run: KvRun) -> Segment | None:
-        """Return the segment in which `run` lies, None for an answer and for what is new."""
-        segment = self._segments.get(run.request)
-        return segment if segment is not None and run.stop <= segment.stop else None
+    def segment_of(self, span: KvSpan) -> Segment | None:
+        """Return the segment in which `span` lies, None for an answer and for what is new."""
+        segment = self._segments.get(span.request)
+        return segment if segment is not None and span.stop <= segment.stop else None
 
-    def note_divergence(self, run: KvRun) -> int:
-        """Count one more prompt that diverged at the end of a run; return how many did before."""
-        before = self.left.get(run, 0)
-        self.left[run] = before + 1
+    def note_divergence(self, span: KvSpan) -> int:
+        """Count one more prompt that diverged at the end of a span; return how many did before."""
+        before = self.left.get(span, 0)
+        self.left[span] = before + 1
         return before
 
-    def add(self, leaf: KvRun, overlap: int, kind: int, label: int) -> None:
+    def add(self, leaf: KvSpan, overlap: int, kind: int, label: int) -> None:
         """Note that the request that ends with `leaf` has added what lies beyond its overlap.
 
         Of several that compute the same at once, it is the first that has added it.

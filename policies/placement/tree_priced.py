@@ -75,7 +75,7 @@ class _Function:
             self.points, other.points = other.points, self.points
         if other.points:
             self.points += other.points
-            self.points.sort(reverse=True)  # two sorted runs: linear
+            self.points.sort(reverse=True)  # two sorted spans: linear
 
     def choose(self, weight: float, price: float) -> float:
         """Take the maximum with the line of slope -weight that ends `price` below; return t."""

@@ -13,7 +13,7 @@ from policies.placement.views import Plan
 from reports.drift.laws import Int64
 from simulator.base.errors import UsageError, printable
 from simulator.base.parameters import create_named, parameters_of, read_values
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Law, Overlap, Prefix
 
 PLACER = "optimal"
@@ -128,7 +128,7 @@ def follow(spec: str, depths: Int64, moments: Sequence[int] = ()) -> Plans:
     parameters(spec)
     placer = create_named("placer", {PLACER: Followed}, spec)
     length = max(int(depths.max()), 1)
-    prefix = Prefix(length, 0, 0, 1, -1, -1, KvRun(KvRun(None, 0, 0), 0, length))
+    prefix = Prefix(length, 0, 0, 1, -1, -1, KvSpan(KvSpan(None, 0, 0), 0, length))
     starts, plans, laws = [0], [list(placer.place(prefix))], []
     left = iter(moments)
     moment = next(left, None)

@@ -9,7 +9,7 @@ from policies.registry import canonical, create
 from reports.place.law_file import DepthLaw
 from simulator.base.errors import UsageError
 from simulator.base.parameters import parameters_of
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap, Placer, Prefix
 
 MOST_POSITIONS = 1_000_000
@@ -63,7 +63,7 @@ def placed(spec: str, budget: int, law: DepthLaw, length: int) -> list[int]:
         return [int(depth) for depth in law.depths]  # everywhere; nowhere else is it of use
     if placer.observes:
         _teach(placer, law, length)
-    run = KvRun(KvRun(None, 0, 0), 0, length)
+    run = KvSpan(KvSpan(None, 0, 0), 0, length)
     positions = placer.place(Prefix(length, 0, 0, 1, -1, -1, run))
     if len(positions) > MOST_POSITIONS:
         raise UsageError(

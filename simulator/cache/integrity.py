@@ -8,8 +8,8 @@ from operator import attrgetter
 
 from simulator.base.errors import MilepostError
 from simulator.cache.residency import Store
-from simulator.cache.tree import Runs
-from simulator.plugins.entries import Entry, KvRun
+from simulator.cache.tree import KvTree
+from simulator.plugins.entries import Entry, KvSpan
 
 _CHILDREN, _KV_END, _PARENT, _PINS, _SEEN, _START = map(
     attrgetter, ("children_resident", "kv_end", "parent", "pins", "children_seen", "start")
@@ -20,76 +20,80 @@ class IntegrityError(MilepostError):
     """The cache's books do not balance: a bug of Milepost."""
 
 
-def check_integrity(runs: Runs, store: Store, pinned: Sequence[Entry]) -> None:
-    """Compare the store's counts, the runs' links and the pins with a recount.
+def check_integrity(spans: KvTree, store: Store, pinned: Sequence[Entry]) -> None:
+    """Compare the store's counts, the spans' links and the pins with a recount.
 
     Parameters
     ----------
-    runs
-        Every run, resident or not.
+    spans
+        Every span, resident or not.
     store
         The counts to be checked.
     pinned
-        What the running requests have pinned, once for each pin; empty when none runs.
+        What the running requests have pinned, once for each pin; empty when none spans.
 
     Raises
     ------
     IntegrityError
         Naming the first thing that does not agree.
     """
-    existing = [runs.root, *runs]
-    _check_cover(runs)
+    existing = [spans.root, *spans]
+    _check_cover(spans)
     kv_bytes_per_token = store.sizes.kv_bytes_per_token
-    for run in existing:
-        start, kv_end = run.start, run.kv_end
-        if not start <= kv_end <= run.kv_admitted_end <= run.stop:
-            raise _fault("KV lies outside its run")
-        if run.parent.stop != start and run.stop:
-            raise _fault("a run does not start where the one above it stops")
-        if run.size_bytes != (kv_end - start) * kv_bytes_per_token and run.stop:
-            raise _fault("the bytes of a run are miscounted")
-    resident = [run for run in existing if run.kv_end > run.start and run.stop]
+    for span in existing:
+        start, kv_end = span.start, span.kv_end
+        if not start <= kv_end <= span.kv_admitted_end <= span.stop:
+            raise _fault("KV lies outside its span")
+        if span.parent.stop != start and span.stop:
+            raise _fault("a span does not start where the one above it stops")
+        if span.size_bytes != (kv_end - start) * kv_bytes_per_token and span.stop:
+            raise _fault("the bytes of a span are miscounted")
+    resident = [span for span in existing if span.kv_end > span.start and span.stop]
     parents = Counter(map(_PARENT, resident))
     for parent in parents:
         if parent.kv_end != parent.stop:
             raise _fault("KV has a hole above it")
     _check_counts("resident children", _CHILDREN, existing, parents)
     _require(sum(map(_SEEN, existing)) == len(existing) - 1, "the children are miscounted")
-    held = Counter([runs.root, *pinned])  # the root stays
-    _check_counts("pins of a run", _PINS, existing, _runs_only(held))
-    stored = [run for run in existing if run.checkpoints and run.stop]
-    for run in stored:
-        _check_checkpoints(run, held)
+    held = Counter([spans.root, *pinned])  # the root stays
+    _check_counts("pins of a span", _PINS, existing, _spans_only(held))
+    stored = [span for span in existing if span.checkpoints and span.stop]
+    for span in stored:
+        _check_checkpoints(span, held)
     kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
-    _check_pool(store, kv_tokens, sum(len(run.checkpoints) for run in stored))
+    _check_pool(store, kv_tokens, sum(len(span.checkpoints) for span in stored))
 
 
-def _check_cover(runs: Runs) -> None:
-    """Check that each run covers a chain of nodes, and each node that was passed has one run."""
-    covering, parents, stops = runs.covering(), runs.tree.parent.data, runs.tree.stop.data
-    for node, (run, parent) in enumerate(zip(covering, parents, strict=True)):
-        if run is None or not node:
+def _check_cover(spans: KvTree) -> None:
+    """Check that each span covers a chain of nodes, and each node that was passed has one span."""
+    covering, parents, stops = (
+        spans.covering(),
+        spans.prefixes.parent.data,
+        spans.prefixes.stop.data,
+    )
+    for node, (span, parent) in enumerate(zip(covering, parents, strict=True)):
+        if span is None or not node:
             continue
         above = covering[parent]
-        if above is not run and (above is not run.parent or above.node != parent):
-            raise _fault("a run does not cover its nodes")
-        if run.node == node and run.stop != stops[node]:
-            raise _fault("a run does not end with its node")
+        if above is not span and (above is not span.parent or above.node != parent):
+            raise _fault("a span does not cover its nodes")
+        if span.node == node and span.stop != stops[node]:
+            raise _fault("a span does not end with its node")
 
 
 def _check_counts(
-    what: str, count_of: attrgetter[int], runs: list[KvRun], expected: Mapping[KvRun, int]
+    what: str, count_of: attrgetter[int], spans: list[KvSpan], expected: Mapping[KvSpan, int]
 ) -> None:
-    """Compare a count of each run with what is expected, 0 where nothing is."""
-    right = all(count_of(run) == count for run, count in expected.items())
-    counts = list(map(count_of, runs))
+    """Compare a count of each span with what is expected, 0 where nothing is."""
+    right = all(count_of(span) == count for span, count in expected.items())
+    counts = list(map(count_of, spans))
     # None below 0, and the sum right: so all others are 0.
     right = right and min(counts) >= 0 and sum(counts) == sum(expected.values())
     _require(right, f"the {what} are miscounted")
 
 
-def _runs_only(held: Counter[Entry]) -> dict[KvRun, int]:
-    return {entry: count for entry, count in held.items() if isinstance(entry, KvRun)}
+def _spans_only(held: Counter[Entry]) -> dict[KvSpan, int]:
+    return {entry: count for entry, count in held.items() if isinstance(entry, KvSpan)}
 
 
 def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
@@ -107,17 +111,17 @@ def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
         _require(pool.free_bytes == capacity - used, "free bytes are miscounted")
 
 
-def _check_checkpoints(run: KvRun, held: Counter[Entry]) -> None:
-    deepest = run.start
-    for checkpoint in run.checkpoints:
+def _check_checkpoints(span: KvSpan, held: Counter[Entry]) -> None:
+    deepest = span.start
+    for checkpoint in span.checkpoints:
         if checkpoint.position <= deepest:
-            raise _fault("the checkpoints of a run are not ascending")
+            raise _fault("the checkpoints of a span are not ascending")
         deepest = checkpoint.position
         if checkpoint.pins != held.get(checkpoint, 0):
             raise _fault("checkpoint pins are miscounted")
-        if not checkpoint.resident or checkpoint.run is not run:
+        if not checkpoint.resident or checkpoint.span is not span:
             raise _fault("a checkpoint is elsewhere")
-    _require(deepest <= run.kv_end, "a checkpoint lacks its KV")
+    _require(deepest <= span.kv_end, "a checkpoint lacks its KV")
 
 
 def _require(holds: bool, problem: str) -> None:

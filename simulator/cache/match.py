@@ -20,17 +20,17 @@ one walk over the part of the path that is not resident.
 from __future__ import annotations
 
 from simulator.cache.request import Grant
-from simulator.plugins.entries import Checkpoint, KvRun, deepest_position
+from simulator.plugins.entries import Checkpoint, KvSpan, deepest_position
 from simulator.trace.grid import Grid
 
 
-def match(leaf: KvRun, request: int, grid: Grid, *, implicit: bool) -> Grant:
+def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Grant:
     """Match the prompt that ends with `leaf` against the cache, and split what is lost.
 
     Parameters
     ----------
     leaf
-        The run with which the prompt ends.
+        The span with which the prompt ends.
     request
         Its request: what this was the first to bring was not there before.
     grid
@@ -40,19 +40,19 @@ def match(leaf: KvRun, request: int, grid: Grid, *, implicit: bool) -> Grant:
     """
     length = leaf.stop
     limit = length - 1  # the logits of the last token are needed, so it always runs again
-    run = leaf
-    while run.request == request:
-        run = run.parent
-    overlap = run.stop
-    while not run.done:
-        run = run.parent
-    done_overlap = run.stop
-    while run.kv_admitted_end == run.start:
-        run = run.parent
-    admitted = run.kv_admitted_end
-    while run.kv_end == run.start:
-        run = run.parent
-    kv_depth = run.kv_end
+    span = leaf
+    while span.request == request:
+        span = span.parent
+    overlap = span.stop
+    while not span.done:
+        span = span.parent
+    done_overlap = span.stop
+    while span.kv_admitted_end == span.start:
+        span = span.parent
+    admitted = span.kv_admitted_end
+    while span.kv_end == span.start:
+        span = span.parent
+    kv_depth = span.kv_end
 
     # Conditional expressions cost a third of what min() does, and this runs for every request.
     a0 = overlap if overlap < limit else limit
@@ -63,8 +63,8 @@ def match(leaf: KvRun, request: int, grid: Grid, *, implicit: bool) -> Grant:
         a4 = resume = a3 - a3 % grid.alignment
         checkpoint, alignment = None, a3 - a4
     else:
-        checkpoint, dropped, wanted = _deepest_checkpoint(run, a3)
-        resume, run = checkpoint.position, checkpoint.run
+        checkpoint, dropped, wanted = _deepest_checkpoint(span, a3)
+        resume, span = checkpoint.position, checkpoint.span
         a4 = dropped if dropped > resume else resume
         alignment = wanted - a4 if wanted > a4 >= grid.floor(wanted) else 0
     losses = (
@@ -77,22 +77,22 @@ def match(leaf: KvRun, request: int, grid: Grid, *, implicit: bool) -> Grant:
         alignment,
         a4 - resume,
     )
-    return Grant(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, run, losses)
+    return Grant(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, span, losses)
 
 
-def _deepest_checkpoint(run: KvRun, limit: int) -> tuple[Checkpoint, int, int]:
-    """Return the deepest resident checkpoint up to `limit`, from `run` upwards.
+def _deepest_checkpoint(span: KvSpan, limit: int) -> tuple[Checkpoint, int, int]:
+    """Return the deepest resident checkpoint up to `limit`, from `span` upwards.
 
     On the way, find the deepest positions up to `limit` of one that was evicted, and of one that
     was wanted and had to be floored; 0 where there is none behind the checkpoint.
     """
     dropped = wanted = 0
     while True:
-        if run.dropped and not dropped:
-            dropped = deepest_position(run.dropped, limit)
-        if run.wanted and not wanted:
-            wanted = deepest_position(run.wanted, limit)
-        checkpoint = run.deepest_checkpoint(limit)
+        if span.dropped and not dropped:
+            dropped = deepest_position(span.dropped, limit)
+        if span.wanted and not wanted:
+            wanted = deepest_position(span.wanted, limit)
+        checkpoint = span.deepest_checkpoint(limit)
         if checkpoint is not None:
             return checkpoint, dropped, wanted
-        run = run.parent
+        span = span.parent

@@ -9,9 +9,9 @@ from simulator.cache.integrity import check_integrity
 from simulator.cache.match import match
 from simulator.cache.request import Grant
 from simulator.cache.residency import Store
-from simulator.cache.tree import Runs
-from simulator.plugins.context import World
-from simulator.plugins.entries import Entry, KvRun, with_position
+from simulator.cache.tree import KvTree
+from simulator.plugins.context import CacheContext
+from simulator.plugins.entries import Entry, KvSpan, with_position
 from simulator.plugins.protocols import (
     AdmissionPolicy,
     EvictionPolicy,
@@ -32,7 +32,7 @@ class PolicyCache:
     ----------
     trace
         The requests.
-    world
+    context
         Bytes, costs and capacity.
     placer, admission, eviction
         The policies.
@@ -41,30 +41,30 @@ class PolicyCache:
     def __init__(
         self,
         trace: Trace,
-        world: World,
+        context: CacheContext,
         placer: Placer,
         admission: AdmissionPolicy,
         eviction: EvictionPolicy,
     ) -> None:
-        self.grid = world.grid
-        self.runs = Runs(trace.tree, self._on_split, foresee=eviction.clairvoyant)
+        self.grid = context.grid
+        self.tree = KvTree(trace.tree, self._on_split, foresee=eviction.clairvoyant)
         expired = eviction.expired if isinstance(eviction, Expiring) else None
         self._expired = None if trace.arrival_seconds is None else expired  # no times, no ages
-        self.store = Store(world, admission, eviction, expires=self._expired is not None)
+        self.store = Store(context, admission, eviction, expires=self._expired is not None)
         # Memoryviews give plain ints several times faster than numpy arrays do.
         self._leaf = trace.leaf.data
         self._after = None if trace.after is None else trace.after.data
         self._stop = trace.tree.stop.data
         self._session = trace.session.data
         self._label = trace.label.data
-        self._takes_own = world.takes_own
+        self._takes_own = context.takes_own
         self._placer = placer
         self._told = [policy for policy in (admission, eviction) if policy.observes]
         self._implicit = placer.implicit
-        self._step = world.grid.step
+        self._step = context.grid.step
         self._granted: dict[int, Grant] = {}
         for policy in (placer, admission, eviction):
-            policy.begin(replace(world, trace=trace if policy.clairvoyant else None))
+            policy.begin(replace(context, trace=trace if policy.clairvoyant else None))
 
     def admit(self, request: int, now_seconds: float = 0.0) -> Grant:
         """Match the prompt of a request, pin what it uses and plan its checkpoints.
@@ -74,12 +74,12 @@ class PolicyCache:
         if self._expired is not None:
             while (entry := self._expired(now_seconds)) is not None:
                 self.store.remove(entry)
-        leaf = self.runs.at(self._leaf[request], request)
+        leaf = self.tree.at(self._leaf[request], request)
         grant = match(leaf, request, self.grid, implicit=self._implicit)
         grant.request = request
         grant.session = self._session[request]
         grant.label = self._label[request]
-        grant.kv_run.pins += 1
+        grant.kv_span.pins += 1
         if grant.checkpoint is not None:
             grant.checkpoint.pins += 1
             self._plan(grant)
@@ -94,15 +94,15 @@ class PolicyCache:
             policy.observe(_overlap_of(grant, now_seconds))
         self._store(grant)
         for position in grant.floored:
-            run = _run_holding(grant.end, position)
-            run.wanted = with_position(run.wanted, position)
+            span = _span_holding(grant.end, position)
+            span.wanted = with_position(span.wanted, position)
         if self._placer.observes:
             self._placer.observe(_overlap_of(grant, now_seconds))
 
     def release(self, grant: Grant) -> None:
         """Unpin what `grant` used."""
         del self._granted[id(grant)]
-        self.store.unpin(grant.kv_run, grant.checkpoint)
+        self.store.unpin(grant.kv_span, grant.checkpoint)
 
     def check(self) -> None:
         """Recount everything from scratch.
@@ -113,25 +113,25 @@ class PolicyCache:
             If bytes, closure, pins or capacity are not what they should be.
         """
         running = self._granted.values()
-        pinned: list[Entry] = [grant.kv_run for grant in running]
+        pinned: list[Entry] = [grant.kv_span for grant in running]
         pinned += [grant.checkpoint for grant in running if grant.checkpoint is not None]
-        check_integrity(self.runs, self.store, pinned)
+        check_integrity(self.tree, self.store, pinned)
 
-    def _on_split(self, upper: KvRun, lower: KvRun) -> None:
-        """Let the pins of a run follow the KV that they hold, and tell the policies."""
+    def _on_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Let the pins of a span follow the KV that they hold, and tell the policies."""
         pins = lower.pins
         if pins:
             for grant in self._granted.values():
-                if grant.kv_run is lower and grant.resume <= upper.stop:
-                    grant.kv_run = upper
+                if grant.kv_span is lower and grant.resume <= upper.stop:
+                    grant.kv_span = upper
                     upper.pins += 1
             lower.pins -= upper.pins
         self.store.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
 
-    def _end_of(self, grant: Grant, after: memoryview[int]) -> KvRun:
-        """Return the run with which prompt and answer end, the prompt alone if that is unknown."""
+    def _end_of(self, grant: Grant, after: memoryview[int]) -> KvSpan:
+        """Return the span with which prompt and answer end, the prompt alone if that is unknown."""
         node = after[grant.request]
-        return grant.leaf if node < 0 else self.runs.at(node, grant.request)
+        return grant.leaf if node < 0 else self.tree.at(node, grant.request)
 
     def _plan(self, grant: Grant) -> None:
         """Ask the placer, and floor what it wants."""
@@ -176,56 +176,56 @@ class PolicyCache:
     def _store(self, grant: Grant) -> None:
         """Bring in the KV of the whole path and the planned checkpoints."""
         store, missing = self.store, []
-        run = grant.end
-        while run.kv_end == run.start:
-            missing.append(run)
-            run = run.parent
+        span = grant.end
+        while span.kv_end == span.start:
+            missing.append(span)
+            span = span.parent
         missing.reverse()
-        if grant.positions and grant.positions[0] <= run.kv_end:
-            grant.positions = _absent(run, grant.positions)
-        before = run.kv_end
-        run.pins += 1  # with the deepest resident run pinned, all above it stay
-        if store.make_room_for(grant.end.stop - run.kv_end, len(grant.positions)):
-            store.fill(run, missing)
+        if grant.positions and grant.positions[0] <= span.kv_end:
+            grant.positions = _absent(span, grant.positions)
+        before = span.kv_end
+        span.pins += 1  # with the deepest resident span pinned, all above it stay
+        if store.make_room_for(grant.end.stop - span.kv_end, len(grant.positions)):
+            store.fill(span, missing)
             self._add_checkpoints(grant)
             fresh = missing
         else:
-            fresh = self._store_what_fits(grant, run, missing)
-        store.note_use(run, fresh, grant.checkpoint, grant.written)
-        store.unpin(run, None)
+            fresh = self._store_what_fits(grant, span, missing)
+        store.note_use(span, fresh, grant.checkpoint, grant.written)
+        store.unpin(span, None)
         if grant.overflows and self._takes_own:
-            self._take_own(grant, fresh[-1] if fresh else run, before)
+            self._take_own(grant, fresh[-1] if fresh else span, before)
 
-    def _take_own(self, grant: Grant, run: KvRun, before: int) -> None:
-        """Let go of the last page of `run` if `grant` has brought it, behind token `before`."""
-        used = grant.kv_run is run  # up to there, and no further: its pin does not count
-        run.pins -= used
-        self.store.shorten(run, before)
-        run.pins += used
+    def _take_own(self, grant: Grant, span: KvSpan, before: int) -> None:
+        """Let go of the last page of `span` if `grant` has brought it, behind token `before`."""
+        used = grant.kv_span is span  # up to there, and no further: its pin does not count
+        span.pins -= used
+        self.store.shorten(span, before)
+        span.pins += used
 
     def _add_checkpoints(self, grant: Grant) -> None:
         """Store the planned checkpoints; the KV of the path is there, and room."""
-        run = grant.end
+        span = grant.end
         for position in reversed(grant.positions):
-            while run.start >= position:
-                run = run.parent
-            checkpoint = self.store.add_checkpoint(run, position)
+            while span.start >= position:
+                span = span.parent
+            checkpoint = self.store.add_checkpoint(span, position)
             if checkpoint is not None:
                 grant.written.append(checkpoint)
         grant.written.reverse()
 
-    def _store_what_fits(self, grant: Grant, run: KvRun, missing: list[KvRun]) -> list[KvRun]:
+    def _store_what_fits(self, grant: Grant, span: KvSpan, missing: list[KvSpan]) -> list[KvSpan]:
         """Bring in KV and checkpoints in the order of the tokens, until no more fit.
 
         The request's own states are pinned meanwhile, so that what a full cache can hold of an
-        oversized prompt is a prefix to resume from. Returns the runs that have come in.
+        oversized prompt is a prefix to resume from. Returns the spans that have come in.
         """
         pending = grant.positions[::-1]
-        while pending and pending[-1] <= run.start:  # KV that was resident without a state
+        while pending and pending[-1] <= span.start:  # KV that was resident without a state
             position = pending.pop()
-            self._add_pinned(grant, _run_holding(run, position), position)
-        whole = self._extend(grant, run, pending)
-        fresh: list[KvRun] = []
+            self._add_pinned(grant, _span_holding(span, position), position)
+        whole = self._extend(grant, span, pending)
+        fresh: list[KvSpan] = []
         for below in missing:
             if not whole:
                 break
@@ -241,22 +241,22 @@ class PolicyCache:
             checkpoint.pins -= 1
         return fresh
 
-    def _extend(self, grant: Grant, run: KvRun, pending: list[int]) -> bool:
-        """Bring in the rest of `run` with its checkpoints; say whether it is whole."""
-        end = run.stop if self.store.admits_rest(run) else run.kv_end
+    def _extend(self, grant: Grant, span: KvSpan, pending: list[int]) -> bool:
+        """Bring in the rest of `span` with its checkpoints; say whether it is whole."""
+        end = span.stop if self.store.admits_rest(span) else span.kv_end
         while pending and pending[-1] <= end:
             position = pending.pop()
-            if not self.store.extend(run, position):
+            if not self.store.extend(span, position):
                 grant.overflows = True
                 return False
-            self._add_pinned(grant, run, position)
-        if not self.store.extend(run, end):
+            self._add_pinned(grant, span, position)
+        if not self.store.extend(span, end):
             grant.overflows = True
             return False
-        return end == run.stop
+        return end == span.stop
 
-    def _add_pinned(self, grant: Grant, run: KvRun, position: int) -> None:
-        checkpoint = self.store.add_checkpoint(run, position)
+    def _add_pinned(self, grant: Grant, span: KvSpan, position: int) -> None:
+        checkpoint = self.store.add_checkpoint(span, position)
         if checkpoint is not None:
             checkpoint.pins += 1
             grant.written.append(checkpoint)
@@ -279,30 +279,30 @@ def _overlap_of(grant: Grant, now_seconds: float) -> Overlap:
     )
 
 
-def _mark_done(run: KvRun) -> None:
-    while not run.done:
-        run.done = True
-        run = run.parent
+def _mark_done(span: KvSpan) -> None:
+    while not span.done:
+        span.done = True
+        span = span.parent
 
 
-def _absent(run: KvRun, positions: list[int]) -> list[int]:
-    """Return the `positions` without a state; `run` is the deepest resident run of their path.
+def _absent(span: KvSpan, positions: list[int]) -> list[int]:
+    """Return the `positions` without a state; `span` is the deepest resident span of their path.
 
     Another request may have stored one since this one was matched, and a prompt that is repeated
     has its own at the end: no room is to be made for those.
     """
     absent: list[int] = []
     for position in reversed(positions):
-        while run.start >= position:
-            run = run.parent
-        checkpoint = run.deepest_checkpoint(position)
+        while span.start >= position:
+            span = span.parent
+        checkpoint = span.deepest_checkpoint(position)
         if checkpoint is None or checkpoint.position != position:
             absent.append(position)
     return absent[::-1]
 
 
-def _run_holding(run: KvRun, position: int) -> KvRun:
-    """Return the run of the path up from `run` in which token `position` lies."""
-    while run.start >= position:
-        run = run.parent
-    return run
+def _span_holding(span: KvSpan, position: int) -> KvSpan:
+    """Return the span of the path up from `span` in which token `position` lies."""
+    while span.start >= position:
+        span = span.parent
+    return span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 @dataclass(slots=True)
@@ -16,9 +16,9 @@ class Grant:
     Parameters
     ----------
     leaf
-        The run with which the prompt ends.
+        The span with which the prompt ends.
     end
-        The run with which prompt and answer end, `leaf` where the answer is unknown; set once it
+        The span with which prompt and answer end, `leaf` where the answer is unknown; set once it
         has been computed.
     overlap, done_overlap
         Shared with the best of all prompts that arrived before, and of those whose prefill
@@ -29,8 +29,8 @@ class Grant:
         The resume point.
     checkpoint
         The state there; None where it is held implicitly.
-    kv_run
-        The run that holds the KV at the resume point.
+    kv_span
+        The span that holds the KV at the resume point.
     losses
         Lost between the steps of the chain of `attribution`, in the order of `records.LOSSES`.
     positions
@@ -45,19 +45,19 @@ class Grant:
         As in the trace.
     """
 
-    leaf: KvRun
+    leaf: KvSpan
     overlap: int
     done_overlap: int
     kv_depth: int
     resume: int
     checkpoint: Checkpoint | None
-    kv_run: KvRun
+    kv_span: KvSpan
     losses: tuple[int, int, int, int, int, int, int, int]
     positions: list[int] = field(default_factory=list)
     floored: list[int] = field(default_factory=list)
     written: list[Checkpoint] = field(default_factory=list)
     overflows: bool = False
-    end: KvRun = field(init=False)
+    end: KvSpan = field(init=False)
     request: int = -1
     session: int = -1
     label: int = -1

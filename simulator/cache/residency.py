@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from simulator.base.errors import UsageError, printable
 from simulator.cache.pool import Pool
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import (
     NO_DEPARTURES,
     Departure,
@@ -15,7 +15,7 @@ from simulator.plugins.departures import (
     departures_of,
     nothing,
 )
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy
 
 
@@ -24,7 +24,7 @@ class Store:
 
     Parameters
     ----------
-    world
+    context
         Bytes per token and per state, the capacity, and what an eviction takes.
     admission, eviction
         The policies.
@@ -34,43 +34,43 @@ class Store:
 
     def __init__(
         self,
-        world: World,
+        context: CacheContext,
         admission: AdmissionPolicy,
         eviction: EvictionPolicy,
         *,
         expires: bool = False,
     ) -> None:
-        self.sizes = sizes = world.sizes
-        self.pool = Pool(world.capacity_bytes)
+        self.sizes = sizes = context.sizes
+        self.pool = Pool(context.capacity_bytes)
         self.evicted_checkpoints = 0
         self._admission = admission
         self._asks = not admission.always
         self._eviction = eviction
         self._kv_bytes = sizes.kv_bytes_per_token
         self._page_tokens = sizes.page_tokens
-        self._whole_runs = world.whole_runs
+        self._whole_spans = context.whole_spans
         self._spares_states = eviction.spares_states
         # Where nothing ever leaves, as in most unbounded stores, no order has to be kept; KV
         # without bytes (a purely recurrent model) frees nothing, so it is never offered.
-        self._evicts = expires or world.capacity_bytes is not None
+        self._evicts = expires or context.capacity_bytes is not None
         self._evicts_kv = self._evicts and sizes.kv_bytes_per_token > 0
 
     # --- use --------------------------------------------------------------------------------
 
     def note_use(
-        self, path: KvRun, fresh: list[KvRun], used: Checkpoint | None, written: list[Checkpoint]
+        self, path: KvSpan, fresh: list[KvSpan], used: Checkpoint | None, written: list[Checkpoint]
     ) -> None:
         """Tell the policy what a request has used and brought in, once all of it is there.
 
-        First the KV, from the deepest run upwards, so that no run is older than what lies below
+        First the KV, from the deepest span upwards, so that no span is older than what lies below
         it; then the states, which so outlive the KV that the same request has used last.
 
         Parameters
         ----------
         path
-            The deepest run of the path that was resident before.
+            The deepest span of the path that was resident before.
         fresh
-            The runs that have come in below it, from the top.
+            The spans that have come in below it, from the top.
         used
             The state that the request resumed from.
         written
@@ -80,8 +80,8 @@ class Store:
             return
         on_insert, on_hit = self._eviction.on_insert, self._eviction.on_hit
         if self._evicts_kv:
-            for run in reversed(fresh):
-                on_insert(run)
+            for span in reversed(fresh):
+                on_insert(span)
             while path.stop:
                 on_hit(path)
                 path = path.parent
@@ -90,8 +90,8 @@ class Store:
         for checkpoint in written:
             on_insert(checkpoint)
 
-    def note_split(self, upper: KvRun, lower: KvRun, *, unpinned: bool) -> None:
-        """Tell the policies that a run has been split.
+    def note_split(self, upper: KvSpan, lower: KvSpan, *, unpinned: bool) -> None:
+        """Tell the policies that a span has been split.
 
         `unpinned` says that the lower part has lost its last pin to the upper one.
         """
@@ -102,14 +102,14 @@ class Store:
             if unpinned and lower.evictable and self._evicts_kv:
                 self._eviction.on_evictable(lower)
 
-    def unpin(self, run: KvRun, checkpoint: Checkpoint | None) -> None:
+    def unpin(self, span: KvSpan, checkpoint: Checkpoint | None) -> None:
         """Take back one pin of each."""
-        run.pins -= 1
+        span.pins -= 1
         if checkpoint is not None:
             checkpoint.pins -= 1
         if self._evicts:
-            if not run.pins and not run.children_resident and self._evicts_kv:
-                self._eviction.on_evictable(run)
+            if not span.pins and not span.children_resident and self._evicts_kv:
+                self._eviction.on_evictable(span)
             if checkpoint is not None and not checkpoint.pins:
                 self._eviction.on_evictable(checkpoint)
 
@@ -126,64 +126,64 @@ class Store:
         size_bytes = tokens * self._kv_bytes + states * self.sizes.state_bytes
         return size_bytes <= self.pool.free_bytes or self._make_whole_room(size_bytes)
 
-    def admits_rest(self, run: KvRun) -> bool:
-        """Ask whether the KV that `run` lacks may enter: once, in how many pieces ever it comes."""
+    def admits_rest(self, span: KvSpan) -> bool:
+        """Ask whether the KV that `span` lacks may enter: once, however many pieces it comes in."""
         return (
             not self._asks
-            or run.kv_end == run.stop
-            or self._admits(run, (run.stop - run.kv_end) * self._kv_bytes)
+            or span.kv_end == span.stop
+            or self._admits(span, (span.stop - span.kv_end) * self._kv_bytes)
         )
 
-    def fill(self, top: KvRun, below: list[KvRun]) -> None:
-        """Bring in the rest of `top` and all of the runs `below` it, for which there is room."""
+    def fill(self, top: KvSpan, below: list[KvSpan]) -> None:
+        """Bring in the rest of `top` and all of the spans `below` it, for which there is room."""
         kv_bytes = self._kv_bytes
         tokens = self._grow(top, top.stop) if top.kv_end < top.stop else 0
-        for run in below:  # nothing of these is resident
-            stop, start = run.stop, run.start
-            run.kv_end = run.kv_admitted_end = stop
-            run.size_bytes = (stop - start) * kv_bytes
-            run.parent.children_resident += 1
+        for span in below:  # nothing of these is resident
+            stop, start = span.stop, span.start
+            span.kv_end = span.kv_admitted_end = stop
+            span.size_bytes = (stop - start) * kv_bytes
+            span.parent.children_resident += 1
             tokens += stop - start
         if tokens:
             self.pool.take_kv(tokens * kv_bytes)
 
-    def extend(self, run: KvRun, end: int) -> bool:
-        """Bring in the KV of `run` up to token `end`, or as far as it fits; say if all is there.
+    def extend(self, span: KvSpan, end: int) -> bool:
+        """Bring in the KV of `span` up to token `end`, or as far as it fits; say if all is there.
 
-        `run` must be pinned and admitted, and what lies above it whole.
+        `span` must be pinned and admitted, and what lies above it whole.
         """
-        if end <= run.kv_end:
+        if end <= span.kv_end:
             return True
-        size_bytes = (end - run.kv_end) * self._kv_bytes
+        size_bytes = (end - span.kv_end) * self._kv_bytes
         fits = size_bytes <= self.pool.free_bytes or self._make_room(size_bytes)
         if not fits:
-            end = self._fitting_end(run)
-        if end > run.kv_end:
-            self.pool.take_kv(self._grow(run, end) * self._kv_bytes)
+            end = self._fitting_end(span)
+        if end > span.kv_end:
+            self.pool.take_kv(self._grow(span, end) * self._kv_bytes)
         return fits
 
-    def add_checkpoint(self, run: KvRun, position: int) -> Checkpoint | None:
-        """Store a state at `position` of `run`, where KV is and no state; None if it cannot be."""
+    def add_checkpoint(self, span: KvSpan, position: int) -> Checkpoint | None:
+        """Store a state at `position` of `span`, where KV is and no state; None if it cannot be."""
         size_bytes = self.sizes.state_bytes
-        checkpoint = Checkpoint(run, position, size_bytes)
+        checkpoint = Checkpoint(span, position, size_bytes)
         if self._asks and not self._admits(checkpoint, size_bytes):
             return None
         if size_bytes > self.pool.free_bytes and not self._make_whole_room(size_bytes):
             return None
-        run.add(checkpoint)
+        span.add(checkpoint)
         self.pool.take_checkpoint(size_bytes)
         return checkpoint
 
-    def _grow(self, run: KvRun, end: int) -> int:
-        """Make the KV of `run` resident up to `end`; return by how many tokens it has grown."""
-        before = run.kv_end
+    def _grow(self, span: KvSpan, end: int) -> int:
+        """Make the KV of `span` resident up to `end`; return by how many tokens it has grown."""
+        before = span.kv_end
         tokens = end - before
-        if before == run.start:
-            run.parent.children_resident += 1
-        run.kv_end = end
-        run.size_bytes += tokens * self._kv_bytes
-        if end > run.kv_admitted_end:
-            run.kv_admitted_end = end
+        if before == span.start:
+            span.parent.children_resident += 1
+        span.kv_end = end
+        span.size_bytes += tokens * self._kv_bytes
+        if end > span.kv_admitted_end:
+            span.kv_admitted_end = end
         return tokens
 
     def _admits(self, candidate: Entry, size_bytes: int) -> bool:
@@ -200,26 +200,26 @@ class Store:
         victims = self._eviction.victims()
         return departures_of(victims, short_bytes, self._end_of_rest, self._kv_bytes)
 
-    def _fitting_end(self, run: KvRun) -> int:
-        """Return how deep the KV of `run` may grow into the free bytes, in whole pages."""
-        end = run.kv_end + self.pool.free_bytes // self._kv_bytes
+    def _fitting_end(self, span: KvSpan) -> int:
+        """Return how deep the KV of `span` may grow into the free bytes, in whole pages."""
+        end = span.kv_end + self.pool.free_bytes // self._kv_bytes
         return end - end % self._page_tokens
 
     # --- out --------------------------------------------------------------------------------
 
     def remove(self, entry: Entry) -> None:
-        """Let go of an evictable entry: a state, or all KV of a run with its states."""
+        """Let go of an evictable entry: a state, or all KV of a span with its states."""
         if isinstance(entry, Checkpoint):
             self._drop(entry)
         else:
             self._cut(entry, entry.start)
 
-    def shorten(self, run: KvRun, least: int) -> None:
-        """Let go of the last page of `run`, down to token `least` at most, if nothing needs it."""
-        end = run.kv_end - 1
-        end = max(end - end % self._page_tokens, least, run.start)
-        if run.evictable and end < run.kv_end:
-            self._cut(run, end)
+    def shorten(self, span: KvSpan, least: int) -> None:
+        """Let go of the last page of `span`, down to token `least` at most, if nothing needs it."""
+        end = span.kv_end - 1
+        end = max(end - end % self._page_tokens, least, span.start)
+        if span.evictable and end < span.kv_end:
+            self._cut(span, end)
 
     def _make_whole_room(self, size_bytes: int) -> bool:
         """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
@@ -238,7 +238,7 @@ class Store:
                 if not victim.resident:
                     raise self._gone()
                 self._drop(victim)
-            elif isinstance(victim, KvRun):
+            elif isinstance(victim, KvSpan):
                 end = self._end_of_rest(victim, size_bytes - pool.free_bytes)
                 if end >= victim.kv_end:
                     raise self._gone()
@@ -260,50 +260,50 @@ class Store:
 
     def _drop(self, checkpoint: Checkpoint) -> None:
         checkpoint.resident = False
-        checkpoint.run.remove(checkpoint)
+        checkpoint.span.remove(checkpoint)
         self.pool.give_checkpoint(checkpoint.size_bytes)
         self.evicted_checkpoints += 1
         self._eviction.on_evict(checkpoint)
 
-    def _end_of_rest(self, run: KvRun | Rest, short_bytes: int) -> int:
+    def _end_of_rest(self, span: KvSpan | Rest, short_bytes: int) -> int:
         """Return where the KV of a victim is to end: `short_bytes` are free then, or all goes."""
-        end = run.start
-        if not self._whole_runs and (run.checkpoints or short_bytes < run.size_bytes):
-            end = self._trimmed_end(run, short_bytes)
-            if self._spares_states and run.checkpoints:
-                end = max(end, self._end_behind(run, run.checkpoints[-1].position))
+        end = span.start
+        if not self._whole_spans and (span.checkpoints or short_bytes < span.size_bytes):
+            end = self._trimmed_end(span, short_bytes)
+            if self._spares_states and span.checkpoints:
+                end = max(end, self._end_behind(span, span.checkpoints[-1].position))
         return end
 
-    def _end_behind(self, run: KvRun | Rest, position: int) -> int:
+    def _end_behind(self, span: KvSpan | Rest, position: int) -> int:
         """Return the first page boundary from `position` on, or 0 where no KV lies behind it."""
         end = position + -position % self._page_tokens
-        return end if end < run.kv_end else 0
+        return end if end < span.kv_end else 0
 
-    def _cut(self, run: KvRun, end: int) -> None:
-        """Let go of the KV of `run` beyond token `end`, and of the states there."""
-        freed_bytes = (run.kv_end - end) * self._kv_bytes
-        run.kv_end = end
-        run.size_bytes -= freed_bytes
+    def _cut(self, span: KvSpan, end: int) -> None:
+        """Let go of the KV of `span` beyond token `end`, and of the states there."""
+        freed_bytes = (span.kv_end - end) * self._kv_bytes
+        span.kv_end = end
+        span.size_bytes -= freed_bytes
         self.pool.give_kv(freed_bytes)
-        while run.checkpoints and run.checkpoints[-1].position > end:
-            self._drop(run.checkpoints[-1])
-        if end == run.start:
-            self._eviction.on_evict(run)
-            parent = run.parent
+        while span.checkpoints and span.checkpoints[-1].position > end:
+            self._drop(span.checkpoints[-1])
+        if end == span.start:
+            self._eviction.on_evict(span)
+            parent = span.parent
             parent.children_resident -= 1
             if not parent.children_resident and not parent.pins:
                 self._eviction.on_evictable(parent)
 
-    def _trimmed_end(self, run: KvRun | Rest, short_bytes: int) -> int:
-        """Return the deepest page boundary to which `run` must shrink to free `short_bytes`.
+    def _trimmed_end(self, span: KvSpan | Rest, short_bytes: int) -> int:
+        """Return the deepest page boundary to which `span` must shrink to free `short_bytes`.
 
         States beyond the new end go too, since a state needs the KV of every token before it.
         """
-        end = run.kv_end - -(-short_bytes // self._kv_bytes)
-        for checkpoint in reversed(run.checkpoints):
+        end = span.kv_end - -(-short_bytes // self._kv_bytes)
+        for checkpoint in reversed(span.checkpoints):
             if end >= checkpoint.position:
                 break
             short_bytes -= checkpoint.size_bytes
-            end = min(run.kv_end - -(-short_bytes // self._kv_bytes), checkpoint.position - 1)
+            end = min(span.kv_end - -(-short_bytes // self._kv_bytes), checkpoint.position - 1)
         end -= end % self._page_tokens
-        return end if end > run.start else run.start
+        return end if end > span.start else span.start

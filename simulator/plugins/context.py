@@ -19,7 +19,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class CacheContext:
     """The cache and the costs that a policy lives with.
 
     Parameters
@@ -32,8 +32,8 @@ class World:
         Seconds of prefill, restore and capture.
     capacity_bytes
         One budget for KV and states; None is unbounded.
-    whole_runs
-        Whether a KV run that is evicted leaves whole, as in a radix tree, rather than by as much
+    whole_spans
+        Whether a KV span that is evicted leaves whole, as in a radix tree, rather than by as much
         of its tail as is short.
     takes_own
         Whether a prompt that finds no room for all of its KV loses the last page of what it has
@@ -46,6 +46,6 @@ class World:
     grid: Grid
     costs: CostModel
     capacity_bytes: int | None
-    whole_runs: bool = False
+    whole_spans: bool = False
     takes_own: bool = False
     trace: Trace | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Set
 from typing import NamedTuple
 
-from simulator.plugins.entries import Checkpoint, Entry, KvRun
+from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Departure(NamedTuple):
@@ -14,11 +14,11 @@ class Departure(NamedTuple):
     Parameters
     ----------
     entry
-        The state that would leave, or the run that would lose KV.
+        The state that would leave, or the span that would lose KV.
     freed_bytes
         What that frees, states included.
     states
-        The states that leave, deepest first: the entry itself, or those of the run without whose
+        The states that leave, deepest first: the entry itself, or those of the span without whose
         KV they are of no use.
     """
 
@@ -64,23 +64,23 @@ NO_DEPARTURES = Departures(0, nothing)  # where there is room
 
 
 class Rest:
-    """What would be left of a run: the run itself, as far as shortening it asks.
+    """What would be left of a span: the span itself, as far as shortening it asks.
 
     Parameters
     ----------
-    run
-        The run.
+    span
+        The span.
     gone
         States that would have left before.
     """
 
-    __slots__ = ("_run", "checkpoints", "kv_end", "size_bytes", "start")
+    __slots__ = ("_span", "checkpoints", "kv_end", "size_bytes", "start")
 
-    def __init__(self, run: KvRun, gone: Set[Entry]) -> None:
-        self._run = run
-        self.start, self.kv_end = run.start, run.kv_end
-        self.size_bytes = run.size_bytes
-        self.checkpoints = list(run.checkpoints)
+    def __init__(self, span: KvSpan, gone: Set[Entry]) -> None:
+        self._span = span
+        self.start, self.kv_end = span.start, span.kv_end
+        self.size_bytes = span.size_bytes
+        self.checkpoints = list(span.checkpoints)
         if gone:
             self.checkpoints = [state for state in self.checkpoints if state not in gone]
 
@@ -93,7 +93,7 @@ class Rest:
         while self.checkpoints and self.checkpoints[-1].position > end:
             states.append(state := self.checkpoints.pop())
             freed_bytes += state.size_bytes
-        return Departure(self._run, freed_bytes, tuple(states))
+        return Departure(self._span, freed_bytes, tuple(states))
 
 
 def departures_of(
@@ -111,7 +111,7 @@ def departures_of(
     short_bytes
         What is missing.
     end_of
-        Where the rest of a run is to end, if so many bytes are missing.
+        Where the rest of a span is to end, if so many bytes are missing.
     kv_bytes
         Bytes of a token.
     """

@@ -1,4 +1,4 @@
-"""What lives in the cache: KV runs and checkpoints."""
+"""What lives in the cache: KV spans and checkpoints."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 _position = attrgetter("position")
 
 
-class KvRun:
+class KvSpan:
     """The KV of tokens among which no prompt has parted yet, resident over `(start, kv_end]`.
 
     It covers the tokens that one request was the first to bring, down to where it ended or a
-    later one diverged. Runs are closed towards the root: where this one holds a token, every run
-    above it is whole. So it can be evicted from its tail only, and only while no run below it
+    later one diverged. KvTree are closed towards the root: where this one holds a token, every span
+    above it is whole. So it can be evicted from its tail only, and only while no span below it
     holds a token. It also remembers what its tokens have been through, which loss attribution
     needs, and stays in memory when its KV is gone. The root is its own parent: every walk ends
     there.
@@ -44,9 +44,9 @@ class KvRun:
     )
 
     def __init__(
-        self, parent: KvRun | None, start: int, stop: int, node: int = 0, request: int = -1
+        self, parent: KvSpan | None, start: int, stop: int, node: int = 0, request: int = -1
     ) -> None:
-        self.parent: KvRun = self if parent is None else parent
+        self.parent: KvSpan = self if parent is None else parent
         self.start = start
         self.stop = stop
         self.node = node  # that of the prefix tree with which it ends
@@ -60,7 +60,7 @@ class KvRun:
         self.children_seen = 0
         self.children_resident = 0
         self.pins = 0
-        # Ascending; most runs never hold any, so an empty one is the shared empty tuple.
+        # Ascending; most spans never hold any, so an empty one is the shared empty tuple.
         self.checkpoints: list[Checkpoint] | tuple[()] = ()  # resident
         self.dropped: list[int] | tuple[()] = ()  # positions of those that were evicted
         self.wanted: list[int] | tuple[()] = ()  # positions wanted, before they were floored
@@ -69,8 +69,8 @@ class KvRun:
         self.policy_data: Any = None
 
     @property
-    def key(self) -> KvRun:
-        """What a policy may remember it by when its KV is gone: the run stays the same."""
+    def key(self) -> KvSpan:
+        """What a policy may remember it by when its KV is gone: the span stays the same."""
         return self
 
     @property
@@ -89,19 +89,19 @@ class KvRun:
         return self.kv_end
 
     def deepest_checkpoint(self, limit: int) -> Checkpoint | None:
-        """Return the deepest resident checkpoint of this run at or before token `limit`."""
+        """Return the deepest resident checkpoint of this span at or before token `limit`."""
         checkpoints = self.checkpoints
         if not checkpoints or checkpoints[-1].position <= limit:
             return checkpoints[-1] if checkpoints else None
         index = bisect_right(checkpoints, limit, key=_position)
         return checkpoints[index - 1] if index else None
 
-    def cut(self, stop: int, node: int) -> KvRun:
-        """Give what lies up to token `stop` to a new run above this one, and return that.
+    def cut(self, stop: int, node: int) -> KvSpan:
+        """Give what lies up to token `stop` to a new span above this one, and return that.
 
-        Pins stay here, and the new run has nothing of the eviction policy's yet.
+        Pins stay here, and the new span has nothing of the eviction policy's yet.
         """
-        upper = KvRun(self.parent, self.start, stop, node, self.request)
+        upper = KvSpan(self.parent, self.start, stop, node, self.request)
         upper.done = self.done
         upper.children_seen = 1
         kv_end, admitted = self.kv_end, self.kv_admitted_end
@@ -119,15 +119,15 @@ class KvRun:
             upper._take_marks_of(self)
         return upper
 
-    def _take_marks_of(self, lower: KvRun) -> None:
-        """Take over the checkpoints and the remembered positions up to the end of this run."""
+    def _take_marks_of(self, lower: KvSpan) -> None:
+        """Take over the checkpoints and the remembered positions up to the end of this span."""
         stop = self.stop
         checkpoints = lower.checkpoints
         if checkpoints:
             index = bisect_right(checkpoints, stop, key=_position)
             self.checkpoints, lower.checkpoints = checkpoints[:index], checkpoints[index:]
             for checkpoint in self.checkpoints:
-                checkpoint.run = self
+                checkpoint.span = self
         self.dropped, lower.dropped = _divided(lower.dropped, stop)
         self.wanted, lower.wanted = _divided(lower.wanted, stop)
 
@@ -152,7 +152,7 @@ class KvRun:
 
 
 class Checkpoint:
-    """A stored recurrent state: after token `position` of every prompt through `run`.
+    """A stored recurrent state: after token `position` of every prompt through `span`.
 
     `rank`, `queued` and `policy_data` belong to the eviction policy, everything else to the cache.
     """
@@ -164,12 +164,12 @@ class Checkpoint:
         "queued",
         "rank",
         "resident",
-        "run",
         "size_bytes",
+        "span",
     )
 
-    def __init__(self, run: KvRun, position: int, size_bytes: int) -> None:
-        self.run = run
+    def __init__(self, span: KvSpan, position: int, size_bytes: int) -> None:
+        self.span = span
         self.position = position
         self.size_bytes = size_bytes
         self.resident = True
@@ -180,8 +180,8 @@ class Checkpoint:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What a policy may remember it by when it is gone: its place, however runs are cut."""
-        return self.run.request, self.position
+        """What a policy may remember it by when it is gone: its place, however spans are cut."""
+        return self.span.request, self.position
 
     @property
     def evictable(self) -> bool:
@@ -194,7 +194,7 @@ class Checkpoint:
         return self.position
 
 
-Entry = KvRun | Checkpoint
+Entry = KvSpan | Checkpoint
 _Positions = list[int] | tuple[()]
 
 

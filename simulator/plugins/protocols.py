@@ -13,9 +13,9 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import Departures
-from simulator.plugins.entries import Entry, KvRun
+from simulator.plugins.entries import Entry, KvSpan
 
 
 @dataclass(slots=True)
@@ -35,8 +35,8 @@ class Prefix:
         to both after the placer has answered, so closer ones may fall together.
     session, label
         Numbers of the session and of the label, -1 where unknown.
-    run
-        The run with which the prompt ends; `branch_points` reads the tree from it.
+    span
+        The span with which the prompt ends; `branch_points` reads the tree from it.
     end_tokens
         Where prompt and answer end, if the trace tells what was generated: states can be
         written in decode too, up to there. Otherwise the length of the prompt; 0 means that.
@@ -50,7 +50,7 @@ class Prefix:
     step: int
     session: int
     label: int
-    run: KvRun
+    span: KvSpan
     end_tokens: int = 0
     request: int = -1
 
@@ -61,11 +61,11 @@ class Prefix:
         this prompt counts.
         """
         points: list[int] = []
-        run = self.run.parent
-        while run.stop > self.resume:
-            if run.children_seen > 1:
-                points.append(run.stop)
-            run = run.parent
+        span = self.span.parent
+        while span.stop > self.resume:
+            if span.children_seen > 1:
+                points.append(span.stop)
+            span = span.parent
         return points[::-1]
 
 
@@ -81,8 +81,8 @@ class Overlap:
         Length of the prompt that was matched.
     session, label
         Numbers of the session and of the label, -1 where unknown.
-    run
-        The run with which the prompt ends, None where there is no tree: what lies beyond `depth`
+    span
+        The span with which the prompt ends, None where there is no tree: what lies beyond `depth`
         on its path was new with this request.
     kv_depth, resume
         What the cache still held of the overlap when the prefill started: tokens whose KV was
@@ -94,21 +94,21 @@ class Overlap:
     now_seconds
         When its prefill has ended, since the first arrival.
     end
-        The run with which prompt and answer end, where the trace tells what was generated;
-        otherwise `run`, or None.
+        The span with which prompt and answer end, where the trace tells what was generated;
+        otherwise `span`, or None.
     """
 
     depth: int
     prompt_tokens: int
     session: int = -1
     label: int = -1
-    run: KvRun | None = None
+    span: KvSpan | None = None
     kv_depth: int = -1
     resume: int = 0
     written: int = 0
     request: int = -1
     now_seconds: float = 0.0
-    end: KvRun | None = None
+    end: KvSpan | None = None
 
 
 class Placer(Protocol):
@@ -124,7 +124,7 @@ class Placer(Protocol):
     implicit: ClassVar[bool]
     observes: ClassVar[bool]
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know the cache, before the first request."""
         ...
 
@@ -181,8 +181,8 @@ class EvictionPolicy(Protocol):
     that are `evictable`, or None, and leaves the order as it was. One with `observes = True` is
     told of each request before any of its entries enters or is used.
 
-    One that is not clairvoyant is never shown where prompts still to come will diverge: runs are
-    split when that is seen (`on_split`). Of a run that it names as victim, one with
+    One that is not clairvoyant is never shown where prompts still to come will diverge: spans are
+    split when that is seen (`on_split`). Of a span that it names as victim, one with
     `spares_states = True` means only what lies behind the last state, if anything does.
     """
 
@@ -190,7 +190,7 @@ class EvictionPolicy(Protocol):
     observes: ClassVar[bool]
     spares_states: ClassVar[bool]
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know the cache, before the first request."""
         ...
 
@@ -214,7 +214,7 @@ class EvictionPolicy(Protocol):
         """`entry` has left the cache altogether."""
         ...
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """`lower` has been split: a request parts from it where `upper`, which is new, ends.
 
         Either part may be without bytes. Where only `upper` has any, `lower` has not been evicted:
@@ -231,9 +231,9 @@ class EvictionPolicy(Protocol):
         """Yield the entries that would go, one after another, if room were made now.
 
         The first is the one that `victim` would return. Each later one is named as if those
-        before it had gone whole, a run with its states; so a run is named once what lies below
-        it has been. With `spares_states`, what lies behind the last state of a run may be named
-        first, and the same run again for the rest. Nothing changes, neither an order nor a mark
+        before it had gone whole, a span with its states; so a span is named once what lies below
+        it has been. With `spares_states`, what lies behind the last state of a span may be named
+        first, and the same span again for the rest. Nothing changes, neither an order nor a mark
         nor an entry; what is yielded holds until the cache changes.
         """
         ...
@@ -249,7 +249,7 @@ class Expiring(Protocol):
     def expired(self, now_seconds: float) -> Entry | None:
         """Return an evictable entry whose life is over, or None where there is none.
 
-        The entry leaves, and the next is asked for. A run comes after what lies below it.
+        The entry leaves, and the next is asked for. A span comes after what lies below it.
         """
         ...
 
@@ -264,7 +264,7 @@ class AdmissionPolicy(Protocol):
     always: ClassVar[bool]
     observes: ClassVar[bool]
 
-    def begin(self, world: World) -> None:
+    def begin(self, context: CacheContext) -> None:
         """Get to know the cache, before the first request."""
         ...
 
@@ -272,7 +272,7 @@ class AdmissionPolicy(Protocol):
         """Learn who comes next: all calls until the next one are on behalf of this request."""
         ...
 
-    def on_split(self, upper: KvRun, lower: KvRun) -> None:
+    def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """`lower` has been split: what is known of it holds for `upper`, which is new, as well."""
         ...
 

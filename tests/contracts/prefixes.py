@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Prefix
 
 
@@ -19,19 +19,19 @@ def build_prefix(
     label: int = -1,
     session: int = -1,
 ) -> Prefix:
-    """Return a prompt over a chain of runs that end at `stops`; prompts diverged at some."""
-    run = KvRun(None, 0, 0)
+    """Return a prompt over a chain of spans that end at `stops`; prompts diverged at some."""
+    span = KvSpan(None, 0, 0)
     for stop in stops:
-        run = KvRun(run, run.stop, stop)
-        run.children_seen = 2 if stop in diverged else 1
+        span = KvSpan(span, span.stop, stop)
+        span.children_seen = 2 if stop in diverged else 1
     return Prefix(
-        prompt_tokens=run.stop,
+        prompt_tokens=span.stop,
         resume=resume,
         overlap=resume,
         step=step,
         session=session,
         label=label,
-        run=run,
+        span=span,
     )
 
 

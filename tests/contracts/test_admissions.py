@@ -7,13 +7,13 @@ import pytest
 
 from policies.registry import create
 from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures, nothing
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.simulation import Scenario, simulate
 from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
-ROOT = KvRun(None, -1, 0)
+ROOT = KvSpan(None, -1, 0)
 
 
 @pytest.fixture(params=names("admission"))
@@ -46,7 +46,7 @@ def leaving(count, looks):
 
 
 @pytest.mark.parametrize("departures", [NO_DEPARTURES, leaving(1, []), leaving(0, [])])
-@pytest.mark.parametrize("candidate", [Checkpoint(ROOT, 7, 10), KvRun(ROOT, 0, 9)])
+@pytest.mark.parametrize("candidate", [Checkpoint(ROOT, 7, 10), KvSpan(ROOT, 0, 9)])
 def test_it_answers_yes_or_no_and_changes_nothing(policy, candidate, departures):
     def state():
         return [[getattr(e, name) for name in e.__slots__] for e in (candidate, VICTIM)]

@@ -11,8 +11,8 @@ from policies.admission import ADMISSION
 from policies.eviction.lru import Lru
 from policies.registry import create
 from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import Sizes, World
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.context import CacheContext, Sizes
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.plugins.protocols import Expiring, Overlap
 from simulator.simulation import Scenario, simulate
 from simulator.trace.grid import Grid
@@ -20,7 +20,7 @@ from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
-ROOT = KvRun(None, -1, 0)
+ROOT = KvSpan(None, -1, 0)
 
 
 @pytest.fixture(params=names("eviction"))
@@ -83,10 +83,10 @@ def test_a_pinned_entry_is_no_victim_until_it_is_released(policy):
 
 
 def test_an_entry_that_comes_back_can_leave_again(policy):
-    runs = [KvRun(ROOT, 0, 4) for _ in range(3)]
-    for run in runs:
-        run.kv_end = run.size_bytes = 4
-        policy.on_insert(run)
+    spans = [KvSpan(ROOT, 0, 4) for _ in range(3)]
+    for span in spans:
+        span.kv_end = span.size_bytes = 4
+        policy.on_insert(span)
     first = policy.victim()
     first.kv_end = first.size_bytes = 0
     policy.on_evict(first)
@@ -98,7 +98,7 @@ def test_an_entry_that_comes_back_can_leave_again(policy):
         gone.add(id(victim))
         victim.kv_end = victim.size_bytes = 0
         policy.on_evict(victim)
-    assert gone == set(map(id, runs))
+    assert gone == set(map(id, spans))
 
 
 def test_it_never_touches_bytes_and_the_cache_stays_whole(policy):
@@ -227,36 +227,36 @@ def test_blocked_entries_are_not_searched_again(policy):
     assert looks <= 3 * 200 + 5 * 100
 
 
-def runs_below(root):
-    """Return the runs of four prompts, resident; the second and the third share their start."""
-    shared = KvRun(root, 0, 8, request=1)
-    runs = [KvRun(root, 0, 6, request=0), KvRun(shared, 8, 12, request=1)]
-    runs += [KvRun(shared, 8, 13, request=2), KvRun(root, 0, 9, request=3), shared]
-    for run in runs:
-        run.kv_end, run.size_bytes = run.stop, run.stop - run.start
+def spans_below(root):
+    """Return the spans of four prompts, resident; the second and the third share their start."""
+    shared = KvSpan(root, 0, 8, request=1)
+    spans = [KvSpan(root, 0, 6, request=0), KvSpan(shared, 8, 12, request=1)]
+    spans += [KvSpan(shared, 8, 13, request=2), KvSpan(root, 0, 9, request=3), shared]
+    for span in spans:
+        span.kv_end, span.size_bytes = span.stop, span.stop - span.start
     shared.children_resident, root.children_resident = 2, 3
-    return runs
+    return spans
 
 
-def use(policy, request, run, known):
-    """Tell a policy of a request whose KV enters, or is used, from the deepest run upwards."""
-    policy.observe(Overlap(0, run.stop, session=request % 2, label=request % 2, request=request))
-    while run.stop:
-        (policy.on_hit if run in known else policy.on_insert)(run)
-        known.add(run)
-        run = run.parent
+def use(policy, request, span, known):
+    """Tell a policy of a request whose KV enters, or is used, from the deepest span upwards."""
+    policy.observe(Overlap(0, span.stop, session=request % 2, label=request % 2, request=request))
+    while span.stop:
+        (policy.on_hit if span in known else policy.on_insert)(span)
+        known.add(span)
+        span = span.parent
 
 
 def emptied(policy):
-    """Evict all runs whole, and return their spans in order."""
+    """Evict all spans whole, and return their spans in order."""
     gone = []
-    while (run := policy.victim()) is not None:
-        gone.append((run.request, run.start, run.stop))
-        run.kv_end, run.size_bytes = run.start, 0
-        run.parent.children_resident -= 1
-        policy.on_evict(run)
-        if run.parent.evictable:
-            policy.on_evictable(run.parent)
+    while (span := policy.victim()) is not None:
+        gone.append((span.request, span.start, span.stop))
+        span.kv_end, span.size_bytes = span.start, 0
+        span.parent.children_resident -= 1
+        policy.on_evict(span)
+        if span.parent.evictable:
+            policy.on_evictable(span.parent)
     return gone
 
 
@@ -266,16 +266,16 @@ def test_a_split_changes_the_order_of_no_other_runs(name, kv_end):
     orders = []
     for splits in (False, True):
         policy = create("eviction", name)
-        policy.begin(World(Sizes(1, 10), Grid(), CostModel(toy_profile()), 40))
-        runs, known = runs_below(KvRun(None, -1, 0)), set()
-        for request, run in enumerate((*runs[:4], runs[1], runs[3], runs[0])):
-            use(policy, request, run, known)
-        lower = runs[3]
+        policy.begin(CacheContext(Sizes(1, 10), Grid(), CostModel(toy_profile()), 40))
+        spans, known = spans_below(KvSpan(None, -1, 0)), set()
+        for request, span in enumerate((*spans[:4], spans[1], spans[3], spans[0])):
+            use(policy, request, span, known)
+        lower = spans[3]
         lower.kv_end = lower.size_bytes = kv_end
         if splits:
             policy.on_split(lower.cut(4, 99), lower)
         orders.append(emptied(policy))
     plain, split = orders
-    assert [run for run in split if run[0] != 3] == [run for run in plain if run[0] != 3]
+    assert [span for span in split if span[0] != 3] == [span for span in plain if span[0] != 3]
     expected = [(3, 4, 9), (3, 0, 4)] if kv_end > 4 else [(3, 0, 4)]
-    assert [run for run in split if run[0] == 3] == expected
+    assert [span for span in split if span[0] == 3] == expected

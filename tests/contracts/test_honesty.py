@@ -26,7 +26,7 @@ CACHES = ((None, "tail"), (150, "tail"), (80, "tail"), (110, "run"))  # one for 
 def traffic(seed):
     """Return prompts that continue, repeat and leave earlier ones, their answers, and arrivals.
 
-    Some arrive together, so that runs are split while others use them, but none of the past
+    Some arrive together, so that spans are split while others use them, but none of the past
     together with one that follows.
     """
     rng = np.random.default_rng(seed)

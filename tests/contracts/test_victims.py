@@ -17,8 +17,8 @@ from policies.eviction.base import BaseEviction
 from policies.registry import create
 from simulator.cache.policy_cache import PolicyCache
 from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import Sizes, World
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.context import CacheContext, Sizes
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.simulation import Scenario, simulate
 from simulator.trace.grid import Grid
 from tests.contracts.plugins import names
@@ -42,23 +42,23 @@ def named(entry):
     """Return what an entry is called in any cache of the same trace."""
     kind = type(entry).__name__
     place = entry.position if isinstance(entry, Checkpoint) else (entry.start, entry.stop)
-    return (kind, getattr(entry, "run", entry).request, place)
+    return (kind, getattr(entry, "span", entry).request, place)
 
 
 class Served:
     """A cache that serves the requests of a trace as it is told to, and notes what leaves."""
 
-    def __init__(self, name, trace, kv_bytes, page_tokens, capacity, whole_runs):
+    def __init__(self, name, trace, kv_bytes, page_tokens, capacity, whole_spans):
         self.policy = create("eviction", name)
-        world = World(
+        context = CacheContext(
             Sizes(kv_bytes, STATE_BYTES, page_tokens),
             Grid(),
             CostModel(toy_profile()),
             capacity,
-            whole_runs=whole_runs,
+            whole_spans=whole_spans,
         )
         placer = Wanted(2, 5, end=True)
-        self.cache = PolicyCache(trace, world, placer, ADMISSION["always"](), self.policy)
+        self.cache = PolicyCache(trace, context, placer, ADMISSION["always"](), self.policy)
         self.store = self.cache.store
         self.waiting = list(range(len(trace)))[::-1]
         self.now = 0.0
@@ -177,13 +177,13 @@ STEPS = st.lists(
     capacity=st.integers(20, 100),
     kv_bytes=st.integers(0, 3),
     page_tokens=st.integers(1, 3),
-    whole_runs=st.booleans(),
+    whole_spans=st.booleans(),
 )
 def test_what_would_leave_is_what_leaves_and_looking_changes_nothing(
-    name, prompts, steps, capacity, kv_bytes, page_tokens, whole_runs
+    name, prompts, steps, capacity, kv_bytes, page_tokens, whole_spans
 ):
     trace = trace_with_users(prompts, [number % 3 for number in range(len(prompts))])
-    setting = (name, trace, kv_bytes, page_tokens, capacity, whole_runs)
+    setting = (name, trace, kv_bytes, page_tokens, capacity, whole_spans)
     hold_against_each_other(setting, [*steps, ("look", 50, 4), ("make room", 9)])
 
 
@@ -225,7 +225,7 @@ def any_steps(rng, count):
 @pytest.mark.parametrize("name", names("eviction"))
 def test_the_first_to_leave_is_the_victim_even_if_another_could_go_again(name):
     policy = create("eviction", name)
-    root = KvRun(None, -1, 0)
+    root = KvSpan(None, -1, 0)
     first, second, third = (Checkpoint(root, position, STATE_BYTES) for position in (1, 2, 3))
     for entry in (first, second, third):
         policy.on_insert(entry)

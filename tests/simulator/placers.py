@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from simulator.plugins.context import World
+from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix
 
 
@@ -21,8 +21,8 @@ class Wanted:
         self.end = end
         self.overlaps: list[Overlap] = []
 
-    def begin(self, world: World) -> None:
-        self.world = world
+    def begin(self, context: CacheContext) -> None:
+        self.context = context
 
     def place(self, prefix: Prefix) -> Sequence[int]:
         wanted = {p for p in self.positions if prefix.resume < p <= prefix.prompt_tokens}

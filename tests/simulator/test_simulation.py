@@ -194,8 +194,8 @@ def test_policies_are_told_of_a_request_before_its_entries():
     trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
     scenario = Scenario(toy_profile(), Wanted(4), Told(), ADMISSION["always"](), capacity_bytes=99)
     simulate(trace, scenario)
-    first = [(0, 5.0, 0), "KvRun", "Checkpoint"]
-    assert told == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvRun"]
+    first = [(0, 5.0, 0), "KvSpan", "Checkpoint"]
+    assert told == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
 
 
 def test_rejected_and_unfinished_requests_stay_in_the_denominator():
@@ -272,7 +272,7 @@ def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_i
 
     trace = trace_of([DOCUMENT], [0.0])
     simulate(trace, Scenario(toy_profile(), Wanted(1, 2, 4), EVICTION["lru"](), Asked()))
-    assert asked == [("KvRun", 4), *[("Checkpoint", 10)] * 3]
+    assert asked == [("KvSpan", 4), *[("Checkpoint", 10)] * 3]
 
 
 def test_more_bytes_than_a_record_can_hold_are_refused():

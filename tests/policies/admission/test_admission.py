@@ -12,15 +12,15 @@ from policies.eviction import EVICTION
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
 
 def runs(count):
-    root = KvRun(None, -1, 0)
-    return [KvRun(root, 0, 5, request=request) for request in range(1, count + 1)]
+    root = KvSpan(None, -1, 0)
+    return [KvSpan(root, 0, 5, request=request) for request in range(1, count + 1)]
 
 
 def leaving(*entries):
@@ -57,7 +57,7 @@ def test_a_second_sighting_is_admitted():
 
 def test_the_second_prompt_brings_in_a_path_of_any_number_of_runs():
     long = (1, 2, 3, 4, 5, 6)
-    cuts = [(*long[:cut], 9) for cut in (1, 2, 3, 4)]  # the path has five runs
+    cuts = [(*long[:cut], 9) for cut in (1, 2, 3, 4)]  # the path has five spans
     # Nothing of `long` that is cut off later has to be seen once more for it.
     found = replay([long, long, *cuts, (*long, 7)], "second_sighting")
     assert found["saved_tokens"].tolist() == [0, 0, 0, 0, 0, 0, 6]
@@ -75,21 +75,21 @@ def test_size_aware_refuses_more_than_a_share():
 def test_the_coin_of_an_entry_always_falls_the_same_way():
     few, many = (create("admission", f"probabilistic:probability={p}") for p in (0.2, 0.7))
     entries = runs(2000)
-    first = [few.admit(run, 5, NO_DEPARTURES) for run in entries]
-    assert first == [few.admit(run, 9, leaving(run)) for run in reversed(entries)][::-1]
+    first = [few.admit(span, 5, NO_DEPARTURES) for span in entries]
+    assert first == [few.admit(span, 9, leaving(span)) for span in reversed(entries)][::-1]
     assert sum(first) == pytest.approx(400, abs=60)
     assert all(
-        many.admit(run, 5, NO_DEPARTURES)
-        for run, admitted in zip(entries, first, strict=True)
+        many.admit(span, 5, NO_DEPARTURES)
+        for span, admitted in zip(entries, first, strict=True)
         if admitted
     )
     other = create("admission", "probabilistic:probability=0.2,seed=1")
-    assert [other.admit(run, 5, NO_DEPARTURES) for run in entries] != first
+    assert [other.admit(span, 5, NO_DEPARTURES) for span in entries] != first
 
 
 def test_the_coin_is_fixed_for_ever():
     # SplitMix64's first number for seed 0 is E220A8397B1DCDAF, and this its first for that seed.
-    assert identity(Checkpoint(KvRun(None, -1, 0, request=0), 0, 1)) == 0xA706DD2F4D197E6F
+    assert identity(Checkpoint(KvSpan(None, -1, 0, request=0), 0, 1)) == 0xA706DD2F4D197E6F
     assert toss(0, 0) == toss(0, 0)
     assert len({identity(entry) for entry in [*runs(100), Checkpoint(runs(1)[0], 3, 1)]}) == 101
 
@@ -97,7 +97,7 @@ def test_the_coin_is_fixed_for_ever():
 def test_larger_entries_are_admitted_less_often():
     policy = create("admission", "probabilistic:probability=1,scale=100")
     entries = runs(2000)
-    admitted = sum(policy.admit(run, 100, NO_DEPARTURES) for run in entries)
+    admitted = sum(policy.admit(span, 100, NO_DEPARTURES) for span in entries)
     assert admitted == pytest.approx(2000 / math.e, abs=90)
     with pytest.raises(UsageError, match="0 to 1"):
         create("admission", "probabilistic:probability=2")
@@ -121,7 +121,7 @@ def test_tinylfu_sums_over_all_victims_where_it_is_to():
     assert answers == [False, False, False, True]  # 1, 2, 3, 4 against 1 + 2
 
 
-def test_tinylfu_counts_the_states_that_leave_with_a_run_and_each_entry_once():
+def test_tinylfu_counts_the_states_that_leave_with_a_span_and_each_entry_once():
     candidate, victim = runs(2)
     state = Checkpoint(victim, 5, 10)
     policy = create("admission", "tinylfu:victims=all")

@@ -9,7 +9,7 @@ from policies.admission import ADMISSION
 from policies.eviction.belady import Belady
 from policies.foresight import NEVER
 from policies.registry import create
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
@@ -22,8 +22,8 @@ PROMPTS = st.lists(
 class Recording(Belady):
     """Notes what is said of each entry when it is used."""
 
-    def begin(self, world):
-        super().begin(world)
+    def begin(self, context):
+        super().begin(context)
         foresee = self.next_use
         self.told = []
 
@@ -53,10 +53,10 @@ def test_the_next_use_is_that_of_the_next_prompt_through_the_entry(prompts, serv
     run(prompts, policy, 10**6, server)
     request, done = -1, True
     for entry, told in policy.told:
-        if isinstance(entry, KvRun):
+        if isinstance(entry, KvSpan):
             request += done  # with room for all, each request reports its path, leaf first
             done = entry.start == 0
-        stop = entry.stop if isinstance(entry, KvRun) else entry.run.stop
+        stop = entry.stop if isinstance(entry, KvSpan) else entry.span.stop
         begins = prompts[request][:stop]
         later = (n for n in range(request + 1, len(prompts)) if prompts[n][:stop] == begins)
         assert told == next(later, NEVER)

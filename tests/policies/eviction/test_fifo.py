@@ -1,9 +1,9 @@
 """FIFO, worked by hand."""
 
 from policies.eviction.fifo import Fifo
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 
-ROOT = KvRun(None, -1, 0)
+ROOT = KvSpan(None, -1, 0)
 
 
 def test_hits_change_nothing():
@@ -20,15 +20,15 @@ def test_hits_change_nothing():
     assert gone == [1, 2, 3]
 
 
-def test_an_inner_run_keeps_its_place_until_nothing_lies_below_it():
+def test_an_inner_span_keeps_its_place_until_nothing_lies_below_it():
     policy = Fifo()
-    inner = KvRun(ROOT, 0, 4)
-    leaf = KvRun(inner, 4, 6)
-    late = KvRun(ROOT, 0, 3)
+    inner = KvSpan(ROOT, 0, 4)
+    leaf = KvSpan(inner, 4, 6)
+    late = KvSpan(ROOT, 0, 3)
     inner.kv_end, inner.children_resident = 4, 1
     leaf.kv_end, late.kv_end = 6, 3
-    for run in (inner, leaf, late):
-        policy.on_insert(run)
+    for span in (inner, leaf, late):
+        policy.on_insert(span)
     assert policy.victim() is leaf
     leaf.kv_end, inner.children_resident = 4, 0
     policy.on_evict(leaf)

@@ -8,7 +8,7 @@ from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.registry import create
 from simulator.base.errors import UsageError
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.flat import hits
 from tests.simulator.placers import Wanted
@@ -123,14 +123,14 @@ def test_rules_that_evict_by_themselves_are_for_flat_objects_only(spec):
 
 def test_an_entry_that_comes_back_keeps_nothing_of_its_old_rank():
     policy = EVICTION["lfu"]()
-    root = KvRun(None, -1, 0)
-    runs = [KvRun(root, 0, 4, node) for node in (1, 2, 3)]
-    for run, uses in zip(runs, (5, 7, 1), strict=True):
-        run.kv_end = 4
-        policy.on_insert(run)
+    root = KvSpan(None, -1, 0)
+    spans = [KvSpan(root, 0, 4, node) for node in (1, 2, 3)]
+    for span, uses in zip(spans, (5, 7, 1), strict=True):
+        span.kv_end = 4
+        policy.on_insert(span)
         for _ in range(uses):
-            policy.on_hit(run)
-    first = runs[0]
+            policy.on_hit(span)
+    first = spans[0]
     first.kv_end = 0
     policy.on_evict(first)
     first.kv_end = 4

@@ -1,9 +1,9 @@
 """LRU, worked by hand."""
 
 from policies.eviction.lru import Lru
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 
-ROOT = KvRun(None, -1, 0)
+ROOT = KvSpan(None, -1, 0)
 
 
 def order_of(policy):

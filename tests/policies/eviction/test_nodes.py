@@ -15,7 +15,7 @@ from tests.policies.eviction.hand import (
     leaf_with_state,
     request,
     root,
-    run_below,
+    span_below,
     state_in,
 )
 from tests.simulator.prompts import toy_profile, trace_of
@@ -36,12 +36,12 @@ def test_marconi_takes_the_state_alone_where_there_is_a_child_and_none_where_the
     policy = Marconi(alpha=0.0)
     policy.begin(WORLD)
     request(policy)
-    run, inner = leaf_with_state(policy, 10)
+    span, inner = leaf_with_state(policy, 10)
     request(policy)
-    leaf_with_state(policy, 20, run)
+    leaf_with_state(policy, 20, span)
     assert policy.victim() is inner
     request(policy)
-    second, _ = leaf_with_state(policy, 30, run)
+    second, _ = leaf_with_state(policy, 30, span)
     assert policy.victim().stop == 20
     second.kv_end = second.start
     second.checkpoints[0].resident = False
@@ -52,11 +52,11 @@ def test_marconi_takes_the_state_alone_where_there_is_a_child_and_none_where_the
 def test_marconi_counts_flops_from_the_next_state_above_as_it_comes_and_goes():
     policy = Marconi(alpha=1.0)
     policy.begin(WORLD)
-    run = run_below(root(), 40)
-    end = state_in(run, 40)
+    span = span_below(root(), 40)
+    end = state_in(span, 40)
     policy.on_insert(end)
     whole = end.policy_data.worth
-    inner = state_in(run, 30)
+    inner = state_in(span, 30)
     policy.on_insert(inner)
     assert end.policy_data.worth == policy.worth(30, 40) < whole
     drop(policy, inner)
@@ -77,9 +77,9 @@ def test_seglen_lets_the_shortest_replay_go():
     policy = SegLen()
     policy.begin(WORLD)
     request(policy)
-    run = run_below(root(), 30)
-    near, end = state_in(run, 5), state_in(run, 30)
-    for entry in (run, near, end):
+    span = span_below(root(), 30)
+    near, end = state_in(span, 5), state_in(span, 30)
+    for entry in (span, near, end):
         policy.on_insert(entry)
     leaf_with_state(policy, 20)
     assert policy.victim() is near  # 5 tokens; the others 25 and 20
@@ -95,18 +95,18 @@ def test_kv_without_a_state_goes_first_and_by_last_use(policy):
     policy.begin(WORLD)
     request(policy)
     leaf_with_state(policy, 10)
-    runs = [run_below(root(), stop) for stop in (20, 30)]
-    for run in runs:
+    spans = [span_below(root(), stop) for stop in (20, 30)]
+    for span in spans:
         request(policy)
-        policy.on_insert(run)
-    assert policy.victim() is runs[0]
+        policy.on_insert(span)
+    assert policy.victim() is spans[0]
     request(policy)
-    policy.on_hit(runs[0])
-    assert policy.victim() is runs[1]
-    state = state_in(runs[1], 25)
+    policy.on_hit(spans[0])
+    assert policy.victim() is spans[1]
+    state = state_in(spans[1], 25)
     policy.on_insert(state)  # what lies behind it goes with it
-    assert policy.victim() is runs[0]
-    drop_path(policy, runs[0])
+    assert policy.victim() is spans[0]
+    drop_path(policy, spans[0])
     assert policy.victim().stop == 10
     assert [victim.stop for victim in policy.victims()] == [10, 30]
 

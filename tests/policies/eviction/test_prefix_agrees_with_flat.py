@@ -52,7 +52,7 @@ def test_arc_adapts_before_it_makes_room():
     assert resident("arc", [0, 1, 0, 2, 1, 2], 2) == [False, False, True, False, False, True]
 
 
-def test_two_q_looks_for_a_run_before_others_are_remembered():
+def test_two_q_looks_for_a_span_before_others_are_remembered():
     # A1in AB. C: A leaves, and is the one remembered. A returns, B leaves and A is in Am.
     # D takes A, since A1in has its share alone.
     spec = "two_q:queue=0.5,memory=0.5"

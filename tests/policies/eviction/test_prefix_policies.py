@@ -21,7 +21,7 @@ from tests.policies.eviction.hand import (
     leaf_with_state,
     request,
     root,
-    run_below,
+    span_below,
     state_in,
 )
 
@@ -29,7 +29,7 @@ from tests.policies.eviction.hand import (
 def test_pgdsf_weighs_uses_and_seconds_by_bytes():
     policy = Pgdsf()
     policy.begin(WORLD)
-    long, short, late = (state_in(run_below(root(), stop), stop) for stop in (40, 20, 10))
+    long, short, late = (state_in(span_below(root(), stop), stop) for stop in (40, 20, 10))
     policy.on_insert(long)  # 40 seconds / 10 bytes = 4
     policy.on_insert(short)  # 2
     assert policy.victim() is short
@@ -44,7 +44,7 @@ def test_pgdsf_weighs_uses_and_seconds_by_bytes():
 def test_pgdsf_counts_a_state_from_the_next_one_above():
     policy = Pgdsf()
     policy.begin(WORLD)
-    run = run_below(root(), 50)
+    run = span_below(root(), 50)
     state_in(run, 40)
     end = state_in(run, 50)
     policy.on_insert(end)
@@ -53,11 +53,11 @@ def test_pgdsf_counts_a_state_from_the_next_one_above():
 
 def test_tail_lru_gives_up_what_the_next_turn_can_compute():
     policy = TailLru(xi=10, question=5)
-    old = state_in(run_below(root(), 9), 9)
+    old = state_in(span_below(root(), 9), 9)
     request(policy, prompt_tokens=100)
     policy.on_insert(old)
     request(policy, prompt_tokens=30)  # the next turn must resume at 30 + 5 - 10 = 25 or later
-    run = run_below(root(), 30)
+    run = span_below(root(), 30)
     states = [state_in(run, position) for position in (20, 28, 30)]
     for checkpoint in states:
         policy.on_insert(checkpoint)
@@ -119,7 +119,7 @@ def test_session_aware_shares_what_a_second_session_uses():
 def test_split_lru_empties_one_list_first():
     for first in ("kv", "states"):
         policy = SplitLru(first=first)
-        run = run_below(root(), 9)
+        run = span_below(root(), 9)
         checkpoint = state_in(run, 5)
         for entry in (checkpoint, run) if first == "kv" else (run, checkpoint):
             policy.on_insert(entry)
@@ -129,7 +129,7 @@ def test_split_lru_empties_one_list_first():
 def test_split_lru_refreshes_one_state_or_the_path():
     for refresh, goes in (("used", 5), ("path", 7)):
         policy = SplitLru(first="states", refresh=refresh)
-        run = run_below(root(), 9)
+        run = span_below(root(), 9)
         inner, end, other = state_in(run, 5), state_in(run, 9), state_in(root(), 7)
         for entry in (run, inner, end, other):
             policy.on_insert(entry)
@@ -141,7 +141,7 @@ def test_split_lru_refreshes_one_state_or_the_path():
 @pytest.mark.parametrize("parts", [False, True])
 def test_split_lru_may_use_a_run_that_is_shared_in_part_as_a_whole(parts):
     policy = SplitLru(parts=parts)
-    lower, other = run_below(root(), 9), run_below(root(), 5)
+    lower, other = span_below(root(), 9), span_below(root(), 5)
     for run in (lower, other):
         policy.on_insert(run)
     policy.on_split(lower.cut(4, 0), lower)
@@ -151,7 +151,7 @@ def test_split_lru_may_use_a_run_that_is_shared_in_part_as_a_whole(parts):
 def test_coverage_drops_the_state_that_its_neighbours_nearly_replace():
     policy = Coverage()
     policy.begin(WORLD)
-    run = run_below(root(), 100)
+    run = span_below(root(), 100)
     states = [state_in(run, position) for position in (50, 60, 100)]
     policy.on_insert(run)
     for checkpoint in states:
@@ -165,9 +165,9 @@ def test_coverage_drops_the_state_that_its_neighbours_nearly_replace():
 def test_coverage_leaves_what_other_paths_need_and_takes_bare_kv():
     policy = Coverage()
     policy.begin(WORLD)
-    trunk = run_below(root(), 10)
+    trunk = span_below(root(), 10)
     shared = state_in(trunk, 10)
-    old, new = run_below(trunk, 20), run_below(trunk, 30)
+    old, new = span_below(trunk, 20), span_below(trunk, 30)
     for entry in (old, new, trunk, shared):
         policy.on_insert(entry)
     assert policy.victim() is old
@@ -180,7 +180,7 @@ def test_value_keeps_what_saves_most_seconds_per_byte():
     leaf_with_state(policy, 64)  # 64 seconds / 74 bytes
     leaf_with_state(policy, 4)  # 4 seconds / 14 bytes
     assert policy.victim().stop == 4
-    bare = run_below(root(), 500)
+    bare = span_below(root(), 500)
     policy.on_insert(bare)
     assert policy.victim() is bare  # nothing can resume there
 
@@ -219,14 +219,14 @@ def test_value_spares_what_has_waited_half_the_time_to_its_next_use():
     assert policy.victim() is fresh
     for _ in range(40):
         request(policy)
-    assert policy.victim() is waits.run  # its time is over
+    assert policy.victim() is waits.span  # its time is over
 
 
 def test_value_tells_the_end_of_a_path_from_what_was_continued():
     policy = Value()
     policy.begin(WORLD)
     for _ in range(40):  # what ends a path is used, and what lies in between never
-        run = run_below(root(), 64)
+        run = span_below(root(), 64)
         middle, end = state_in(run, 32), state_in(run, 64)
         for entry in (run, middle, end):
             policy.on_insert(entry)
@@ -234,7 +234,7 @@ def test_value_tells_the_end_of_a_path_from_what_was_continued():
             request(policy)
         policy.on_hit(end)
         drop_path(policy, run, middle, end)
-    run = run_below(root(), 64)
+    run = span_below(root(), 64)
     middle, end = state_in(run, 32), state_in(run, 64)
     for entry in (run, middle, end):
         policy.on_insert(entry)

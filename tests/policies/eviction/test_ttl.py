@@ -11,7 +11,7 @@ from policies.eviction.lru import Lru
 from policies.eviction.ttl import Ttl
 from simulator.results.records import LOSSES
 from simulator.simulation import Scenario, simulate
-from tests.policies.eviction.hand import request, root, run_below, state_in
+from tests.policies.eviction.hand import request, root, span_below, state_in
 from tests.simulator.cache.naive_cache import NaiveCache
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
@@ -62,11 +62,11 @@ def test_a_use_begins_a_new_life_where_that_is_wanted():
 def test_what_lies_below_lives_no_longer_than_the_kv_above():
     policy = Ttl(seconds=10)
     request(policy, now_seconds=0.0)
-    above = run_below(root(), 5)
+    above = span_below(root(), 5)
     policy.on_insert(above)
     request(policy, now_seconds=8.0)
-    middle = run_below(above, 7)
-    below = run_below(middle, 9)
+    middle = span_below(above, 7)
+    below = span_below(middle, 9)
     policy.on_insert(below)  # as the cache does: the deepest first
     policy.on_insert(middle)
     gone = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policies.eviction.value import Value
-from tests.policies.eviction.hand import WORLD, drop, request, root, run_below, state_in
+from tests.policies.eviction.hand import WORLD, drop, request, root, span_below, state_in
 
 
 def take(policy, run):
@@ -25,17 +25,17 @@ def test_bare_kv_goes_first_then_states_with_theirs_and_what_they_leave_bare():
     policy = Value()
     policy.begin(WORLD)
     request(policy)
-    trunk = run_below(root(), 2)
-    leaf, bare = run_below(trunk, 12), run_below(trunk, 20)
+    trunk = span_below(root(), 2)
+    leaf, bare = span_below(trunk, 12), span_below(trunk, 20)
     cheap = state_in(leaf, 4)  # 4 seconds / 12 bytes, with 8 tokens behind it
-    dear = state_in(run_below(root(), 900), 900)  # 900 seconds / 910 bytes
-    in_use = state_in(run_below(root(), 8), 8)
-    in_use.pins = in_use.run.pins = 1
-    for run in (bare, leaf, trunk, dear.run, in_use.run):
+    dear = state_in(span_below(root(), 900), 900)  # 900 seconds / 910 bytes
+    in_use = state_in(span_below(root(), 8), 8)
+    in_use.pins = in_use.span.pins = 1
+    for run in (bare, leaf, trunk, dear.span, in_use.span):
         policy.on_insert(run)
     for state in (dear, cheap, in_use):
         policy.on_insert(state)
-    expected = [bare, leaf, leaf, trunk, dear.run]
+    expected = [bare, leaf, leaf, trunk, dear.span]
     assert list(policy.victims()) == expected
     for already_gone, run in enumerate(expected):
         assert next(policy.victims()) is run
@@ -49,11 +49,11 @@ def test_a_state_that_others_lie_below_goes_without_its_kv():
     policy = Value()
     policy.begin(WORLD)
     request(policy)
-    trunk = run_below(root(), 2)
-    shared, end = state_in(trunk, 2), state_in(run_below(trunk, 900), 900)
-    for entry in (end.run, trunk, shared, end):
+    trunk = span_below(root(), 2)
+    shared, end = state_in(trunk, 2), state_in(span_below(trunk, 900), 900)
+    for entry in (end.span, trunk, shared, end):
         policy.on_insert(entry)
-    assert list(policy.victims()) == [shared, end.run, trunk]
+    assert list(policy.victims()) == [shared, end.span, trunk]
     assert policy.victim() is shared  # 2 seconds / 10 bytes against 898 / 908
 
 
@@ -61,11 +61,11 @@ def test_a_state_is_weighed_without_its_kv_once_another_prompt_goes_on_from_it()
     policy = Value(step=1.1)
     policy.begin(WORLD)
     request(policy)
-    run, other = run_below(root(), 40), run_below(root(), 900)
+    run, other = span_below(root(), 40), span_below(root(), 900)
     for entry in (run, other, state_in(run, 40), state_in(other, 900)):
         policy.on_insert(entry)
     assert policy.victim() is run  # 40 seconds / 50 bytes against 900 / 910
-    below = run_below(run, 50)
+    below = span_below(run, 50)
     below.pins = 1
     policy.on_insert(below)
     assert policy.victim() is other  # against 40 / 10, since that KV stays

@@ -10,9 +10,9 @@ import pytest
 import policies.orders.shortlist as shortlist_module
 from policies.orders.candidates import Candidates
 from policies.orders.shortlist import Node
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 
-ROOT = KvRun(None, -1, 0)
+ROOT = KvSpan(None, -1, 0)
 
 
 def even(last, now):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from policies.orders.groups import Groups
 from policies.orders.hazard import Hazard, holding
 from policies.orders.life import Life
-from tests.policies.eviction.hand import root, run_below, state_in
+from tests.policies.eviction.hand import root, span_below, state_in
 
 STEPS = st.lists(
     st.tuples(
@@ -23,7 +23,7 @@ STEPS = st.lists(
 
 
 def a_state(kind=0, steps=0, last=0):
-    life = Life(state_in(run_below(root(), 10), 10), kind, last)
+    life = Life(state_in(span_below(root(), 10), 10), kind, last)
     life.steps = steps
     return life
 

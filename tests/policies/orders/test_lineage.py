@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 
 from policies.orders.lineage import Lineage, state_above
 from simulator.plugins.entries import Checkpoint
-from tests.policies.eviction.hand import root, run_below, state_in
+from tests.policies.eviction.hand import root, span_below, state_in
 
 TREES = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), min_size=1, max_size=9)
 STEPS = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), max_size=40)
 
 
 def tree_of(shape):
-    """Return runs, each below one that is already there, or below the root."""
-    runs = []
+    """Return spans, each below one that is already there, or below the root."""
+    spans = []
     top = root()
     for above, tokens in shape:
-        parent = runs[above] if above < len(runs) else top
-        runs.append(run_below(parent, parent.stop + tokens))
-    return runs
+        parent = spans[above] if above < len(spans) else top
+        spans.append(span_below(parent, parent.stop + tokens))
+    return spans
 
 
 def brute_force(held):
@@ -29,18 +29,18 @@ def brute_force(held):
 
 @given(TREES, STEPS)
 def test_it_knows_the_nearest_above_whatever_comes_and_goes(shape, steps):
-    runs, lineage = tree_of(shape), Lineage()
+    spans, lineage = tree_of(shape), Lineage()
     held: dict[tuple[int, int], Checkpoint] = {}
     for number, offset in steps:
-        run = runs[number % len(runs)]
-        place = (number % len(runs), min(run.start + offset, run.stop))
+        span = spans[number % len(spans)]
+        place = (number % len(spans), min(span.start + offset, span.stop))
         before = brute_force(held.values())
         if place in held:
             checkpoint = held.pop(place)
-            run.remove(checkpoint)
+            span.remove(checkpoint)
             moved = lineage.remove(checkpoint)
         else:
-            checkpoint = held[place] = state_in(run, place[1])
+            checkpoint = held[place] = state_in(span, place[1])
             moved = lineage.add(checkpoint)
         after = brute_force(held.values())
         assert lineage.above == after
@@ -48,19 +48,19 @@ def test_it_knows_the_nearest_above_whatever_comes_and_goes(shape, steps):
         assert len(set(moved)) == len(moved)
 
 
-def test_states_of_one_run_go_from_the_middle():
-    """What lies in a run below belongs to the state above when that in between has gone."""
+def test_states_of_one_span_go_from_the_middle():
+    """What lies in a span below belongs to the state above when that in between has gone."""
     top = root()
-    run = run_below(top, 30)
-    lower = run_below(run, 40)
+    span = span_below(top, 30)
+    lower = span_below(span, 40)
     lineage = Lineage()
-    first, middle, last = state_in(run, 10), state_in(run, 20), state_in(lower, 40)
+    first, middle, last = state_in(span, 10), state_in(span, 20), state_in(lower, 40)
     for checkpoint in (first, middle, last):
         lineage.add(checkpoint)
-    run.remove(middle)
+    span.remove(middle)
     assert lineage.remove(middle) == [last]
     assert lineage.above[last] == 10
     lower.remove(last)
     assert lineage.remove(last) == []
-    run.add(middle)
+    span.add(middle)
     assert lineage.add(middle) == []

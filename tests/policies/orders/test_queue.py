@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from policies.orders.ghosts import Ghosts
 from policies.orders.queue import ByteQueue
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.entries import Checkpoint, KvSpan
 
-ROOT = KvRun(None, -1, 0)
+ROOT = KvSpan(None, -1, 0)
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["push", "touch", "discard", "block", "free", "head"]), st.integers(0, 5)
@@ -49,14 +49,14 @@ def test_the_head_is_the_first_evictable_entry(steps):
 
 def test_an_entry_that_has_grown_is_charged_anew_when_it_moves():
     queue = ByteQueue()
-    run = KvRun(ROOT, 0, 9)
-    run.kv_end, run.size_bytes = 5, 50
-    queue.push(run)
-    run.size_bytes = 70
+    span = KvSpan(ROOT, 0, 9)
+    span.kv_end, span.size_bytes = 5, 50
+    queue.push(span)
+    span.size_bytes = 70
     assert queue.bytes == 50
-    queue.touch(run)
+    queue.touch(span)
     assert queue.bytes == 70
-    queue.discard(run)
+    queue.discard(span)
     assert queue.bytes == 0
 
 
@@ -87,49 +87,49 @@ def test_ghosts_forget_the_oldest_beyond_their_bytes():
         max_size=60,
     )
 )
-def test_both_parts_of_a_split_run_stand_where_it_stood(steps):
+def test_both_parts_of_a_split_span_stand_where_it_stood(steps):
     """Against a plain list, in which the upper part comes right behind the lower one."""
     queue, plain = ByteQueue(), []
 
-    def leave(run):
-        run.kv_end, run.size_bytes = run.start, 0
-        plain.remove(run)
-        queue.discard(run)
-        run.parent.children_resident -= 1
-        if run.parent in plain and run.parent.evictable:
-            queue.on_evictable(run.parent)
+    def leave(span):
+        span.kv_end, span.size_bytes = span.start, 0
+        plain.remove(span)
+        queue.discard(span)
+        span.parent.children_resident -= 1
+        if span.parent in plain and span.parent.evictable:
+            queue.on_evictable(span.parent)
 
     for step, index in steps:
-        run = plain[index % len(plain)] if plain else None
+        span = plain[index % len(plain)] if plain else None
         if step == "push":
-            run = KvRun(KvRun(None, -1, 0), 0, 16)
-            run.kv_end = run.size_bytes = 16
-            queue.push(run)
-            plain.append(run)
-        elif run is None:
+            span = KvSpan(KvSpan(None, -1, 0), 0, 16)
+            span.kv_end = span.size_bytes = 16
+            queue.push(span)
+            plain.append(span)
+        elif span is None:
             continue
-        elif step == "touch":  # the whole path is used, from the deepest run upwards
-            while run in plain:
-                queue.touch(run)
-                plain.append(plain.pop(plain.index(run)))
-                run = run.parent
-        elif step == "split" and run.stop - run.start > 1:
-            upper = run.cut((run.start + run.stop) // 2, 0)
-            queue.split(upper, run)
-            plain.insert(plain.index(run) + 1, upper)
-            if not run.resident:
-                plain.remove(run)
-        elif step == "trim" and run.evictable and run.kv_end - run.start > 1:
-            run.kv_end -= 1
-            run.size_bytes -= 1
-            queue.touch(run)
-            plain.append(plain.pop(plain.index(run)))
+        elif step == "touch":  # the whole path is used, from the deepest span upwards
+            while span in plain:
+                queue.touch(span)
+                plain.append(plain.pop(plain.index(span)))
+                span = span.parent
+        elif step == "split" and span.stop - span.start > 1:
+            upper = span.cut((span.start + span.stop) // 2, 0)
+            queue.split(upper, span)
+            plain.insert(plain.index(span) + 1, upper)
+            if not span.resident:
+                plain.remove(span)
+        elif step == "trim" and span.evictable and span.kv_end - span.start > 1:
+            span.kv_end -= 1
+            span.size_bytes -= 1
+            queue.touch(span)
+            plain.append(plain.pop(plain.index(span)))
         elif step in {"pin", "free"}:
-            run.pins = int(step == "pin")
-            if run.evictable:
-                queue.on_evictable(run)
-        elif step == "evict" and run.evictable:
-            leave(run)
+            span.pins = int(step == "pin")
+            if span.evictable:
+                queue.on_evictable(span)
+        elif step == "evict" and span.evictable:
+            leave(span)
         assert queue.head() is next((kept for kept in plain if kept.evictable), None)
         assert len(queue) == len(plain)
         assert queue.bytes == sum(kept.size_bytes for kept in plain)

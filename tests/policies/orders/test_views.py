@@ -11,7 +11,7 @@ from policies.orders.heaps import in_order
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import ByteQueueView
-from tests.policies.eviction.hand import root, run_below, state_in
+from tests.policies.eviction.hand import root, span_below, state_in
 
 
 @given(st.lists(st.integers(-5, 20), max_size=40))
@@ -22,9 +22,9 @@ def test_a_heap_is_read_in_order_and_stays_as_it_is(items):
     assert items == before
 
 
-def test_a_run_goes_with_its_states_and_frees_the_run_above():
-    upper = run_below(root(), 10)
-    first, second = (run_below(upper, stop) for stop in (15, 20))
+def test_a_span_goes_with_its_states_and_frees_the_span_above():
+    upper = span_below(root(), 10)
+    first, second = (span_below(upper, stop) for stop in (15, 20))
     state = state_in(first, 12)
     outlook = Outlook()
     assert [*map(outlook.evictable, (upper, first, second, state))] == [False, True, True, True]
@@ -37,9 +37,9 @@ def test_a_run_goes_with_its_states_and_frees_the_run_above():
     assert upper.children_resident == 2
 
 
-def test_a_pinned_run_is_not_freed():
-    upper = run_below(root(), 10)
-    lower = run_below(upper, 15)
+def test_a_pinned_span_is_not_freed():
+    upper = span_below(root(), 10)
+    lower = span_below(upper, 15)
     upper.pins = 1
     outlook = Outlook()
     assert outlook.let_go(lower) is None
@@ -55,24 +55,24 @@ OPERATIONS = st.lists(
 def test_a_view_does_what_its_queue_would_do(before, after, pinned):
     """Its queue stays as it is meanwhile, and does the same when it is told to."""
     queue = ByteQueue()
-    runs = [run_below(root(), stop) for stop in range(1, 9)]
+    spans = [span_below(root(), stop) for stop in range(1, 9)]
     for number in pinned:
-        runs[number].pins = 1
+        spans[number].pins = 1
 
-    def apply(target, name, run):
+    def apply(target, name, span):
         if name in {"head", "first"}:
             return getattr(target, name)()
-        if name == "push" and run in target:
+        if name == "push" and span in target:
             return None
-        return getattr(target, name)(run)
+        return getattr(target, name)(span)
 
     for name, number in before:
-        apply(queue, name, runs[number])
+        apply(queue, name, spans[number])
     for number in pinned:  # half of what may have been set aside comes back
         if number % 2:
-            runs[number].pins = 0
-            queue.on_evictable(runs[number])
+            spans[number].pins = 0
+            queue.on_evictable(spans[number])
     view = ByteQueueView(queue, Outlook())
-    foreseen = [(apply(view, name, runs[n]), len(view), view.bytes) for name, n in after]
-    found = [(apply(queue, name, runs[n]), len(queue), queue.bytes) for name, n in after]
+    foreseen = [(apply(view, name, spans[n]), len(view), view.bytes) for name, n in after]
+    found = [(apply(queue, name, spans[n]), len(queue), queue.bytes) for name, n in after]
     assert foreseen == found

@@ -11,7 +11,7 @@ from policies.placement.price import Price
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import Sizes, World
+from simulator.plugins.context import CacheContext, Sizes
 from simulator.plugins.protocols import Overlap
 from simulator.simulation import Scenario, simulate
 from simulator.trace.grid import Grid
@@ -98,29 +98,29 @@ def test_the_rate_of_new_checkpoints_is_held() -> None:
     assert 0.3 <= np.mean(counts[400:]) <= 0.6
 
 
-def test_a_run_that_another_prompt_will_split_tells_nothing() -> None:
+def test_a_span_that_another_prompt_will_split_tells_nothing() -> None:
     # The tree knows where the second prompt will diverge; a placer must not.
     split = trace_of([0, 1, 1], [3000, 5000, 5100], [2, 3])
     whole = trace_of([0, 0], [5000, 5100], [1, 2])
     assert written(split, Adaptive())[0] == written(whole, Adaptive())[0]
 
 
-def world(capacity_bytes: int | None) -> World:
+def context(capacity_bytes: int | None) -> CacheContext:
     sizes = Sizes(PROFILE.kv_bytes_per_token, PROFILE.state_bytes)
-    return World(sizes, Grid(), CostModel(PROFILE), capacity_bytes)
+    return CacheContext(sizes, Grid(), CostModel(PROFILE), capacity_bytes)
 
 
 def test_the_deepest_position_that_a_cache_can_hold() -> None:
     state, kv = PROFILE.state_bytes, PROFILE.kv_bytes_per_token
-    assert reach_tokens(world(None)) == ENDLESS
-    assert reach_tokens(world(state + 100 * kv)) == 100
-    assert reach_tokens(world(state + 100 * kv - 1)) == 99
-    assert reach_tokens(world(state - 1)) == 0
+    assert reach_tokens(context(None)) == ENDLESS
+    assert reach_tokens(context(state + 100 * kv)) == 100
+    assert reach_tokens(context(state + 100 * kv - 1)) == 99
+    assert reach_tokens(context(state - 1)) == 0
 
 
 def test_a_prompt_that_does_not_fit_is_given_one_state_within_reach() -> None:
     placer = Adaptive()
-    placer.begin(world(PROFILE.state_bytes + 3000 * PROFILE.kv_bytes_per_token))
+    placer.begin(context(PROFILE.state_bytes + 3000 * PROFILE.kv_bytes_per_token))
     assert list(placer.place(build_prefix([2500]))) == [2500 - 256, 2500]
     assert list(placer.place(build_prefix([9000]))) == [3000]
     assert list(placer.place(build_prefix([9000], resume=3000))) == []
@@ -128,7 +128,7 @@ def test_a_prompt_that_does_not_fit_is_given_one_state_within_reach() -> None:
 
 def test_bytes_are_free_until_something_useful_was_evicted() -> None:
     price = Price(rate=1.0)
-    price.begin(world(10**9))
+    price.begin(context(10**9))
     work = price.tokens
     assert 1.0 <= work < 10
     for _ in range(200):  # nothing known, nothing lost
@@ -142,7 +142,7 @@ def test_bytes_are_free_until_something_useful_was_evicted() -> None:
 
 def test_in_an_unbounded_cache_bytes_are_free() -> None:
     price = Price(rate=1.0)
-    price.begin(world(None))
+    price.begin(context(None))
     work = price.tokens
     for _ in range(500):
         price.observe(Overlap(999, 1000, kv_depth=500, resume=500, written=1))
@@ -151,7 +151,7 @@ def test_in_an_unbounded_cache_bytes_are_free() -> None:
 
 def test_too_many_checkpoints_raise_the_price_and_few_lower_it_again() -> None:
     price = Price(rate=1.0)
-    price.begin(world(None))
+    price.begin(context(None))
     work = price.tokens
     for _ in range(200):
         price.observe(Overlap(0, 1000, kv_depth=0, written=2))

@@ -13,7 +13,7 @@ from policies.estimation.coordinates import SharpestCoordinate, counted, last_br
 from policies.placement.learned import LearnedPlacer
 from policies.registry import create
 from simulator.base.errors import UsageError
-from simulator.plugins.entries import KvRun
+from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap, Prefix
 from tests.contracts.prefixes import build_prefix, prefixes
 
@@ -27,13 +27,13 @@ def learned(spec: str) -> LearnedPlacer:
     return placer
 
 
-def path(*stops: int, diverged: tuple[int, ...] = ()) -> KvRun:
-    return build_prefix(stops, diverged=diverged).run
+def path(*stops: int, diverged: tuple[int, ...] = ()) -> KvSpan:
+    return build_prefix(stops, diverged=diverged).span
 
 
 def left_at(depth: int, length: int, *branches: int, **known: int) -> Overlap:
     """Return a prompt that left an earlier one at `depth`, behind branch points known before."""
-    return Overlap(depth, length, run=path(*branches, depth, length, diverged=branches), **known)
+    return Overlap(depth, length, span=path(*branches, depth, length, diverged=branches), **known)
 
 
 def prompt(length: int, overlap: int, *, resume: int = 0, step: int = 1, label: int = -1) -> Prefix:
@@ -87,11 +87,11 @@ def test_a_law_is_settled_every_replan_requests() -> None:
 def test_the_last_branch_is_one_that_was_known_before() -> None:
     assert last_branch(Overlap(70, 100)) == 0  # no tree
     assert last_branch(left_at(70, 100, 20, 50)) == 50
-    returned = Overlap(50, 100, run=path(20, 50, 100, diverged=(20, 50)))
+    returned = Overlap(50, 100, span=path(20, 50, 100, diverged=(20, 50)))
     assert last_branch(returned) == 20  # this prompt is the second way at 50
-    returned.run.parent.children_seen = 3
+    returned.span.parent.children_seen = 3
     assert last_branch(returned) == 50
-    ended = Overlap(50, 50, run=path(20, 50, diverged=(20, 50)))
+    ended = Overlap(50, 50, span=path(20, 50, diverged=(20, 50)))
     assert last_branch(ended) == 50  # it took no way of its own
 
 

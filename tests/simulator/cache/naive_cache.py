@@ -1,6 +1,6 @@
 """The shared cache once more, over sets of token tuples and with linear scans: an oracle.
 
-A token of KV is the prefix that ends with it; a checkpoint is a prefix; a run is the prefix with
+A token of KV is the prefix that ends with it; a checkpoint is a prefix; a span is the prefix with
 which it ends, and starts behind the longest shorter one of its path. Everything is recounted
 whenever it is needed, and the least recent entry is found by looking at all of them.
 """
@@ -36,15 +36,15 @@ class NaiveCache:
         page: int,
         grid: tuple[int, int],
         hits_count: bool,
-        whole_runs: bool = False,
+        whole_spans: bool = False,
     ) -> None:
         self.came: list[Prompt] = []  # prompts matched, and answers published
-        self.ends: list[Prompt] = []  # where runs end: where those have diverged or ended
+        self.ends: list[Prompt] = []  # where spans end: where those have diverged or ended
         self.wanted = wanted
         self.capacity = capacity
         self.kv_bytes, self.state_bytes, self.page, self.grid = kv_bytes, state_bytes, page, grid
         self.hits_count = hits_count
-        self.whole_runs = whole_runs
+        self.whole_spans = whole_spans
         self.seen: set[Prompt] = set()  # matched
         self.done: set[Prompt] = set()  # published
         self.admitted: set[Prompt] = set()
@@ -54,7 +54,7 @@ class NaiveCache:
         self.floored: set[Prompt] = set()  # wanted, and not on the grid
         self.rank: dict[tuple[str, Prompt], int] = {}
         self.clock = 0
-        self.granted: list[NaiveGrant] = []  # those that run
+        self.granted: list[NaiveGrant] = []  # those that span
         self.own: list[Prompt] = []  # states stored by the one that is published
 
     # --- the chain ---
@@ -90,7 +90,7 @@ class NaiveCache:
         return grant
 
     def split_for(self, prompt: Prompt) -> None:
-        """End runs where `prompt` diverges from what has come, or ends; the halves rank alike.
+        """End spans where `prompt` diverges from what has come, or ends; the halves rank alike.
 
         In LRU the request counts as a use of the upper half, and more so of what lies higher.
         """
@@ -213,10 +213,10 @@ class NaiveCache:
         return max((len(e) for e in self.ends if e != end and e == end[: len(e)]), default=0)
 
     def candidates(self, protected: Prompt) -> list[tuple[str, Prompt]]:
-        """States and runs with no KV below them, but those in use and those on the path."""
+        """States and spans with no KV below them, but those in use and those on the path."""
         marks = {grant.prompt[: grant.resume] for grant in self.granted} | set(self.own)
         used = [grant.prompt[: grant.resume] for grant in self.granted if grant.resume]
-        runs = {min((e for e in self.ends if e[: len(u)] == u), key=len) for u in used}
+        spans = {min((e for e in self.ends if e[: len(u)] == u), key=len) for u in used}
         found: list[tuple[str, Prompt]] = [
             ("state", mark) for mark in self.checkpoints if mark not in marks
         ]
@@ -224,16 +224,16 @@ class NaiveCache:
             start = self.start(end)
             resident = end[: start + 1] in self.kv
             below = any(len(t) > len(end) and t[: len(end)] == end for t in self.kv)
-            if resident and not below and end not in runs and end != protected[: len(end)]:
+            if resident and not below and end not in spans and end != protected[: len(end)]:
                 found.append(("kv", end))
         return found
 
     def trim(self, end: Prompt, size: int) -> None:
-        """Take whole pages from the tail until enough is free, or the run is empty."""
+        """Take whole pages from the tail until enough is free, or the span is empty."""
         assert self.capacity is not None
         start = self.start(end)
         depth = self.depth(end, self.kv)
-        while depth > start and (self.whole_runs or self.used() + size > self.capacity):
+        while depth > start and (self.whole_spans or self.used() + size > self.capacity):
             depth = max(start, (depth - 1) - (depth - 1) % self.page)
             gone = {t for t in self.kv if len(t) > depth and t[: start + 1] == end[: start + 1]}
             self.kv -= gone

@@ -57,7 +57,7 @@ def test_every_request_agrees(
 
     lru, whole = eviction == "lru", evicts == "run"
     oracle = NaiveCache(
-        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_runs=whole
+        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_spans=whole
     )
     rows = result.columns
     for request, (prompt, answer) in enumerate(requests):

@@ -1,4 +1,4 @@
-"""Runs end where prompts were seen to diverge or end, and nowhere else."""
+"""Spans end where prompts were seen to diverge or end, and nowhere else."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cache.tree import Runs
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.cache.tree import KvTree
+from simulator.plugins.entries import Checkpoint, KvSpan
 from tests.simulator.prompts import node_ends, trace_of
 
 PROMPTS = st.lists(
@@ -15,12 +15,12 @@ PROMPTS = st.lists(
 )
 
 
-def spans(run):
-    """Return where the runs of the path down to `run` start and stop."""
+def path_of(span):
+    """Return where the spans of the path down to `span` start and stop."""
     path = []
-    while run.stop:
-        path.append((run.start, run.stop))
-        run = run.parent
+    while span.stop:
+        path.append((span.start, span.stop))
+        span = span.parent
     return path[::-1]
 
 
@@ -33,55 +33,55 @@ def expected(prompt, came):
 @given(PROMPTS)
 def test_they_end_where_the_past_has_shown_it(prompts):
     trace, split = trace_of(prompts), []
-    runs = Runs(trace.tree, lambda *parts: split.append(parts))
+    spans = KvTree(trace.tree, lambda *parts: split.append(parts))
     leaves = []
     for request, leaf in enumerate(trace.leaf.tolist()):
-        before = len(list(runs))
-        leaves.append(runs.at(leaf, request))
+        before = len(list(spans))
+        leaves.append(spans.at(leaf, request))
         came = prompts[: request + 1]
         for prompt, known in zip(came, leaves, strict=True):  # a leaf stays the same object
-            assert spans(known) == expected(prompt, came)
+            assert path_of(known) == expected(prompt, came)
         ends = node_ends(came)
-        assert len(list(runs)) == len(ends) <= before + 2
-        for run in [runs.root, *runs]:
-            assert run.children_seen == sum(other.parent is run for other in runs)
+        assert len(list(spans)) == len(ends) <= before + 2
+        for span in [spans.root, *spans]:
+            assert span.children_seen == sum(other.parent is span for other in spans)
     assert all(upper.stop == lower.start for upper, lower in split[-1:])
 
 
 @given(PROMPTS)
 def test_with_foresight_they_are_the_nodes(prompts):
     trace = trace_of(prompts)
-    runs = Runs(trace.tree, lambda *parts: pytest.fail("split"), foresee=True)
+    spans = KvTree(trace.tree, lambda *parts: pytest.fail("split"), foresee=True)
     for request, (prompt, leaf) in enumerate(zip(prompts, trace.leaf.tolist(), strict=True)):
-        assert spans(runs.at(leaf, request)) == expected(prompt, prompts)
+        assert path_of(spans.at(leaf, request)) == expected(prompt, prompts)
 
 
 @given(PROMPTS)
 def test_request_and_stop_name_a_prefix_for_good(prompts):
     trace = trace_of(prompts)
-    runs = Runs(trace.tree, lambda *parts: None)
+    spans = KvTree(trace.tree, lambda *parts: None)
     names = {}
     for request, leaf in enumerate(trace.leaf.tolist()):
-        runs.at(leaf, request)
-        for run in runs:
-            prefix = prompts[run.request][: run.stop]
-            assert names.setdefault(prefix, (run.request, run.stop)) == (run.request, run.stop)
+        spans.at(leaf, request)
+        for span in spans:
+            prefix = prompts[span.request][: span.stop]
+            assert names.setdefault(prefix, (span.request, span.stop)) == (span.request, span.stop)
     assert len(set(names.values())) == len(names)
 
 
-def run_of_ten(kv_end):
-    run = KvRun(KvRun(None, -1, 0), 0, 10, request=3)
-    run.kv_end, run.kv_admitted_end, run.size_bytes = kv_end, 9, 7 * kv_end
-    run.done = True
+def span_of_ten(kv_end):
+    span = KvSpan(KvSpan(None, -1, 0), 0, 10, request=3)
+    span.kv_end, span.kv_admitted_end, span.size_bytes = kv_end, 9, 7 * kv_end
+    span.done = True
     for position in (2, 4, 5):
         if position <= kv_end:
-            run.add(Checkpoint(run, position, 50))
-    run.dropped, run.wanted = [3, 4, 8], [7]
-    return run
+            span.add(Checkpoint(span, position, 50))
+    span.dropped, span.wanted = [3, 4, 8], [7]
+    return span
 
 
 def test_a_cut_divides_bytes_states_and_memory():
-    lower = run_of_ten(8)
+    lower = span_of_ten(8)
     checkpoints = list(lower.checkpoints)
     upper = lower.cut(4, 99)
     assert (upper.start, upper.kv_end, upper.stop, upper.size_bytes) == (0, 4, 4, 28)
@@ -92,15 +92,15 @@ def test_a_cut_divides_bytes_states_and_memory():
     assert upper.children_resident == upper.children_seen == 1
     assert upper.checkpoints == checkpoints[:2]
     assert lower.checkpoints == checkpoints[2:]
-    assert [checkpoint.run for checkpoint in checkpoints] == [upper, upper, lower]
+    assert [checkpoint.span for checkpoint in checkpoints] == [upper, upper, lower]
     assert [checkpoint.key for checkpoint in checkpoints] == [(3, 2), (3, 4), (3, 5)]
     assert (upper.dropped, lower.dropped) == ([3, 4], [8])
     assert (list(upper.wanted), lower.wanted) == ([], [7])
 
 
 @pytest.mark.parametrize(("kv_end", "whole"), [(4, True), (3, False), (0, False)])
-def test_a_run_cut_beyond_its_kv_has_it_all_above(kv_end, whole):
-    lower = run_of_ten(kv_end)
+def test_a_span_cut_beyond_its_kv_has_it_all_above(kv_end, whole):
+    lower = span_of_ten(kv_end)
     upper = lower.cut(4, 99)
     assert not lower.resident
     assert (lower.kv_end, lower.size_bytes, upper.children_resident) == (4, 0, 0)

@@ -11,8 +11,8 @@ from policies.eviction.base import BaseEviction
 from simulator.base.errors import UsageError
 from simulator.cache.policy_cache import PolicyCache
 from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import Sizes, World
-from simulator.plugins.entries import Checkpoint, KvRun
+from simulator.plugins.context import CacheContext, Sizes
+from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.trace.grid import Grid
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
@@ -24,7 +24,9 @@ def filled(prompts, placer, *, eviction=None, admission=None, capacity=100, page
     """Return a cache that has served all of `prompts` but the last."""
     cache = PolicyCache(
         trace_of(prompts),
-        World(Sizes(1, 10, page), Grid(), CostModel(toy_profile()), capacity, whole_runs=whole),
+        CacheContext(
+            Sizes(1, 10, page), Grid(), CostModel(toy_profile()), capacity, whole_spans=whole
+        ),
         placer,
         admission or ADMISSION["always"](),
         eviction or EVICTION["lru"](),
@@ -42,7 +44,7 @@ def serve(cache, request):
 
 
 def told(cache, short_bytes):
-    """Return the stop of each run or the position of each state, the bytes and the states."""
+    """Return the stop of each span or the position of each state, the bytes and the states."""
     return [
         (
             getattr(departure.entry, "stop", getattr(departure.entry, "position", None)),
@@ -56,7 +58,7 @@ def told(cache, short_bytes):
 TEN, OTHER = (1,) * 10, (2,) * 6
 
 
-def test_a_run_gives_up_its_tail_in_pages_and_the_states_there():
+def test_a_span_gives_up_its_tail_in_pages_and_the_states_there():
     cache = filled([TEN, OTHER], Wanted(5), page=4)
     assert told(cache, 1) == [(10, 2, [])]
     assert told(cache, 3) == [(10, 16, [5])]  # a page boundary lies at 8 and at 4
@@ -70,31 +72,31 @@ def test_what_suffices_is_the_last_to_leave():
     assert told(cache, 99) == [(10, 10, []), (6, 6, [])]  # all that there is
 
 
-def test_whole_runs_leave_whole():
+def test_whole_spans_leave_whole():
     cache = filled([TEN, OTHER], Wanted(5), whole=True)
     assert told(cache, 1) == [(10, 20, [5])]
 
 
-def test_a_run_is_named_once_what_lies_below_it_has_been():
+def test_a_span_is_named_once_what_lies_below_it_has_been():
     cache = filled([(*OTHER, 1), (*OTHER, 3, 3), TEN], Wanted())
     assert [stop for stop, _, _ in told(cache, 9)] == [7, 8, 6]
 
 
 class Sparing(BaseEviction):
-    """Names one run again and again."""
+    """Names one span again and again."""
 
     spares_states = True
 
     def __init__(self):
-        self.runs = []
+        self.tree = []
 
     def on_insert(self, entry):
         if not isinstance(entry, Checkpoint):
-            self.runs.append(entry)
+            self.tree.append(entry)
 
     def victims(self):
-        for run in self.runs:
-            yield from (run, run)
+        for span in self.tree:
+            yield from (span, span)
 
 
 def test_where_states_are_spared_what_lies_behind_them_goes_first_then_the_rest():
@@ -118,7 +120,7 @@ class Stale(BaseEviction):
         return self.first
 
 
-@pytest.mark.parametrize("kind", [Checkpoint, KvRun])
+@pytest.mark.parametrize("kind", [Checkpoint, KvSpan])
 def test_a_policy_that_names_what_has_gone_is_told_so(kind):
     cache = filled([TEN, OTHER, TEN], Wanted(3, 5), eviction=Stale(kind))
     with pytest.raises(UsageError, match="Stale names a victim that is not in the cache"):
@@ -150,11 +152,11 @@ class Asked(BaseAdmission):
     ("capacity", "expected"),
     [
         # Six bytes of KV and a state are asked for, where ten of KV are.
-        (26, [("KvRun", False, 0, []), ("Checkpoint", False, 0, [])]),
-        (22, [("KvRun", False, 0, []), ("Checkpoint", True, 4, [4])]),
-        (12, [("KvRun", True, 4, [4]), ("Checkpoint", True, 10, [6])]),  # not enough, but asked
-        (9, [("KvRun", True, 6, [6]), ("Checkpoint", True, 10, [])]),  # it can never fit
-        (0, [("KvRun", True, 6, [])]),
+        (26, [("KvSpan", False, 0, []), ("Checkpoint", False, 0, [])]),
+        (22, [("KvSpan", False, 0, []), ("Checkpoint", True, 4, [4])]),
+        (12, [("KvSpan", True, 4, [4]), ("Checkpoint", True, 10, [6])]),  # not enough, but asked
+        (9, [("KvSpan", True, 6, [6]), ("Checkpoint", True, 10, [])]),  # it can never fit
+        (0, [("KvSpan", True, 6, [])]),
     ],
 )
 def test_admission_is_told_of_what_would_leave(capacity, expected):

@@ -82,7 +82,7 @@ def test_every_column_agrees(
 
     lru, whole = eviction == "lru", evicts == "run"
     cache = NaiveCache(
-        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_runs=whole
+        positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_spans=whole
     )
     server = NaiveServer(cache, queue_limit)
     rows = server.serve(prompts, arrivals, horizon)

@@ -21,7 +21,7 @@ REASONING = """
     {%- set ns2.r = ns2.c.split('</think>')[0].split('<think>')[-1] %}
     {%- set ns2.c = ns2.c.split('</think>')[-1] %}
   {%- endif %}
-  {{- ns2.r|trim }}@@{{ ns2.c|trim }}
+  {{- ns2.r|trim }}context{{ ns2.c|trim }}
 {%- endmacro %}
 """
 
@@ -35,7 +35,7 @@ QWEN3_5 = (
     {{- '\\n<tool_response>\\n' ~ m.content ~ '\\n</tool_response>' }}
     {%- if loop.last or loop.nextitem.role != 'tool' %}{{ '<|im_end|>\\n' }}{% endif %}
   {%- elif m.role == 'assistant' %}
-    {%- set parts = split(m).split('@@') %}
+    {%- set parts = split(m).split('context') %}
     {{- '<|im_start|>assistant\\n' }}
     {%- if loop.index0 > ns.query %}{{ '<think>\\n' ~ parts[0] ~ '\\n</think>\\n\\n' }}{% endif %}
     {{- parts[1] }}
@@ -70,7 +70,7 @@ QWEN3 = (
     {{- '\\n<tool_response>\\n' ~ m.content ~ '\\n</tool_response>' }}
     {%- if loop.last or loop.nextitem.role != 'tool' %}{{ '<|im_end|>\\n' }}{% endif %}
   {%- elif m.role == 'assistant' %}
-    {%- set parts = split(m).split('@@') %}
+    {%- set parts = split(m).split('context') %}
     {{- '<|im_start|>assistant\\n' }}
     {%- if loop.index0 > ns.query and (loop.last or parts[0]) %}
       {{- '<think>\\n' ~ parts[0] ~ '\\n</think>\\n\\n' }}
