@@ -1,79 +1,34 @@
-"""Replays a trace through a cache: the event loop."""
+"""Replays a trace through a scenario: the event loop."""
 
 from __future__ import annotations
 
-import struct
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from math import inf
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from simpy import Environment
-from simpy.events import Event
 
 from simulator.base.collector import collector_paused
-from simulator.base.errors import UsageError
 from simulator.cache.policy_cache import PolicyCache
+from simulator.cache.request import Running
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
-from simulator.plugins.context import CacheContext, Sizes
-from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Placer
-from simulator.results.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN
+from simulator.plugins.context import CacheContext
+from simulator.results.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN, Records
 from simulator.results.result import Counters, Result
-from simulator.serving.clock import after
-from simulator.serving.server import InstantServer, Prefills, QueueServer, Server
-from simulator.trace.grid import Grid
+from simulator.scenario import Scenario, cache_of, context_of, refuse_misfits, schedule_of
+from simulator.serving.arrivals import Arrivals
+from simulator.serving.clock import SimpyClock
+from simulator.serving.interfaces import Clock, SchedulerFactory
+from simulator.serving.priced import PricedExecutor
+from simulator.serving.replica import Replica
 from simulator.trace.trace import Trace
 
-SERVERS = ("queue", "instant")
-EVICTS = ("tail", "block", "run")
+__all__ = ["Scenario", "simulate"]
+
 PROGRESS_EVERY = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """What a trace is replayed through. Policies may learn: give each run its own.
-
-    Parameters
-    ----------
-    profile
-        The model on its hardware: bytes and seconds.
-    placer, eviction, admission
-        The policies.
-    capacity_bytes
-        One budget for KV and states; None is unbounded.
-    server
-        "queue": one prefill at a time, first come first served. "instant": each request is
-        served completely before the next arrives.
-    alignment
-        Positions are floored to multiples of it; None takes the profile's.
-    evicts
-        What a KV run gives up when it is evicted. "tail": as much of its end as is short, in whole
-        pages, as block caches do. "block": the same, but a prompt that is too large for the cache
-        ends one page earlier: room is made for each page, and at last its own last one goes.
-        "run": all of it, as radix trees do.
-    queue_limit
-        Requests that may wait before further ones are rejected; None: no limit.
-    horizon_seconds
-        When to stop, counted from the first arrival; None: when all are served.
-    check_every_request
-        Recount the cache after every request (slow).
-    """
-
-    profile: Profile
-    placer: Placer
-    eviction: EvictionPolicy
-    admission: AdmissionPolicy
-    capacity_bytes: int | None = None
-    server: str = "queue"
-    alignment: int | None = None
-    evicts: str = "tail"
-    queue_limit: int | None = None
-    horizon_seconds: float | None = None
-    check_every_request: bool = False
 
 
 def simulate(
@@ -101,54 +56,66 @@ def simulate(
     IntegrityError
         If the cache's books do not balance at the end: a bug.
     """
-    if trace.arrival_seconds is None and scenario.server != "instant":
-        raise UsageError(f"trace '{trace.name}' has no arrival times: state a rate of arrivals")
-    if not scenario.profile.tells_times and scenario.server != "instant":
-        raise UsageError(
-            f"profile '{scenario.profile.profile_id}' tells sizes, and no times that a "
-            f"{scenario.server} server needs: take the instant server (--server instant)"
-        )
-    horizon = scenario.horizon_seconds
-    if horizon is not None and not 0 < horizon < inf:
-        raise UsageError(f"the horizon must be a positive number of seconds, not {horizon}")
+    context, schedule = context_of(trace, scenario), schedule_of(scenario)
+    refuse_misfits(trace, scenario)
     started = time.perf_counter()
     with collector_paused():
-        try:
-            result = _run(trace, scenario, on_progress)
-        except struct.error:
-            raise UsageError(
-                f"profile '{scenario.profile.profile_id}' makes the cache hold 2**63 bytes or more"
-            ) from None
+        result = _run(trace, scenario, context, schedule, on_progress)
     return replace(result, wall_seconds=time.perf_counter() - started)
 
 
-def _run(trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | None) -> Result:
-    env = Environment()
-    context = _context(trace, scenario)
-    policies = scenario.placer, scenario.admission, scenario.eviction
-    cache = PolicyCache(trace, context, *policies)
-    prefills = Prefills(trace, cache, context.costs, _finished_hook(cache, scenario, on_progress))
-    server = _server(env, prefills, scenario)
-    Arrivals(env, trace, server).begin()
-    env.run(until=scenario.horizon_seconds)
-    server.stop()
-    cache.check()
-    cache.tree.clear()
-    columns = prefills.records.columns()
-    if not scenario.profile.tells_times:
+def _run(
+    trace: Trace,
+    scenario: Scenario,
+    context: CacheContext,
+    schedule: SchedulerFactory,
+    on_progress: Callable[[int], None] | None,
+) -> Result:
+    clock, records = SimpyClock(), Records(len(trace))
+    caches = [cache_of(trace, scenario, context) for _ in range(scenario.replicas)]
+    on_finished = _finished_hook(caches, scenario, on_progress)
+    executor = PricedExecutor(context.costs, context.sizes.state_bytes)
+    replicas = [
+        Replica(trace, cache, schedule, executor, clock, records, number, on_finished)
+        for number, cache in enumerate(caches)
+    ]
+    Arrivals(clock, trace, replicas, scenario.router()).begin()
+    clock.run(until=scenario.horizon_seconds)
+    for replica in replicas:
+        replica.stop()
+    for cache in caches:
+        cache.check()
+        cache.tree.clear()
+    return _result_of(scenario, context, caches, records, clock, replicas[0].timeless)
+
+
+def _result_of(
+    scenario: Scenario,
+    context: CacheContext,
+    caches: Sequence[PolicyCache],
+    records: Records,
+    clock: Clock,
+    timeless: bool,
+) -> Result:
+    profile, columns = scenario.profile, records.columns()
+    if not profile.tells_times:
         columns |= {
             name: np.full(len(columns["status"]), np.nan)
             for name in (*SERVICE_COLUMNS, TTFT_COLUMN)
         }
+    pools = [
+        pool.counters(number)
+        for number, cache in enumerate(caches)
+        for pool in cache.pools.values()
+    ]
+    loaded = not timeless and len(caches) == 1
     return Result(
         columns=columns,
-        counters=Counters.of(cache.store, _extrapolated(columns, scenario.profile)),
-        simulated_seconds=float(env.now),
+        counters=Counters.of(pools, profile.kv_bytes_per_token, _extrapolated(columns, profile)),
+        simulated_seconds=float(clock.now),
         wall_seconds=0.0,
-        full_seconds=None
-        if scenario.server == "instant"
-        else _full_seconds(columns, context.costs),
-        positions=prefills.records.positions(),
+        full_seconds=_full_seconds(columns, context.costs) if loaded else None,
+        positions=records.positions(),
     )
 
 
@@ -166,82 +133,21 @@ def _extrapolated(columns: dict[str, NDArray[Any]], profile: Profile) -> int:
     return int((beyond & (columns["status"] == FINISHED)).sum())
 
 
-class Arrivals:
-    """One cursor over the sorted trace; an event for each distinct time."""
-
-    def __init__(self, env: Environment, trace: Trace, server: Server) -> None:
-        self._env = env
-        self._server = server
-        # Without times only the order is known, and only the instant server takes such a trace.
-        times = np.zeros(len(trace)) if trace.arrival_seconds is None else trace.arrival_seconds
-        self._times = times.data
-        self._next = 0
-
-    def begin(self) -> None:
-        """Wait for the first arrival."""
-        self._wait()
-
-    def _wait(self) -> None:
-        if self._next < len(self._times):
-            delay = self._times[self._next] - self._env.now
-            after(self._env, max(0.0, delay), self._arrive)
-
-    def _arrive(self, event: Event) -> None:
-        del event
-        if self._env.peek() <= self._env.now:  # a prefill ends now too, and goes first
-            after(self._env, 0.0, self._arrive)
-            return
-        times, first = self._times, self._next
-        now = times[first]
-        last = first + 1
-        while last < len(times) and times[last] == now:
-            last += 1
-        self._next = last
-        self._server.arrive(first, last, now)
-        self._wait()
-
-
-def _context(trace: Trace, scenario: Scenario) -> CacheContext:
-    profile = scenario.profile
-    alignment = profile.alignment if scenario.alignment is None else scenario.alignment
-    if alignment < 1:
-        raise UsageError(f"alignment must be at least 1 token, not {alignment}")
-    if scenario.evicts not in EVICTS:
-        raise _unknown("evicts", scenario.evicts, EVICTS)
-    return CacheContext(
-        Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
-        Grid(trace.granularity, alignment),
-        CostModel(profile),
-        scenario.capacity_bytes,
-        whole_spans=scenario.evicts == "run",
-        takes_own=scenario.evicts == "block",
-    )
-
-
-def _server(env: Environment, prefills: Prefills, scenario: Scenario) -> Server:
-    if scenario.server == "instant":
-        return InstantServer(prefills)
-    if scenario.server == "queue":
-        return QueueServer(env, prefills, scenario.queue_limit)
-    raise _unknown("server", scenario.server, SERVERS)
-
-
-def _unknown(what: str, found: str, known: tuple[str, ...]) -> UsageError:
-    return UsageError(f"unknown {what} '{found}'; expected one of: {', '.join(known)}")
-
-
 def _finished_hook(
-    cache: PolicyCache, scenario: Scenario, on_progress: Callable[[int], None] | None
-) -> Callable[[], None] | None:
+    caches: Sequence[PolicyCache],
+    scenario: Scenario,
+    on_progress: Callable[[int], None] | None,
+) -> Callable[[Running], None] | None:
     """Return what is to be called after each request, or None."""
     if on_progress is None and not scenario.check_every_request:
         return None
     finished = 0
 
-    def hook() -> None:
+    def hook(running: Running) -> None:
         nonlocal finished
+        del running
         finished += 1
-        if scenario.check_every_request:
+        for cache in caches if scenario.check_every_request else ():
             cache.check()
         if on_progress is not None and finished % PROGRESS_EVERY == 0:
             on_progress(finished)

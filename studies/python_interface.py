@@ -20,7 +20,7 @@ from policies.registry import create
 from reports import Study
 from reports.two_runs import compare_folders
 from simulator import Scenario, simulate
-from simulator.plugins.protocols import Placer, Prefix
+from simulator.plugins.protocols import Placer, Prefix, Window
 from simulator.trace.trace import Trace
 from workloads import open_trace
 from workloads.arrivals import Poisson
@@ -61,7 +61,7 @@ class Thirds(BasePlacer):
 
     source = "an example"
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return those that lie behind the resume point."""
         thirds = (prefix.prompt_tokens // 3, 2 * prefix.prompt_tokens // 3)
         return [position for position in thirds if position > prefix.resume]

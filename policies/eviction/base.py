@@ -91,6 +91,9 @@ class BaseEviction:
             if not lower.size_bytes:
                 self.on_evict(lower)
 
+    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Take note that states lie in another span now; by default it does not matter."""
+
     def victim(self) -> Entry | None:
         """Return the evictable entry that should go next, or None where there is none."""
         return None

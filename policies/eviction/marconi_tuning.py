@@ -70,15 +70,18 @@ def _saved_tokens(trace: Trace, context: CacheContext, eviction: EvictionPolicy)
     """Return the tokens that each request saves."""
     from policies.admission.always import Always
     from policies.placement.marconi import Marconi
+    from simulator.cache.layout import unified
     from simulator.cache.policy_cache import PolicyCache
 
-    cache = PolicyCache(trace, context, Marconi(), Always(), eviction)
+    cache = PolicyCache(trace, context, Marconi(), Always(), unified(context, eviction))
     saved = []
     for request in range(len(trace)):
-        grant = cache.admit(request)
-        saved.append(grant.resume)
-        cache.publish(grant, float(request))
-        cache.release(grant)
+        running = cache.admit(request)
+        assert running is not None  # nothing has to wait where running requests do not count
+        cache.plan(running, running.end)
+        saved.append(running.match.resume)
+        cache.commit(running, running.end, float(request))
+        cache.release(running)
     return saved
 
 

@@ -14,7 +14,7 @@ from policies.orders.life import Life
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
 from policies.parameters import require
-from simulator.plugins.context import CacheContext
+from simulator.plugins.context import SPAN, CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
@@ -66,7 +66,7 @@ class Value(PrefixEviction):
         """Get to know sizes and costs."""
         super().begin(context)
         self._kv_bytes = context.sizes.kv_bytes_per_token
-        self._whole_spans = context.whole_spans
+        self._whole_spans = context.cut == SPAN
         self._prefill_seconds = context.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:

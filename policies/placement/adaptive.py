@@ -14,7 +14,7 @@ from policies.placement.chain import priced_chain
 from policies.placement.price import Price
 from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
 from simulator.plugins.context import CacheContext
-from simulator.plugins.protocols import Overlap, Prefix
+from simulator.plugins.protocols import Overlap, Prefix, Window
 
 MOST = 8  # landings at one point that are told apart
 REFRESH = 32  # requests between two looks at how often points are used again
@@ -121,7 +121,7 @@ class Adaptive(BasePlacer):
 
     # --- placing ----------------------------------------------------------------------------
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the candidates that are worth their price."""
         overlap, resume, price = prefix.overlap, prefix.resume, self._price.tokens
         meeting = self._sightings.meet(prefix.span, overlap)

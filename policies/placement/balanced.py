@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 def balanced_positions(budget: int, prefix: Prefix) -> list[int]:
@@ -41,6 +41,6 @@ class Balanced(BasePlacer):
         require_at_least("budget", budget, 1)
         self._budget = budget
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return positions whose gaps differ by at most one token."""
         return balanced_positions(self._budget, prefix)

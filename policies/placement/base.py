@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from simulator.plugins.context import CacheContext
-from simulator.plugins.protocols import Overlap, Prefix
+from simulator.plugins.protocols import Overlap, Prefix, Window
 
 
 class BasePlacer(ABC):
@@ -19,7 +19,7 @@ class BasePlacer(ABC):
     source: ClassVar[str] = ""
 
     @abstractmethod
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
 
     def begin(self, context: CacheContext) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 def multiples(spacing: int, prefix: Prefix) -> range:
@@ -33,6 +33,6 @@ class Block(BasePlacer):
         require_at_least("size", size, 1)
         self._size = size
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the multiples of `size`."""
         return multiples(self._size, prefix)

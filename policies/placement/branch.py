@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class Branch(BasePlacer):
@@ -29,7 +29,7 @@ class Branch(BasePlacer):
         require(0 <= first <= 2**40, "first", "0 to 2**40", first)
         self._first = first
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the branch points known in reach, a first sighting, and the prompt's length."""
         points = [*prefix.branch_points(), prefix.prompt_tokens]
         sighting = prefix.prompt_tokens - self._first

@@ -12,7 +12,7 @@ from policies.placement.schedule import Schedule, fixed_schedule, held_schedule
 from policies.placement.tree_law import law_of_trace
 from policies.placement.tree_solver import solve_tree
 from simulator.plugins.context import CacheContext
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class Clairvoyant(BasePlacer):
@@ -70,7 +70,7 @@ class Clairvoyant(BasePlacer):
             law = law_of_trace(trace, context.grid)
             self._schedule = fixed_schedule(trace, law, solve_tree(law, checkpoints))
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the planned positions behind the resume point."""
         if self._schedule is None or prefix.request < 0:
             return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class Dense(BasePlacer):
@@ -16,6 +16,6 @@ class Dense(BasePlacer):
 
     implicit = True
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return every position in reach (the cache holds them implicitly and does not ask)."""
         return range(prefix.resume + 1, prefix.prompt_tokens + 1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 LONGEST = 2**53
 
@@ -29,7 +29,7 @@ class Dyadic(BasePlacer):
         require(1 <= first <= 2**40, "first", "1 to 2**40", first)
         self._positions = [2**i for i in range((first - 1).bit_length(), LONGEST.bit_length())]
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the powers of two in reach."""
         positions = self._positions
         return positions[

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class Interval(BasePlacer):
@@ -27,6 +27,6 @@ class Interval(BasePlacer):
         require_at_least("every", every, 1)
         self._every = every
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the positions that are whole intervals behind the resume point."""
         return range(prefix.resume + self._every, prefix.prompt_tokens + 1, self._every)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class Last(BasePlacer):
@@ -17,6 +17,6 @@ class Last(BasePlacer):
     Source: none; the state that a prefill ends with anyway.
     """
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the length of the prompt."""
         return (prefix.prompt_tokens,)

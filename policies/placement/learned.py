@@ -14,6 +14,7 @@ from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
 from policies.placement.views import LawView, Plan, Target
+from simulator.plugins import protocols
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Law, Overlap, Prefix
 
@@ -118,7 +119,7 @@ class LearnedPlacer(BasePlacer):
         if self._since_law >= self._replan or not self._first.known:
             self._settle()
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: protocols.Window) -> Sequence[int]:
         """Return the planned positions behind the resume point."""
         if not self._first.known:
             return balanced_positions(self._budget, prefix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class Marconi(BasePlacer):
@@ -28,7 +28,7 @@ class Marconi(BasePlacer):
     def __init__(self, remember: bool = False) -> None:
         self._remember = remember
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return where the prompt diverges, if that is behind the resume point, and the end."""
         end = max(prefix.end_tokens, prefix.prompt_tokens)
         fork = prefix.overlap if self._remember else _end_of_resident(prefix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class NoPlacer(BasePlacer):
@@ -14,6 +14,6 @@ class NoPlacer(BasePlacer):
     Source: none; the floor that placers are held against.
     """
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return no position."""
         return ()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from policies.parameters import require
 from policies.placement.base import BasePlacer
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 _LIST = r"[0-9]{1,16}(\+[0-9]{1,16})*"
 
@@ -46,7 +46,7 @@ class Offsets(BasePlacer):
         self._start = distances("start", start)
         self._end = distances("end", "0" if start is end is None else end)
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return what lies in reach."""
         resume, length = prefix.resume, prefix.prompt_tokens
         wanted = {*self._start, *(length - offset for offset in self._end)}

@@ -10,7 +10,7 @@ from policies.estimation.decay import Decay
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
 from policies.placement.staircase import solve
-from simulator.plugins.protocols import Overlap, Prefix
+from simulator.plugins.protocols import Overlap, Prefix, Window
 
 BIN_TOKENS = 64
 DECAY = 0.99
@@ -53,7 +53,7 @@ class Published(BasePlacer):
             law = self._estimator.law()
             self._positions = solve(law.depths, law.weights, self._budget).positions()
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the planned positions up to the prompt's length, behind the resume point."""
         length, positions = prefix.prompt_tokens, self._positions
         if positions is None:

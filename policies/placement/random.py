@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from policies.parameters import require_at_least
 from policies.placement.base import BasePlacer
 from simulator.plugins.entries import KvSpan
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 MASK = 2**64 - 1
 
@@ -48,7 +48,7 @@ class Random(BasePlacer):
         self._budget = budget
         self._seed = seed
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return a uniform sample of 1..L without repetition, less what is out of reach."""
         length = prefix.prompt_tokens
         numbers = _stream(self._seed, prefix.span, length)

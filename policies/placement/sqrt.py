@@ -7,7 +7,7 @@ from math import isqrt
 
 from policies.placement.base import BasePlacer
 from policies.placement.block import multiples
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 
 
 class SquareRoot(BasePlacer):
@@ -19,6 +19,6 @@ class SquareRoot(BasePlacer):
     Source: Chen et al. 2016, arXiv 1604.06174, section 4.
     """
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the multiples of ceil(sqrt(L))."""
         return multiples(isqrt(prefix.prompt_tokens - 1) + 1, prefix)

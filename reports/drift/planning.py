@@ -14,7 +14,7 @@ from reports.drift.laws import Int64
 from simulator.base.errors import UsageError, printable
 from simulator.base.parameters import create_named, parameters_of, read_values
 from simulator.plugins.entries import KvSpan
-from simulator.plugins.protocols import Law, Overlap, Prefix
+from simulator.plugins.protocols import Law, Overlap, Prefix, Window
 
 PLACER = "optimal"
 _NOTHING = Law(np.empty(0, np.int64), np.empty(0))
@@ -30,11 +30,11 @@ class Followed(Optimal):
         self.planned_for = law
         return super().plan(law, step, phase)
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         """Return the planned positions; where no overlap is known there is no law."""
         if not self._first.known:
             self.planned_for = _NOTHING
-        return super().place(prefix)
+        return super().place(prefix, window)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,8 @@ def follow(spec: str, depths: Int64, moments: Sequence[int] = ()) -> Plans:
     placer = create_named("placer", {PLACER: Followed}, spec)
     length = max(int(depths.max()), 1)
     prefix = Prefix(length, 0, 0, 1, -1, -1, KvSpan(KvSpan(None, 0, 0), 0, length))
-    starts, plans, laws = [0], [list(placer.place(prefix))], []
+    whole = Window(0, length)
+    starts, plans, laws = [0], [list(placer.place(prefix, whole))], []
     left = iter(moments)
     moment = next(left, None)
     for request, depth in enumerate(depths.tolist()):
@@ -137,7 +138,7 @@ def follow(spec: str, depths: Int64, moments: Sequence[int] = ()) -> Plans:
             laws.append(placer.planned_for)
             moment = next(left, None)
         placer.observe(Overlap(depth, length))
-        positions = placer.place(prefix)
+        positions = placer.place(prefix, whole)
         if positions != plans[-1]:
             starts.append(request + 1)
             plans.append(list(positions))

@@ -10,7 +10,7 @@ from reports.place.law_file import DepthLaw
 from simulator.base.errors import UsageError
 from simulator.base.parameters import parameters_of
 from simulator.plugins.entries import KvSpan
-from simulator.plugins.protocols import Overlap, Placer, Prefix
+from simulator.plugins.protocols import Overlap, Placer, Prefix, Window
 
 MOST_POSITIONS = 1_000_000
 LESSONS = 1_000
@@ -63,8 +63,8 @@ def placed(spec: str, budget: int, law: DepthLaw, length: int) -> list[int]:
         return [int(depth) for depth in law.depths]  # everywhere; nowhere else is it of use
     if placer.observes:
         _teach(placer, law, length)
-    run = KvSpan(KvSpan(None, 0, 0), 0, length)
-    positions = placer.place(Prefix(length, 0, 0, 1, -1, -1, run))
+    span = KvSpan(KvSpan(None, 0, 0), 0, length)
+    positions = placer.place(Prefix(length, 0, 0, 1, -1, -1, span), Window(0, length))
     if len(positions) > MOST_POSITIONS:
         raise UsageError(
             f"placer '{spec}' wants {len(positions):,} positions: at most {MOST_POSITIONS:,}"

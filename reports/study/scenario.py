@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reports.study.sections import Study
 from simulator.base.errors import SettingError, UsageError
 from simulator.base.file_memory import remembered
+from simulator.plugins.context import SPAN
 
 if TYPE_CHECKING:
     from simulator.costs.profile import Profile
@@ -34,15 +35,19 @@ def build_scenario(study: Study, *, check: bool = False, draw: int | None = None
     from policies.registry import create
     from simulator.simulation import Scenario
 
+    policy = study.policy
+    for kind in ("placer", "eviction", "admission"):
+        create(kind, getattr(policy, kind))  # whatever is wrong with it is told now
+
     return Scenario(
         profile=profile_named(study.model.profile, draw),
-        placer=create("placer", study.policy.placer),
-        eviction=create("eviction", study.policy.eviction),
-        admission=create("admission", study.policy.admission),
+        placer=lambda: create("placer", policy.placer),
+        eviction=lambda: create("eviction", policy.eviction),
+        admission=lambda: create("admission", policy.admission),
         capacity_bytes=study.cache.capacity,
         server=study.server.kind,
         alignment=study.model.alignment,
-        evicts=study.cache.evicts,
+        cut=SPAN if study.cache.evicts == "run" else study.cache.evicts,
         queue_limit=study.server.queue_limit,
         horizon_seconds=study.server.horizon,
         check_every_request=check,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from simulator.base.errors import MilepostError
-from simulator.cache.residency import Store
+from simulator.cache.interface import Layout
+from simulator.cache.pool import Pool
+from simulator.cache.request import Running
 from simulator.cache.tree import KvTree
 from simulator.plugins.entries import Entry, KvSpan
 
@@ -20,26 +22,26 @@ class IntegrityError(MilepostError):
     """The cache's books do not balance: a bug of Milepost."""
 
 
-def check_integrity(spans: KvTree, store: Store, pinned: Sequence[Entry]) -> None:
-    """Compare the store's counts, the spans' links and the pins with a recount.
+def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = ()) -> None:
+    """Compare the pools' counts, the spans' links and the pins with a recount.
 
     Parameters
     ----------
-    spans
+    tree
         Every span, resident or not.
-    store
-        The counts to be checked.
-    pinned
-        What the running requests have pinned, once for each pin; empty when none spans.
+    layout
+        The pools, whose counts are checked.
+    running
+        The running requests, for what they have pinned and what they hold.
 
     Raises
     ------
     IntegrityError
         Naming the first thing that does not agree.
     """
-    existing = [spans.root, *spans]
-    _check_cover(spans)
-    kv_bytes_per_token = store.sizes.kv_bytes_per_token
+    existing = [tree.root, *tree]
+    _check_cover(tree)
+    kv_bytes_per_token = layout.kv_bytes_per_token
     for span in existing:
         start, kv_end = span.start, span.kv_end
         if not start <= kv_end <= span.kv_admitted_end <= span.stop:
@@ -55,13 +57,24 @@ def check_integrity(spans: KvTree, store: Store, pinned: Sequence[Entry]) -> Non
             raise _fault("KV has a hole above it")
     _check_counts("resident children", _CHILDREN, existing, parents)
     _require(sum(map(_SEEN, existing)) == len(existing) - 1, "the children are miscounted")
-    held = Counter([spans.root, *pinned])  # the root stays
+    held = Counter([tree.root, *_pinned_by(running)])  # the root stays
     _check_counts("pins of a span", _PINS, existing, _spans_only(held))
     stored = [span for span in existing if span.checkpoints and span.stop]
     for span in stored:
         _check_checkpoints(span, held)
     kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
-    _check_pool(store, kv_tokens, sum(len(span.checkpoints) for span in stored))
+    _check_pools(layout, kv_tokens, sum(len(span.checkpoints) for span in stored), running)
+
+
+def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
+    """Yield what running requests have pinned, once for each pin."""
+    for one in running:
+        checkpoint = one.match.checkpoint
+        if checkpoint is not None:
+            yield checkpoint.span
+            yield checkpoint
+        if one.pinned is not None:
+            yield one.pinned
 
 
 def _check_cover(spans: KvTree) -> None:
@@ -96,17 +109,31 @@ def _spans_only(held: Counter[Entry]) -> dict[KvSpan, int]:
     return {entry: count for entry, count in held.items() if isinstance(entry, KvSpan)}
 
 
-def _check_pool(store: Store, kv_tokens: int, checkpoints: int) -> None:
-    pool, capacity = store.pool, store.pool.capacity_bytes
-    kv_bytes = kv_tokens * store.sizes.kv_bytes_per_token
-    checkpoint_bytes = checkpoints * store.sizes.state_bytes
-    _require(pool.kv_bytes == kv_bytes, f"{pool.kv_bytes} bytes of KV, recounted {kv_bytes}")
+def _check_pools(
+    layout: Layout, kv_tokens: int, checkpoints: int, running: Sequence[Running]
+) -> None:
+    kv, states = layout.kv, layout.states
+    kv_bytes = kv_tokens * layout.kv_bytes_per_token
+    checkpoint_bytes = checkpoints * layout.state_bytes
+    _require(kv.kv_bytes == kv_bytes, f"{kv.kv_bytes} bytes of KV, recounted {kv_bytes}")
     _require(
-        (pool.checkpoints, pool.checkpoint_bytes) == (checkpoints, checkpoint_bytes),
-        f"{pool.checkpoint_bytes} bytes of checkpoints, recounted {checkpoint_bytes}",
+        (states.checkpoints, states.checkpoint_bytes) == (checkpoints, checkpoint_bytes),
+        f"{states.checkpoint_bytes} bytes of checkpoints, recounted {checkpoint_bytes}",
     )
+    held_bytes = sum(one.held_tokens for one in running) * layout.kv_bytes_per_token
+    held_states_bytes = sum(one.held_states for one in running) * layout.state_bytes
+    if kv is states:
+        _check_budget(kv, kv_bytes + checkpoint_bytes, held_bytes + held_states_bytes)
+    else:
+        _check_budget(kv, kv_bytes, held_bytes)
+        _check_budget(states, checkpoint_bytes, held_states_bytes)
+
+
+def _check_budget(pool: Pool, stored_bytes: int, held_bytes: int) -> None:
+    capacity = pool.capacity_bytes
+    _require(pool.held_bytes == held_bytes, "the bytes that running requests hold are miscounted")
     if capacity is not None:
-        used = kv_bytes + checkpoint_bytes
+        used = stored_bytes + held_bytes
         _require(used <= capacity, f"{used} bytes exceed the capacity of {capacity}")
         _require(pool.free_bytes == capacity - used, "free bytes are miscounted")
 

@@ -4,7 +4,7 @@ For a prompt of length L, matched when its prefill starts:
 
     L >= overlap with anything that ever arrived before          never seen
       >= A0 = min(that, L - 1)                                    last-token rule
-      >= A1 = the same over prefixes whose prefill has ended      in flight
+      >= A1 = the same over prefixes that have been computed      in flight
       >= A2 = deepest depth <= A1 whose KV was ever admitted      not admitted
       >= A3 = KV depth now, at most L - 1                         KV evicted
       >= A4 = deepest position <= A3 where one was ever stored    not checkpointed, alignment
@@ -19,12 +19,12 @@ one walk over the part of the path that is not resident.
 
 from __future__ import annotations
 
-from simulator.cache.request import Grant
+from simulator.cache.request import Match
 from simulator.plugins.entries import Checkpoint, KvSpan, deepest_position
 from simulator.trace.grid import Grid
 
 
-def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Grant:
+def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
     """Match the prompt that ends with `leaf` against the cache, and split what is lost.
 
     Parameters
@@ -44,9 +44,9 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Grant:
     while span.request == request:
         span = span.parent
     overlap = span.stop
-    while not span.done:
+    while span.done_end == span.start:
         span = span.parent
-    done_overlap = span.stop
+    done_overlap = span.done_end
     while span.kv_admitted_end == span.start:
         span = span.parent
     admitted = span.kv_admitted_end
@@ -77,7 +77,7 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Grant:
         alignment,
         a4 - resume,
     )
-    return Grant(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, span, losses)
+    return Match(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, span, losses)
 
 
 def _deepest_checkpoint(span: KvSpan, limit: int) -> tuple[Checkpoint, int, int]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from simulator.base.errors import UsageError, printable
 from simulator.cache.integrity import check_integrity
+from simulator.cache.interface import Layout, Usage
 from simulator.cache.match import match
-from simulator.cache.request import Grant
-from simulator.cache.residency import Store
+from simulator.cache.pool import Pool
+from simulator.cache.request import Running
+from simulator.cache.residency import Residency
 from simulator.cache.tree import KvTree
-from simulator.plugins.context import CacheContext
-from simulator.plugins.entries import Entry, KvSpan, with_position
+from simulator.plugins.context import BLOCK, CacheContext
+from simulator.plugins.entries import KvSpan, with_position
 from simulator.plugins.protocols import (
     AdmissionPolicy,
     EvictionPolicy,
@@ -19,6 +22,7 @@ from simulator.plugins.protocols import (
     Overlap,
     Placer,
     Prefix,
+    Window,
 )
 from simulator.trace.trace import Trace
 
@@ -26,16 +30,20 @@ from simulator.trace.trace import Trace
 class PolicyCache:
     """A cache ruled by policies.
 
-    A request is admitted when its prefill starts, published when it ends, then released.
-
     Parameters
     ----------
     trace
         The requests.
     context
         Bytes, costs and capacity.
-    placer, admission, eviction
+    placer, admission
         The policies.
+    layout
+        The pools; each has its eviction policy.
+    count_running
+        Whether what running requests hold beyond the cache counts against its budget: KV of all
+        tokens behind the resume point, one state, and those that are captured. A request for
+        which there is no room must wait.
     """
 
     def __init__(
@@ -44,65 +52,135 @@ class PolicyCache:
         context: CacheContext,
         placer: Placer,
         admission: AdmissionPolicy,
-        eviction: EvictionPolicy,
+        layout: Layout,
+        *,
+        count_running: bool = False,
     ) -> None:
+        self.pools: Mapping[str, Pool] = layout.pools
+        self._kv, self._states = layout.kv, layout.states
         self.grid = context.grid
-        self.tree = KvTree(trace.tree, self._on_split, foresee=eviction.clairvoyant)
-        expired = eviction.expired if isinstance(eviction, Expiring) else None
-        self._expired = None if trace.arrival_seconds is None else expired  # no times, no ages
-        self.store = Store(context, admission, eviction, expires=self._expired is not None)
+        orders = [pool.order for pool in self.pools.values()]
+        self.tree = KvTree(
+            trace.tree, self._on_split, foresee=any(order.clairvoyant for order in orders)
+        )
+        # Without times there are no ages.
+        timed = trace.arrival_seconds is not None
+        self._expiring = [order for order in orders if timed and isinstance(order, Expiring)]
+        self.residency = Residency(layout, admission)
         # Memoryviews give plain ints several times faster than numpy arrays do.
         self._leaf = trace.leaf.data
         self._after = None if trace.after is None else trace.after.data
         self._stop = trace.tree.stop.data
         self._session = trace.session.data
         self._label = trace.label.data
-        self._takes_own = context.takes_own
+        self._takes_own = context.cut == BLOCK
         self._placer = placer
-        self._told = [policy for policy in (admission, eviction) if policy.observes]
+        told: list[AdmissionPolicy | EvictionPolicy] = [admission, *orders]
+        self._told = [policy for policy in told if policy.observes]
         self._implicit = placer.implicit
         self._step = context.grid.step
-        self._granted: dict[int, Grant] = {}
-        for policy in (placer, admission, eviction):
+        self._counts_running = count_running
+        self._running: dict[int, Running] = {}
+        self._pinning: dict[int, Running] = {}  # those that pin KV without a state there
+        for policy in (placer, admission):
             policy.begin(replace(context, trace=trace if policy.clairvoyant else None))
+        for pool in self.pools.values():
+            pool.order.begin(
+                replace(
+                    context,
+                    capacity_bytes=pool.capacity_bytes,
+                    orders_kv=pool is layout.kv,
+                    orders_states=pool is layout.states,
+                    trace=trace if pool.order.clairvoyant else None,
+                )
+            )
 
-    def admit(self, request: int, now_seconds: float = 0.0) -> Grant:
-        """Match the prompt of a request, pin what it uses and plan its checkpoints.
+    def admit(self, request: int, now_seconds: float = 0.0) -> Running | None:
+        """Match the prompt of a request and pin what it uses; None where it must wait for room.
 
         What has expired at `now_seconds` has gone before, unless a running request uses it.
         """
-        if self._expired is not None:
-            while (entry := self._expired(now_seconds)) is not None:
-                self.store.remove(entry)
+        for order in self._expiring:
+            while (entry := order.expired(now_seconds)) is not None:
+                self.residency.remove(entry)
         leaf = self.tree.at(self._leaf[request], request)
-        grant = match(leaf, request, self.grid, implicit=self._implicit)
-        grant.request = request
-        grant.session = self._session[request]
-        grant.label = self._label[request]
-        grant.kv_span.pins += 1
-        if grant.checkpoint is not None:
-            grant.checkpoint.pins += 1
-            self._plan(grant)
-        self._granted[id(grant)] = grant
-        return grant
+        matched = match(leaf, request, self.grid, implicit=self._implicit)
+        running = Running(
+            request,
+            self._session[request],
+            self._label[request],
+            matched,
+            self._end_of(request, leaf),
+            matched.resume,
+        )
+        self._running[request] = running
+        matched.kv_span.pins += 1
+        if matched.checkpoint is not None:
+            matched.checkpoint.pins += 1
+        else:
+            self._pinning[request] = running
+            running.pinned, running.pinned_end = matched.kv_span, matched.resume
+        if self._counts_running and not self._hold(running):
+            self.release(running)
+            return None
+        return running
 
-    def publish(self, grant: Grant, now_seconds: float) -> None:
-        """Store what `grant` has computed, its answer included: it is visible from now on."""
-        grant.end = grant.leaf if self._after is None else self._end_of(grant, self._after)
-        _mark_done(grant.end)
-        for policy in self._told:
-            policy.observe(_overlap_of(grant, now_seconds))
-        self._store(grant)
-        for position in grant.floored:
-            span = _span_holding(grant.end, position)
-            span.wanted = with_position(span.wanted, position)
-        if self._placer.observes:
-            self._placer.observe(_overlap_of(grant, now_seconds))
+    def plan(self, running: Running, upto: int) -> None:
+        """Ask the placer where states are captured in the chunk that ends with token `upto`."""
+        if self._implicit:
+            return
+        self._place(running, upto)
+        if self._counts_running:
+            for number, _ in enumerate(running.captures):
+                if not self.residency.hold(0, 1):
+                    del running.captures[number:]
+                    return
+                running.held_states += 1
 
-    def release(self, grant: Grant) -> None:
-        """Unpin what `grant` used."""
-        del self._granted[id(grant)]
-        self.store.unpin(grant.kv_span, grant.checkpoint)
+    def commit(self, running: Running, upto: int, now_seconds: float) -> None:
+        """Store what `running` has computed up to token `upto`: it is visible from now on.
+
+        The policies learn of a request with its first commit, the placer with its last.
+        """
+        last = upto >= running.end
+        span = self._span_at(running, upto)
+        _mark_done(span, upto)
+        first = running.computed == running.match.resume
+        if first:
+            for policy in self._told:
+                policy.observe(_overlap_of(running, span, now_seconds))
+        if self._counts_running:
+            self._give_back_chunk(running, upto)
+        deepest = self._store(running, span, upto, first=first)
+        for position in running.floored:
+            holder = _span_holding(span, position)
+            holder.wanted = with_position(holder.wanted, position)
+        running.computed = upto
+        running.captures = []
+        running.floored = []
+        if not last:
+            self._pin(running, deepest, min(deepest.kv_end, upto))
+        elif self._placer.observes:
+            self._placer.observe(_overlap_of(running, span, now_seconds))
+        if self._counts_running and not last:
+            self._hold_unstored(running)
+
+    def release(self, running: Running) -> None:
+        """Unpin what `running` used, and give back what it holds."""
+        del self._running[running.request]
+        if running.held_tokens or running.held_states:
+            self.residency.give_back(running.held_tokens, running.held_states)
+            running.held_tokens = running.held_states = 0
+        if running.pinned is not None:
+            del self._pinning[running.request]
+            self.residency.unpin(running.pinned, None)
+        checkpoint = running.match.checkpoint
+        if checkpoint is not None:
+            self.residency.unpin(checkpoint.span, checkpoint)
+
+    def usage(self) -> Usage:
+        """Return what is stored now."""
+        return Usage(self._states.checkpoints, self._states.checkpoint_bytes, self._kv.kv_bytes)
 
     def check(self) -> None:
         """Recount everything from scratch.
@@ -112,45 +190,89 @@ class PolicyCache:
         IntegrityError
             If bytes, closure, pins or capacity are not what they should be.
         """
-        running = self._granted.values()
-        pinned: list[Entry] = [grant.kv_span for grant in running]
-        pinned += [grant.checkpoint for grant in running if grant.checkpoint is not None]
-        check_integrity(self.tree, self.store, pinned)
+        check_integrity(self.tree, self.residency.layout, list(self._running.values()))
+
+    # --- pins and holdings --------------------------------------------------------------------
 
     def _on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Let the pins of a span follow the KV that they hold, and tell the policies."""
         pins = lower.pins
         if pins:
-            for grant in self._granted.values():
-                if grant.kv_span is lower and grant.resume <= upper.stop:
-                    grant.kv_span = upper
+            # A state that is in use pins the span in which it lies, and has moved with the cut.
+            upper.pins = sum(checkpoint.pins for checkpoint in upper.checkpoints)
+            for running in self._pinning.values():
+                if running.pinned is lower and running.pinned_end <= upper.stop:
+                    running.pinned = upper
                     upper.pins += 1
             lower.pins -= upper.pins
-        self.store.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
+        self.residency.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
 
-    def _end_of(self, grant: Grant, after: memoryview[int]) -> KvSpan:
-        """Return the span with which prompt and answer end, the prompt alone if that is unknown."""
-        node = after[grant.request]
-        return grant.leaf if node < 0 else self.tree.at(node, grant.request)
+    def _pin(self, running: Running, span: KvSpan, end: int) -> None:
+        """Let a request that runs on keep the KV that it has stored, up to token `end`."""
+        before = running.pinned
+        running.pinned, running.pinned_end = span, end
+        self._pinning[running.request] = running
+        if before is not span:
+            span.pins += 1
+            if before is not None:
+                self.residency.unpin(before, None)
 
-    def _plan(self, grant: Grant) -> None:
+    def _hold(self, running: Running) -> bool:
+        """Set room apart for the tokens behind the resume point and one state."""
+        tokens = running.end - running.match.resume
+        if not self.residency.hold(tokens, 1):
+            return False
+        running.held_tokens, running.held_states = tokens, 1
+        return True
+
+    def _give_back_chunk(self, running: Running, upto: int) -> None:
+        """Give back what is held of the tokens up to `upto`, and of captured states."""
+        tokens = running.held_tokens - (running.end - upto)
+        states = running.held_states - 1
+        self.residency.give_back(tokens, states)
+        running.held_tokens -= tokens
+        running.held_states -= states
+
+    def _hold_unstored(self, running: Running) -> None:
+        """Hold what has been computed and is not stored: there is room, it was held before."""
+        tokens = running.computed - running.pinned_end
+        if tokens:
+            self.residency.hold(tokens, 0)
+            running.held_tokens += tokens
+
+    # --- where a request ends -----------------------------------------------------------------
+
+    def _end_of(self, request: int, leaf: KvSpan) -> int:
+        """Return where prompt and answer end, in tokens; the prompt alone if that is unknown."""
+        if self._after is None or (after := self._after[request]) < 0:
+            return leaf.stop
+        return self._stop[after]
+
+    def _span_at(self, running: Running, upto: int) -> KvSpan:
+        """Return the span of the request's path in which token `upto` lies."""
+        leaf = running.match.leaf
+        if upto > leaf.stop and self._after is not None:
+            return _span_holding(self.tree.at(self._after[running.request], running.request), upto)
+        return leaf if upto == leaf.stop else _span_holding(leaf, upto)
+
+    # --- the placer ---------------------------------------------------------------------------
+
+    def _place(self, running: Running, upto: int) -> None:
         """Ask the placer, and floor what it wants."""
-        stop = end = grant.leaf.stop
-        if self._after is not None and (after := self._after[grant.request]) >= 0:
-            end = self._stop[after]
-        deepest, grid = grant.resume, self.grid
+        matched, end = running.match, running.end
+        window = Window(running.computed, upto)
         prefix = Prefix(
-            stop,
-            deepest,
-            grant.done_overlap,
+            matched.leaf.stop,
+            matched.resume,
+            matched.done_overlap,
             self._step,
-            grant.session,
-            grant.label,
-            grant.leaf,
+            running.session,
+            running.label,
+            matched.leaf,
             end,
-            grant.request,
+            running.request,
         )
-        wanted = self._placer.place(prefix)
+        wanted = self._placer.place(prefix, window)
         try:
             outside = len(wanted) > 0 and (wanted[-1] > end or wanted[0] < 1)
         except TypeError:
@@ -159,13 +281,17 @@ class PolicyCache:
             wrong = wanted[-1] if wanted[-1] > end else wanted[0]
             name = type(self._placer).__name__
             raise UsageError(f"placer {name} wants position {wrong} in a prompt of {end} tokens")
+        grid, captures, floored = self.grid, running.captures, running.floored
+        start = deepest = running.computed
         for position in wanted:
-            floored = grid.floor(position)
-            if floored > deepest:
-                grant.positions.append(floored)
-                deepest = floored
-            if floored != position and position > grant.resume:
-                grant.floored.append(position)
+            if position > upto:
+                break
+            on_grid = grid.floor(position)
+            if on_grid > deepest:
+                captures.append(on_grid)
+                deepest = on_grid
+            if on_grid != position and position > start:
+                floored.append(position)
 
     def _no_positions(self, wanted: object) -> UsageError:
         return UsageError(
@@ -173,120 +299,147 @@ class PolicyCache:
             "expected positions in increasing order"
         )
 
-    def _store(self, grant: Grant) -> None:
-        """Bring in the KV of the whole path and the planned checkpoints."""
-        store, missing = self.store, []
-        span = grant.end
+    # --- storing ------------------------------------------------------------------------------
+
+    def _store(self, running: Running, end: KvSpan, upto: int, *, first: bool) -> KvSpan:
+        """Bring in the KV of the path up to token `upto` of `end`, and the captured states.
+
+        Returns the deepest span of the path that is resident then.
+        """
+        residency, missing, written = self.residency, [], len(running.written)
+        span = end
         while span.kv_end == span.start:
             missing.append(span)
             span = span.parent
         missing.reverse()
-        if grant.positions and grant.positions[0] <= span.kv_end:
-            grant.positions = _absent(span, grant.positions)
+        captures = running.captures
+        if captures and captures[0] <= span.kv_end:
+            captures = running.captures = _absent(span, captures)
         before = span.kv_end
         span.pins += 1  # with the deepest resident span pinned, all above it stay
-        if store.make_room_for(grant.end.stop - span.kv_end, len(grant.positions)):
-            store.fill(span, missing)
-            self._add_checkpoints(grant)
+        tokens = upto - before
+        if residency.make_room_for(tokens if tokens > 0 else 0, len(captures)):
+            residency.fill(span, missing, upto)
+            self._add_checkpoints(running, end)
             fresh = missing
         else:
-            fresh = self._store_what_fits(grant, span, missing)
-        store.note_use(span, fresh, grant.checkpoint, grant.written)
-        store.unpin(span, None)
-        if grant.overflows and self._takes_own:
-            self._take_own(grant, fresh[-1] if fresh else span, before)
+            fresh = self._store_what_fits(running, span, missing, upto)
+        new = running.written[written:] if written else running.written
+        if first:
+            residency.note_use(span, fresh, running.match.checkpoint, new)
+        else:
+            residency.note_use(self.tree.root, fresh, None, new)
+        residency.unpin(span, None)
+        deepest = fresh[-1] if fresh else span
+        if running.overflows and self._takes_own:
+            self._take_own(running, deepest, before)
+            while deepest.kv_end == deepest.start:
+                deepest = deepest.parent
+        return deepest
 
-    def _take_own(self, grant: Grant, span: KvSpan, before: int) -> None:
-        """Let go of the last page of `span` if `grant` has brought it, behind token `before`."""
-        used = grant.kv_span is span  # up to there, and no further: its pin does not count
-        span.pins -= used
-        self.store.shorten(span, before)
-        span.pins += used
+    def _take_own(self, running: Running, span: KvSpan, before: int) -> None:
+        """Let go of the last page of `span` if `running` has brought it, behind token `before`."""
+        # What it has used ends above, so its own pins do not count.
+        checkpoint = running.match.checkpoint
+        own = (checkpoint is not None and checkpoint.span is span) + (running.pinned is span)
+        span.pins -= own
+        self.residency.shorten(span, before)
+        span.pins += own
 
-    def _add_checkpoints(self, grant: Grant) -> None:
-        """Store the planned checkpoints; the KV of the path is there, and room."""
-        span = grant.end
-        for position in reversed(grant.positions):
+    def _add_checkpoints(self, running: Running, span: KvSpan) -> None:
+        """Store the captured states; the KV of the path is there, and room."""
+        new = []
+        for position in reversed(running.captures):
             while span.start >= position:
                 span = span.parent
-            checkpoint = self.store.add_checkpoint(span, position)
+            checkpoint = self.residency.add_checkpoint(span, position)
             if checkpoint is not None:
-                grant.written.append(checkpoint)
-        grant.written.reverse()
+                new.append(checkpoint)
+        new.reverse()
+        running.written += new
 
-    def _store_what_fits(self, grant: Grant, span: KvSpan, missing: list[KvSpan]) -> list[KvSpan]:
+    def _store_what_fits(
+        self, running: Running, span: KvSpan, missing: list[KvSpan], upto: int
+    ) -> list[KvSpan]:
         """Bring in KV and checkpoints in the order of the tokens, until no more fit.
 
         The request's own states are pinned meanwhile, so that what a full cache can hold of an
         oversized prompt is a prefix to resume from. Returns the spans that have come in.
         """
-        pending = grant.positions[::-1]
+        written = len(running.written)
+        pending = running.captures[::-1]
         while pending and pending[-1] <= span.start:  # KV that was resident without a state
             position = pending.pop()
-            self._add_pinned(grant, _span_holding(span, position), position)
-        whole = self._extend(grant, span, pending)
+            self._add_pinned(running, _span_holding(span, position), position)
+        whole = self._extend(running, span, pending, upto)
         fresh: list[KvSpan] = []
         for below in missing:
             if not whole:
                 break
             below.pins += 1
-            whole = self._extend(grant, below, pending)
+            whole = self._extend(running, below, pending, upto)
             if below.kv_end > below.start:
                 fresh.append(below)
             else:
                 below.pins -= 1
         for below in fresh:
             below.pins -= 1
-        for checkpoint in grant.written:
+        for checkpoint in running.written[written:]:
             checkpoint.pins -= 1
         return fresh
 
-    def _extend(self, grant: Grant, span: KvSpan, pending: list[int]) -> bool:
-        """Bring in the rest of `span` with its checkpoints; say whether it is whole."""
-        end = span.stop if self.store.admits_rest(span) else span.kv_end
+    def _extend(self, running: Running, span: KvSpan, pending: list[int], upto: int) -> bool:
+        """Bring in `span` up to token `upto` with its checkpoints; say whether all is there."""
+        stop = span.stop if span.stop < upto else upto
+        end = stop if self.residency.admits_rest(span, stop) else span.kv_end
         while pending and pending[-1] <= end:
             position = pending.pop()
-            if not self.store.extend(span, position):
-                grant.overflows = True
+            if not self.residency.extend(span, position):
+                running.overflows = True
                 return False
-            self._add_pinned(grant, span, position)
-        if not self.store.extend(span, end):
-            grant.overflows = True
+            self._add_pinned(running, span, position)
+        if not self.residency.extend(span, end):
+            running.overflows = True
             return False
-        return end == span.stop
+        return end >= stop
 
-    def _add_pinned(self, grant: Grant, span: KvSpan, position: int) -> None:
-        checkpoint = self.store.add_checkpoint(span, position)
+    def _add_pinned(self, running: Running, span: KvSpan, position: int) -> None:
+        checkpoint = self.residency.add_checkpoint(span, position)
         if checkpoint is not None:
             checkpoint.pins += 1
-            grant.written.append(checkpoint)
+            running.written.append(checkpoint)
 
 
-def _overlap_of(grant: Grant, now_seconds: float) -> Overlap:
-    """Return what policies are told of a request whose prefill has ended."""
+def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
+    """Return what policies are told of a request of which something has been computed."""
+    matched = running.match
     return Overlap(
-        grant.done_overlap,
-        grant.leaf.stop,
-        grant.session,
-        grant.label,
-        grant.leaf,
-        grant.kv_depth,
-        grant.resume,
-        len(grant.written),
-        grant.request,
+        matched.done_overlap,
+        matched.leaf.stop,
+        running.session,
+        running.label,
+        matched.leaf,
+        matched.kv_depth,
+        matched.resume,
+        len(running.written),
+        running.request,
         now_seconds,
-        grant.end,
+        end,
     )
 
 
-def _mark_done(span: KvSpan) -> None:
-    while not span.done:
-        span.done = True
+def _mark_done(span: KvSpan, upto: int) -> None:
+    """Note that the tokens up to `upto`, which lies in `span`, have been computed."""
+    if span.done_end < upto:
+        span.done_end = upto
         span = span.parent
+        while span.done_end < span.stop:
+            span.done_end = span.stop
+            span = span.parent
 
 
 def _absent(span: KvSpan, positions: list[int]) -> list[int]:
-    """Return the `positions` without a state; `span` is the deepest resident span of their path.
+    """Return the `positions` without a state; `span` is the deepest resident one of their path.
 
     Another request may have stored one since this one was matched, and a prompt that is repeated
     has its own at the end: no room is to be made for those.

@@ -1,66 +1,51 @@
-"""What is resident: bytes in, bytes out, pins, and the evict loop."""
+"""What is resident: entries in, entries out, pins, and the evict loop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from simulator.base.errors import UsageError, printable
+from simulator.cache.interface import Layout
 from simulator.cache.pool import Pool
-from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import (
     NO_DEPARTURES,
     Departure,
     Departures,
-    Rest,
     departures_of,
     nothing,
 )
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
-from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy
+from simulator.plugins.protocols import AdmissionPolicy
 
 
-class Store:
+class Residency:
     """Brings entries in and lets others go; the policies only say which.
 
     Parameters
     ----------
-    context
-        Bytes per token and per state, the capacity, and what an eviction takes.
-    admission, eviction
-        The policies.
-    expires
-        Entries may also leave where the cache has no limit.
+    layout
+        The pools, each with its order, and what entries weigh.
+    admission
+        Says what is worth its bytes.
     """
 
-    def __init__(
-        self,
-        context: CacheContext,
-        admission: AdmissionPolicy,
-        eviction: EvictionPolicy,
-        *,
-        expires: bool = False,
-    ) -> None:
-        self.sizes = sizes = context.sizes
-        self.pool = Pool(context.capacity_bytes)
-        self.evicted_checkpoints = 0
+    def __init__(self, layout: Layout, admission: AdmissionPolicy) -> None:
+        self.layout = layout
+        self._kv, self._states = layout.kv, layout.states
+        self._shared = layout.kv is layout.states
         self._admission = admission
         self._asks = not admission.always
-        self._eviction = eviction
-        self._kv_bytes = sizes.kv_bytes_per_token
-        self._page_tokens = sizes.page_tokens
-        self._whole_spans = context.whole_spans
-        self._spares_states = eviction.spares_states
-        # Where nothing ever leaves, as in most unbounded stores, no order has to be kept; KV
-        # without bytes (a purely recurrent model) frees nothing, so it is never offered.
-        self._evicts = expires or context.capacity_bytes is not None
-        self._evicts_kv = self._evicts and sizes.kv_bytes_per_token > 0
+        self._kv_bytes, self._state_bytes = layout.kv_bytes_per_token, layout.state_bytes
+        # KV without bytes (a purely recurrent model) frees nothing, so it is never offered.
+        self._evicts_kv = layout.kv.evicts and layout.kv_bytes_per_token > 0
+        self._evicts_states = layout.states.evicts
 
     # --- use --------------------------------------------------------------------------------
 
     def note_use(
         self, path: KvSpan, fresh: list[KvSpan], used: Checkpoint | None, written: list[Checkpoint]
     ) -> None:
-        """Tell the policy what a request has used and brought in, once all of it is there.
+        """Tell the orders what a request has used and brought in, once all of it is there.
 
         First the KV, from the deepest span upwards, so that no span is older than what lies below
         it; then the states, which so outlive the KV that the same request has used last.
@@ -68,27 +53,29 @@ class Store:
         Parameters
         ----------
         path
-            The deepest span of the path that was resident before.
+            The deepest span of the path that was resident before; the root if its use counts no
+            more.
         fresh
             The spans that have come in below it, from the top.
         used
-            The state that the request resumed from.
+            The state that the request resumed from, if its use counts.
         written
             The states that it has stored, ascending.
         """
-        if not self._evicts:
-            return
-        on_insert, on_hit = self._eviction.on_insert, self._eviction.on_hit
         if self._evicts_kv:
+            order = self._kv.order
+            on_insert, on_hit = order.on_insert, order.on_hit
             for span in reversed(fresh):
                 on_insert(span)
             while path.stop:
                 on_hit(path)
                 path = path.parent
-        if used is not None and used.position:
-            on_hit(used)
-        for checkpoint in written:
-            on_insert(checkpoint)
+        if self._evicts_states:
+            order = self._states.order
+            if used is not None and used.position:
+                order.on_hit(used)
+            for checkpoint in written:
+                order.on_insert(checkpoint)
 
     def note_split(self, upper: KvSpan, lower: KvSpan, *, unpinned: bool) -> None:
         """Tell the policies that a span has been split.
@@ -97,24 +84,38 @@ class Store:
         """
         if self._asks:
             self._admission.on_split(upper, lower)
-        if self._evicts:
-            self._eviction.on_split(upper, lower)
+        if self._kv.evicts:
+            self._kv.order.on_split(upper, lower)
             if unpinned and lower.evictable and self._evicts_kv:
-                self._eviction.on_evictable(lower)
+                self._kv.order.on_evictable(lower)
+        if self._evicts_states and not self._shared:
+            self._states.order.on_states_split(upper, lower)
 
     def unpin(self, span: KvSpan, checkpoint: Checkpoint | None) -> None:
         """Take back one pin of each."""
         span.pins -= 1
         if checkpoint is not None:
             checkpoint.pins -= 1
-        if self._evicts:
-            if not span.pins and not span.children_resident and self._evicts_kv:
-                self._eviction.on_evictable(span)
-            if checkpoint is not None and not checkpoint.pins:
-                self._eviction.on_evictable(checkpoint)
+        if self._evicts_kv and not span.pins and not span.children_resident:
+            self._kv.order.on_evictable(span)
+        if self._evicts_states and checkpoint is not None and not checkpoint.pins:
+            self._states.order.on_evictable(checkpoint)
 
     # --- in ---------------------------------------------------------------------------------
-    # The policy learns of what comes in by `note_use`, once all of it is there.
+    # The orders learn of what comes in by `note_use`, once all of it is there.
+
+    def hold(self, tokens: int, states: int) -> bool:
+        """Set room apart for what a running request holds beyond the cache, if it can be made."""
+        if not self._make_room_for_both(tokens * self._kv_bytes, states * self._state_bytes):
+            return False
+        self._kv.hold(tokens * self._kv_bytes)
+        self._states.hold(states * self._state_bytes)
+        return True
+
+    def give_back(self, tokens: int, states: int) -> None:
+        """Free what a running request has held."""
+        self._kv.hold(-tokens * self._kv_bytes)
+        self._states.hold(-states * self._state_bytes)
 
     def make_room_for(self, tokens: int, states: int) -> bool:
         """Make room for all that a request brings in; say whether it then fits for certain.
@@ -123,29 +124,33 @@ class Store:
         """
         if self._asks:
             return False
-        size_bytes = tokens * self._kv_bytes + states * self.sizes.state_bytes
-        return size_bytes <= self.pool.free_bytes or self._make_whole_room(size_bytes)
+        return self._make_room_for_both(tokens * self._kv_bytes, states * self._state_bytes)
 
-    def admits_rest(self, span: KvSpan) -> bool:
-        """Ask whether the KV that `span` lacks may enter: once, however many pieces it comes in."""
+    def admits_rest(self, span: KvSpan, stop: int) -> bool:
+        """Ask whether the KV that `span` lacks up to token `stop` may enter: once for all of it."""
         return (
             not self._asks
-            or span.kv_end == span.stop
-            or self._admits(span, (span.stop - span.kv_end) * self._kv_bytes)
+            or span.kv_end >= stop
+            or self._admits(span, (stop - span.kv_end) * self._kv_bytes, self._kv)
         )
 
-    def fill(self, top: KvSpan, below: list[KvSpan]) -> None:
-        """Bring in the rest of `top` and all of the spans `below` it, for which there is room."""
+    def fill(self, top: KvSpan, below: list[KvSpan], upto: int) -> None:
+        """Bring in the rest of `top` and the spans `below` it, to token `upto`; there is room."""
         kv_bytes = self._kv_bytes
-        tokens = self._grow(top, top.stop) if top.kv_end < top.stop else 0
+        end = top.stop if top.stop < upto else upto
+        tokens = self._grow(top, end) if top.kv_end < end else 0
         for span in below:  # nothing of these is resident
-            stop, start = span.stop, span.start
-            span.kv_end = span.kv_admitted_end = stop
-            span.size_bytes = (stop - start) * kv_bytes
+            end, start = span.stop, span.start
+            if end > upto:
+                end = upto
+            span.kv_end = end
+            if end > span.kv_admitted_end:
+                span.kv_admitted_end = end
+            span.size_bytes = (end - start) * kv_bytes
             span.parent.children_resident += 1
-            tokens += stop - start
+            tokens += end - start
         if tokens:
-            self.pool.take_kv(tokens * kv_bytes)
+            self._kv.take_kv(tokens * kv_bytes)
 
     def extend(self, span: KvSpan, end: int) -> bool:
         """Bring in the KV of `span` up to token `end`, or as far as it fits; say if all is there.
@@ -155,24 +160,30 @@ class Store:
         if end <= span.kv_end:
             return True
         size_bytes = (end - span.kv_end) * self._kv_bytes
-        fits = size_bytes <= self.pool.free_bytes or self._make_room(size_bytes)
+        fits = size_bytes <= self._kv.free_bytes or self._make_room(self._kv, size_bytes)
         if not fits:
-            end = self._fitting_end(span)
+            end = self.layout.fitting_end(span)
         if end > span.kv_end:
-            self.pool.take_kv(self._grow(span, end) * self._kv_bytes)
+            self._kv.take_kv(self._grow(span, end) * self._kv_bytes)
         return fits
 
     def add_checkpoint(self, span: KvSpan, position: int) -> Checkpoint | None:
         """Store a state at `position` of `span`, where KV is and no state; None if it cannot be."""
-        size_bytes = self.sizes.state_bytes
+        size_bytes, pool = self._state_bytes, self._states
         checkpoint = Checkpoint(span, position, size_bytes)
-        if self._asks and not self._admits(checkpoint, size_bytes):
+        if self._asks and not self._admits(checkpoint, size_bytes, pool):
             return None
-        if size_bytes > self.pool.free_bytes and not self._make_whole_room(size_bytes):
+        if size_bytes > pool.free_bytes and not self._make_whole_room(pool, size_bytes):
             return None
         span.add(checkpoint)
-        self.pool.take_checkpoint(size_bytes)
+        pool.take_checkpoint(size_bytes)
         return checkpoint
+
+    def foresee(self, pool: Pool, short_bytes: int) -> Iterator[Departure]:
+        """Return what would be let go of for room in a pool, worked out as it is looked at."""
+        victims = pool.order.victims()
+        end_of, kv_bytes = self.layout.end_of_rest, self._kv_bytes
+        return departures_of(victims, short_bytes, end_of, kv_bytes, with_states=self._shared)
 
     def _grow(self, span: KvSpan, end: int) -> int:
         """Make the KV of `span` resident up to `end`; return by how many tokens it has grown."""
@@ -186,24 +197,14 @@ class Store:
             span.kv_admitted_end = end
         return tokens
 
-    def _admits(self, candidate: Entry, size_bytes: int) -> bool:
-        departures, pool = NO_DEPARTURES, self.pool
+    def _admits(self, candidate: Entry, size_bytes: int, pool: Pool) -> bool:
+        departures = NO_DEPARTURES
         if size_bytes > pool.free_bytes:
             # No room is made for a state that can never fit; of KV, what fits enters.
             never = size_bytes > pool.total_bytes and isinstance(candidate, Checkpoint)
-            foresee = nothing if never else self.foresee
+            foresee = nothing if never else self._foreseen_in(pool)
             departures = Departures(size_bytes - pool.free_bytes, foresee)
         return self._admission.admit(candidate, size_bytes, departures)
-
-    def foresee(self, short_bytes: int) -> Iterator[Departure]:
-        """Return what `_make_room` would let go of, worked out as it is looked at."""
-        victims = self._eviction.victims()
-        return departures_of(victims, short_bytes, self._end_of_rest, self._kv_bytes)
-
-    def _fitting_end(self, span: KvSpan) -> int:
-        """Return how deep the KV of `span` may grow into the free bytes, in whole pages."""
-        end = span.kv_end + self.pool.free_bytes // self._kv_bytes
-        return end - end % self._page_tokens
 
     # --- out --------------------------------------------------------------------------------
 
@@ -216,94 +217,82 @@ class Store:
 
     def shorten(self, span: KvSpan, least: int) -> None:
         """Let go of the last page of `span`, down to token `least` at most, if nothing needs it."""
-        end = span.kv_end - 1
-        end = max(end - end % self._page_tokens, least, span.start)
+        end = max(self.layout.page_start(span), least, span.start)
         if span.evictable and end < span.kv_end:
             self._cut(span, end)
 
-    def _make_whole_room(self, size_bytes: int) -> bool:
-        """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
-        return size_bytes <= self.pool.total_bytes and self._make_room(size_bytes)
+    def _make_room_for_both(self, kv_bytes: int, states_bytes: int) -> bool:
+        """Make room for KV and states that enter together; say whether there is."""
+        kv, states = self._kv, self._states
+        if self._shared:
+            kv_bytes += states_bytes
+            return kv_bytes <= kv.free_bytes or self._make_whole_room(kv, kv_bytes)
+        if kv_bytes > kv.free_bytes and not self._make_whole_room(kv, kv_bytes):
+            return False
+        return states_bytes <= states.free_bytes or self._make_whole_room(states, states_bytes)
 
-    def _make_room(self, size_bytes: int) -> bool:
+    def _make_whole_room(self, pool: Pool, size_bytes: int) -> bool:
+        """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
+        return size_bytes <= pool.total_bytes - pool.held_bytes and self._make_room(
+            pool, size_bytes
+        )
+
+    def _make_room(self, pool: Pool, size_bytes: int) -> bool:
         """Evict until `size_bytes` fit, or nothing more can go; say whether they do."""
-        pool, next_victim = self.pool, self._eviction.victim
+        next_victim = pool.order.victim
         if not pool.capacity_bytes:
             return False
         while size_bytes > pool.free_bytes:
             victim = next_victim()
             if victim is None:
                 return False
-            if isinstance(victim, Checkpoint):
+            if isinstance(victim, Checkpoint) and pool is self._states:
                 if not victim.resident:
-                    raise self._gone()
+                    raise self._gone(pool)
                 self._drop(victim)
-            elif isinstance(victim, KvSpan):
-                end = self._end_of_rest(victim, size_bytes - pool.free_bytes)
+            elif isinstance(victim, KvSpan) and pool is self._kv:
+                end = self.layout.end_of_rest(victim, size_bytes - pool.free_bytes)
                 if end >= victim.kv_end:
-                    raise self._gone()
+                    raise self._gone(pool)
                 self._cut(victim, end)
             else:
-                raise self._no_entry(victim)
+                raise self._no_entry(pool, victim)
         return True
-
-    def _no_entry(self, victim: object) -> UsageError:
-        return UsageError(
-            f"eviction {type(self._eviction).__name__}: victim returned "
-            f"{printable(repr(victim), 60)}; expected an entry of the cache, or None"
-        )
-
-    def _gone(self) -> UsageError:
-        return UsageError(
-            f"eviction {type(self._eviction).__name__} names a victim that is not in the cache"
-        )
 
     def _drop(self, checkpoint: Checkpoint) -> None:
         checkpoint.resident = False
         checkpoint.span.remove(checkpoint)
-        self.pool.give_checkpoint(checkpoint.size_bytes)
-        self.evicted_checkpoints += 1
-        self._eviction.on_evict(checkpoint)
-
-    def _end_of_rest(self, span: KvSpan | Rest, short_bytes: int) -> int:
-        """Return where the KV of a victim is to end: `short_bytes` are free then, or all goes."""
-        end = span.start
-        if not self._whole_spans and (span.checkpoints or short_bytes < span.size_bytes):
-            end = self._trimmed_end(span, short_bytes)
-            if self._spares_states and span.checkpoints:
-                end = max(end, self._end_behind(span, span.checkpoints[-1].position))
-        return end
-
-    def _end_behind(self, span: KvSpan | Rest, position: int) -> int:
-        """Return the first page boundary from `position` on, or 0 where no KV lies behind it."""
-        end = position + -position % self._page_tokens
-        return end if end < span.kv_end else 0
+        self._states.give_checkpoint(checkpoint.size_bytes)
+        if self._evicts_states:
+            self._states.order.on_evict(checkpoint)
 
     def _cut(self, span: KvSpan, end: int) -> None:
         """Let go of the KV of `span` beyond token `end`, and of the states there."""
         freed_bytes = (span.kv_end - end) * self._kv_bytes
         span.kv_end = end
         span.size_bytes -= freed_bytes
-        self.pool.give_kv(freed_bytes)
+        self._kv.give_kv(freed_bytes)
         while span.checkpoints and span.checkpoints[-1].position > end:
             self._drop(span.checkpoints[-1])
         if end == span.start:
-            self._eviction.on_evict(span)
+            order = self._kv.order
+            order.on_evict(span)
             parent = span.parent
             parent.children_resident -= 1
             if not parent.children_resident and not parent.pins:
-                self._eviction.on_evictable(parent)
+                order.on_evictable(parent)
 
-    def _trimmed_end(self, span: KvSpan | Rest, short_bytes: int) -> int:
-        """Return the deepest page boundary to which `span` must shrink to free `short_bytes`.
+    def _foreseen_in(self, pool: Pool) -> Callable[[int], Iterator[Departure]]:
+        return lambda short_bytes: self.foresee(pool, short_bytes)
 
-        States beyond the new end go too, since a state needs the KV of every token before it.
-        """
-        end = span.kv_end - -(-short_bytes // self._kv_bytes)
-        for checkpoint in reversed(span.checkpoints):
-            if end >= checkpoint.position:
-                break
-            short_bytes -= checkpoint.size_bytes
-            end = min(span.kv_end - -(-short_bytes // self._kv_bytes), checkpoint.position - 1)
-        end -= end % self._page_tokens
-        return end if end > span.start else span.start
+    def _no_entry(self, pool: Pool, victim: object) -> UsageError:
+        what = "an entry of the cache" if self._shared else f"an entry of the pool of {pool.name}"
+        return UsageError(
+            f"eviction {type(pool.order).__name__}: victim returned "
+            f"{printable(repr(victim), 60)}; expected {what}, or None"
+        )
+
+    def _gone(self, pool: Pool) -> UsageError:
+        return UsageError(
+            f"eviction {type(pool.order).__name__} names a victim that is not in the cache"
+        )

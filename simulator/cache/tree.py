@@ -43,9 +43,8 @@ class KvTree:
         # In the order in which they lie in memory: looking at them all takes half the time so.
         self._made: list[KvSpan] = []
         self.root = KvSpan(None, -1, 0)
-        self.root.done = True
         self.root.pins = 1  # never evicted
-        self.root.kv_end = self.root.kv_admitted_end = 0
+        self.root.kv_end = self.root.kv_admitted_end = self.root.done_end = 0
         origin = Checkpoint(self.root, 0, 0)
         origin.pins = 1
         self.root.add(origin)

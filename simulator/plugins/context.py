@@ -8,6 +8,12 @@ from simulator.costs.cost_model import CostModel
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 
+# What a KV span gives up when it is evicted. The tail: as much of its end as is short, in whole
+# pages, as block caches do. A block: the same, but a prompt that is too large for the cache ends
+# one page earlier, since room is made for each page, and at last its own last one goes. The span:
+# all of it, as radix trees do.
+TAIL, BLOCK, SPAN = CUTS = ("tail", "block", "span")
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -31,13 +37,13 @@ class CacheContext:
     costs
         Seconds of prefill, restore and capture.
     capacity_bytes
-        One budget for KV and states; None is unbounded.
-    whole_spans
-        Whether a KV span that is evicted leaves whole, as in a radix tree, rather than by as much
-        of its tail as is short.
-    takes_own
-        Whether a prompt that finds no room for all of its KV loses the last page of what it has
-        brought, as where room is made block by block and nothing else is left to evict.
+        The budget for KV and states, or that of the one pool which an eviction policy orders;
+        None is unbounded.
+    cut
+        What a KV span gives up when it is evicted, one of `CUTS`.
+    orders_kv, orders_states
+        What the pool holds that an eviction policy orders: it is told of nothing else, and names
+        nothing else as victim.
     trace
         All requests, those to come included: shown to clairvoyant policies only.
     """
@@ -46,6 +52,7 @@ class CacheContext:
     grid: Grid
     costs: CostModel
     capacity_bytes: int | None
-    whole_spans: bool = False
-    takes_own: bool = False
+    cut: str = TAIL
+    orders_kv: bool = True
+    orders_states: bool = True
     trace: Trace | None = None

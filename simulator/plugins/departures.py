@@ -84,15 +84,19 @@ class Rest:
         if gone:
             self.checkpoints = [state for state in self.checkpoints if state not in gone]
 
-    def cut(self, end: int, kv_bytes: int) -> Departure:
-        """Let go of the KV beyond token `end`, at `kv_bytes` a token, and of the states there."""
+    def cut(self, end: int, kv_bytes: int, *, with_states: bool) -> Departure:
+        """Let go of the KV beyond token `end`, at `kv_bytes` a token, and of the states there.
+
+        The bytes of the states count if `with_states`.
+        """
         freed_bytes = (self.kv_end - end) * kv_bytes
         self.kv_end = end
         self.size_bytes -= freed_bytes
         states = []
         while self.checkpoints and self.checkpoints[-1].position > end:
             states.append(state := self.checkpoints.pop())
-            freed_bytes += state.size_bytes
+            if with_states:
+                freed_bytes += state.size_bytes
         return Departure(self._span, freed_bytes, tuple(states))
 
 
@@ -101,6 +105,8 @@ def departures_of(
     short_bytes: int,
     end_of: Callable[[Rest, int], int],
     kv_bytes: int,
+    *,
+    with_states: bool = True,
 ) -> Iterator[Departure]:
     """Yield what leaves until `short_bytes` are free.
 
@@ -114,6 +120,8 @@ def departures_of(
         Where the rest of a span is to end, if so many bytes are missing.
     kv_bytes
         Bytes of a token.
+    with_states
+        Whether the states that leave with KV free bytes of the same pool.
     """
     gone: set[Entry] = set()
     rests: dict[Entry, Rest] = {}
@@ -124,7 +132,8 @@ def departures_of(
             rest = rests.get(victim)
             if rest is None:
                 rest = rests[victim] = Rest(victim, gone)
-            departure = rest.cut(end_of(rest, short_bytes), kv_bytes)
+            end = end_of(rest, short_bytes)
+            departure = rest.cut(end, kv_bytes, with_states=with_states)
         else:  # all of it, and there is nothing else to it
             departure = Departure(victim, victim.size_bytes, ())
         yield departure

@@ -26,7 +26,7 @@ class KvSpan:
         "checkpoints",
         "children_resident",
         "children_seen",
-        "done",
+        "done_end",
         "dropped",
         "kv_admitted_end",
         "kv_end",
@@ -56,7 +56,7 @@ class KvSpan:
         self.kv_end = start  # resident if beyond `start`
         self.kv_admitted_end = start  # the deepest token whose KV was ever admitted
         self.size_bytes = 0
-        self.done = False  # the prefill of a request that passes here has ended
+        self.done_end = start  # the deepest token that any request has computed
         self.children_seen = 0
         self.children_resident = 0
         self.pins = 0
@@ -102,9 +102,8 @@ class KvSpan:
         Pins stay here, and the new span has nothing of the eviction policy's yet.
         """
         upper = KvSpan(self.parent, self.start, stop, node, self.request)
-        upper.done = self.done
         upper.children_seen = 1
-        kv_end, admitted = self.kv_end, self.kv_admitted_end
+        kv_end, admitted, done_end = self.kv_end, self.kv_admitted_end, self.done_end
         if kv_end > stop:
             upper.children_resident = 1
         if kv_end > self.start:
@@ -112,9 +111,11 @@ class KvSpan:
             upper.size_bytes = self.size_bytes * (end - self.start) // (kv_end - self.start)
             self.size_bytes -= upper.size_bytes
         upper.kv_admitted_end = stop if admitted > stop else admitted
+        upper.done_end = stop if done_end > stop else done_end
         self.parent, self.start = upper, stop
         self.kv_end = stop if kv_end < stop else kv_end
         self.kv_admitted_end = stop if admitted < stop else admitted
+        self.done_end = stop if done_end < stop else done_end
         if self.checkpoints or self.dropped or self.wanted:
             upper._take_marks_of(self)
         return upper

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,16 @@ class Prefix:
         return points[::-1]
 
 
+class Window(NamedTuple):
+    """The tokens `(start, stop]` of a prompt that are computed next: a chunk, or all of them.
+
+    A state can be captured at any position in it.
+    """
+
+    start: int
+    stop: int
+
+
 @dataclass(slots=True)
 class Overlap:
     """A request whose prefill has ended, and how much of it had been seen before.
@@ -114,7 +124,7 @@ class Overlap:
 class Placer(Protocol):
     """Decides where the states of a prompt are checkpointed.
 
-    `place` is pure: the same prefix and the same observations before it give the same answer.
+    `place` is pure: the same arguments and the same observations before it give the same answer.
     A placer with `implicit = True` holds a state at every position at no cost (an upper bound);
     its `place` is not called. One with `observes = False` has no use for overlaps, and `observe`
     is not called.
@@ -128,8 +138,12 @@ class Placer(Protocol):
         """Get to know the cache, before the first request."""
         ...
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
-        """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
+        """Return wanted positions: ascending, unique, within `(prefix.resume, prefix.end_tokens]`.
+
+        Those within `window` count, so a placer may plan the whole prompt each time it is asked.
+        Where chunks end may depend on the load; a prompt that runs at once is one window.
+        """
         ...
 
     def observe(self, overlap: Overlap) -> None:
@@ -220,6 +234,13 @@ class EvictionPolicy(Protocol):
         Either part may be without bytes. Where only `upper` has any, `lower` has not been evicted:
         `upper` stands in its place. That request passes `upper`, and hits it when it has been
         served.
+        """
+        ...
+
+    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """`lower` has been split: its states up to where `upper` ends lie in that now.
+
+        Called instead of `on_split` where the policy orders states alone, and KV has its own.
         """
         ...
 

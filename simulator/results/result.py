@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cache.residency import Store
 from simulator.results.load import load_of
 from simulator.results.percentiles import percentiles, with_usual
 from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)
+class PoolCounters:
+    """What one pool of one replica counted over the whole run, warm-up included."""
+
+    replica: int
+    pool: str
+    capacity_bytes: int | None
+    checkpoints_evicted: int
+    checkpoint_peak_count: int
+    checkpoint_peak_bytes: int
+    kv_peak_bytes: int
+    kv_evicted_bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counters:
-    """What the cache counted over the whole run, warm-up included."""
+    """The sums of what the pools counted, and the pools themselves.
+
+    A peak is the sum of the peaks of the pools, which they may have reached at different times.
+    """
 
     checkpoints_evicted: int
     checkpoint_peak_count: int
@@ -27,20 +44,23 @@ class Counters:
     peak_bytes: int
     kv_bytes_per_token: int
     extrapolated_requests: int
+    pools: tuple[PoolCounters, ...] = ()
 
     @classmethod
-    def of(cls, store: Store, extrapolated_requests: int) -> Counters:
-        """Read the counters of a store."""
-        pool = store.pool
+    def of(
+        cls, pools: Sequence[PoolCounters], kv_bytes_per_token: int, extrapolated_requests: int
+    ) -> Counters:
+        """Add up the counters of all pools."""
         return cls(
-            checkpoints_evicted=store.evicted_checkpoints,
-            checkpoint_peak_count=pool.checkpoint_peak_count,
-            checkpoint_peak_bytes=pool.checkpoint_peak_bytes,
-            kv_peak_bytes=pool.kv_peak_bytes,
-            kv_evicted_bytes=pool.kv_taken_bytes - pool.kv_bytes,
-            peak_bytes=pool.peak_bytes,
-            kv_bytes_per_token=store.sizes.kv_bytes_per_token,
+            checkpoints_evicted=sum(pool.checkpoints_evicted for pool in pools),
+            checkpoint_peak_count=sum(pool.checkpoint_peak_count for pool in pools),
+            checkpoint_peak_bytes=sum(pool.checkpoint_peak_bytes for pool in pools),
+            kv_peak_bytes=sum(pool.kv_peak_bytes for pool in pools),
+            kv_evicted_bytes=sum(pool.kv_evicted_bytes for pool in pools),
+            peak_bytes=sum(pool.peak_bytes for pool in pools),
+            kv_bytes_per_token=kv_bytes_per_token,
             extrapolated_requests=extrapolated_requests,
+            pools=tuple(pools),
         )
 
 
@@ -61,7 +81,7 @@ class Result:
         How long the simulation took.
     full_seconds
         float64, one a row: its prefill, nothing being saved. None for the instant server, which
-        has no clock and so no load.
+        has no clock and so no load, and for several replicas.
     positions
         int64: where states were stored, in tokens from the start, of all rows one after another;
         `checkpoints_written` tells how many are of each row.
@@ -117,7 +137,7 @@ class Result:
         }
 
     def load(self, warmup_share: float = 0.0) -> dict[str, Any] | None:
-        """Return the figures of `simulator.results.load.Load`; None for the instant server."""
+        """Return the figures of `simulator.results.load.Load`; None where there is no load."""
         if self.full_seconds is None:
             return None
         first = int(len(self.columns["status"]) * warmup_share)

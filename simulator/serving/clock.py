@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 
 from simpy import Environment
-from simpy.events import Event, Timeout
+from simpy.events import Timeout
 
 from simulator.base.errors import MilepostError
 
@@ -15,16 +15,34 @@ class ClockError(MilepostError):
     """A delay that is not finite and non-negative: a bug of a policy, a server or a profile."""
 
 
-def after(env: Environment, delay_seconds: float, callback: Callable[[Event], None]) -> None:
-    """Call `callback` after `delay_seconds`.
+class SimpyClock:
+    """Time as a SimPy environment keeps it.
 
     SimPy accepts `timeout(nan)`, which poisons its clock, so every delay is checked here.
-
-    Raises
-    ------
-    ClockError
-        If the delay is negative or not finite.
     """
-    if not 0 <= delay_seconds < inf:  # false for NaN too
-        raise ClockError(f"a delay of {delay_seconds} s was asked for at {env.now} s")
-    Timeout(env, delay_seconds).callbacks.append(callback)
+
+    def __init__(self) -> None:
+        self._env = Environment()
+        self.peek = self._env.peek
+
+    @property
+    def now(self) -> float:
+        """Seconds since the first arrival."""
+        now: float = self._env.now
+        return now
+
+    def after(self, delay_seconds: float, callback: Callable[[], None]) -> None:
+        """Call back after a delay.
+
+        Raises
+        ------
+        ClockError
+            If the delay is negative or not finite.
+        """
+        if not 0 <= delay_seconds < inf:  # false for NaN too
+            raise ClockError(f"a delay of {delay_seconds} s was asked for at {self.now} s")
+        Timeout(self._env, delay_seconds).callbacks.append(lambda _: callback())
+
+    def run(self, until: float | None) -> None:
+        """Let time pass until nothing is due any more, or up to a time."""
+        self._env.run(until=until)

@@ -19,7 +19,7 @@ from policies.placement.base import BasePlacer
 
 
 class Fails(BasePlacer):
-    def place(self, prefix):
+    def place(self, prefix, window):
         return [prefix.prompt_tokens // self.zero]
 
     zero = 0
@@ -29,7 +29,7 @@ class Refuses(BasePlacer):
     def __init__(self):
         raise ValueError("not today")
 
-    def place(self, prefix):
+    def place(self, prefix, window):
         return []
 
 

@@ -104,7 +104,7 @@ def test_a_class_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "class Middle(BasePlacer):\n"
         "    def __init__(self, at: float, twice: bool = False, name: str = 'm'):\n"
         "        self.at = at\n"
-        "    def place(self, prefix):\n"
+        "    def place(self, prefix, window):\n"
         "        return [int(prefix.prompt_tokens * self.at)]\n"
     )
     (tmp_path / "broken_placer.py").write_text("1 / 0\n")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from simulator.plugins.context import CacheContext
-from simulator.plugins.protocols import Overlap, Prefix
+from simulator.plugins.protocols import Overlap, Prefix, Window
 
 
 class Wanted:
@@ -24,7 +24,7 @@ class Wanted:
     def begin(self, context: CacheContext) -> None:
         self.context = context
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         wanted = {p for p in self.positions if prefix.resume < p <= prefix.prompt_tokens}
         return sorted(wanted | ({prefix.prompt_tokens} if self.end else set()))
 
@@ -41,12 +41,12 @@ class Everywhere(Wanted):
 class AtBranches(Wanted):
     """Wants the known branch points."""
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         return prefix.branch_points()
 
 
 class AtTheEnd(Wanted):
     """Wants the end of the answer."""
 
-    def place(self, prefix: Prefix) -> Sequence[int]:
+    def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
         return [prefix.end_tokens]

@@ -306,7 +306,7 @@ def test_what_cannot_be_run_is_refused():
 @pytest.mark.parametrize("positions", [[5], [2, 5], [-3], [-3, 2], [0, 2]])
 def test_a_placer_that_leaves_the_prompt_is_refused(positions):
     class Beyond(Wanted):
-        def place(self, prefix):
+        def place(self, prefix, window):
             return positions
 
     wrong = next(p for p in positions if not 1 <= p <= 4)

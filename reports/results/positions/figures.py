@@ -59,7 +59,7 @@ class Positions:
         grid = Grid(trace.granularity, alignment)
         stored = stored_states(trace, result, grid, seen, warmup_share)
         found = pattern_of(stored)
-        told = words(name, stored, found, implicit=scenario.placer.implicit)
+        told = words(name, stored, found, implicit=scenario.placer().implicit)
         nearest = nearest_setting(stored, profile, found)
         return cls(stored, by_label(stored, trace.labels), told, nearest)
 

@@ -15,7 +15,7 @@ from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.cache.integrity import IntegrityError
 from simulator.costs.profile import Profile
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 from simulator.simulation import Scenario, simulate
 from simulator.trace.trace import Trace
 from tests.calibration.prototype.conftest import DOCUMENTS, CountingClock, traffic
@@ -38,7 +38,7 @@ class Fickle(Block):
         Fickle.made += 1
         self._last = Fickle.made
 
-    def place(self, prefix: Prefix) -> list[int]:
+    def place(self, prefix: Prefix, window: Window) -> list[int]:
         return [prefix.resume + self._last]
 
 

@@ -18,7 +18,7 @@ from policies.placement.base import BasePlacer
 class Fails(BasePlacer):
     """Divides by zero."""
 
-    def place(self, prefix):
+    def place(self, prefix, window):
         return [prefix.prompt_tokens // 0]
 
 
@@ -28,7 +28,7 @@ class Raises(BasePlacer):
     def __init__(self, error: str) -> None:
         self.error = error
 
-    def place(self, prefix):
+    def place(self, prefix, window):
         errors = {"pipe": BrokenPipeError(), "exit": SystemExit(7), "file": OSError(2, "no")}
         raise errors[self.error]
 
@@ -39,14 +39,14 @@ class Returns(BasePlacer):
     def __init__(self, what: str) -> None:
         self.what = what
 
-    def place(self, prefix):
+    def place(self, prefix, window):
         return None if self.what == "none" else self.what
 
 
 class Observer(Fails):
     """Has a hook that its base class says not to call."""
 
-    def place(self, prefix):
+    def place(self, prefix, window):
         return []
 
     def observe(self, overlap):

@@ -23,7 +23,7 @@ class Middle(BasePlacer):
     Source: none; a test.
     '''
 
-    def place(self, prefix):
+    def place(self, prefix, window):
         middle = prefix.prompt_tokens // 2
         return [middle] if middle > prefix.resume else []
 """

@@ -180,7 +180,7 @@ from policies.placement.last import Last
 
 
 class Moody(Last):
-    def place(self, prefix):
+    def place(self, prefix, window):
         raise RuntimeError("bad\\nmood")
 """
 

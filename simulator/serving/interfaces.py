@@ -1,0 +1,117 @@
+"""What the parts of a replica promise each other: clock, scheduler, executor, router."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+from simulator.cache.interface import Cache
+from simulator.cache.request import Running
+
+
+@dataclass(slots=True)
+class Chunk:
+    """The tokens `(start, stop]` of a request that are computed in one step.
+
+    Behind the prompt come the tokens of the answer, where the trace tells them: to decode one of
+    them is a chunk of one token.
+    """
+
+    running: Running
+    start: int
+    stop: int
+
+
+@dataclass(slots=True)
+class Step:
+    """What runs together: chunks of different requests. One whose last token is in it ends."""
+
+    chunks: list[Chunk]
+
+
+class StepSeconds(NamedTuple):
+    """What a step takes: copying states into place, computing, and copying states out."""
+
+    restore: float
+    prefill: float
+    capture: float
+
+
+class Scheduler(Protocol):
+    """Decides what a replica runs next; it admits and plans what it runs.
+
+    With `timeless = True` steps take no time on the clock: only the order of arrivals counts, and
+    `next_step` is asked until it has nothing left.
+    """
+
+    timeless: ClassVar[bool]
+
+    def arrive(self, request: int, now_seconds: float) -> None:
+        """Take a request that has arrived, or reject it."""
+        ...
+
+    def next_step(self, now_seconds: float) -> Step | None:
+        """Return what runs from now on, None where nothing can; the last step has ended."""
+        ...
+
+    def waiting(self) -> Iterable[int]:
+        """Return the requests that have arrived, and neither run nor were rejected."""
+        ...
+
+
+# Makes the scheduler of a replica: its cache, and what is to be called with a rejected request.
+SchedulerFactory = Callable[[Cache, Callable[[int], None]], Scheduler]
+
+
+class Executor(Protocol):
+    """Does the work of a step, or says what it would take."""
+
+    def seconds(self, step: Step) -> StepSeconds:
+        """Return what a step takes; the states that are captured are planned by now."""
+        ...
+
+
+class ReplicaView(Protocol):
+    """What a router sees of a replica."""
+
+    @property
+    def number(self) -> int:
+        """Its place among the replicas."""
+        ...
+
+    @property
+    def unfinished(self) -> int:
+        """Requests that it has been given and has not finished, running ones included."""
+        ...
+
+
+class Router(Protocol):
+    """Sends each request to a replica."""
+
+    def choose(self, request: int, replicas: Sequence[ReplicaView]) -> int:
+        """Return the number of the replica that serves a request which arrives now."""
+        ...
+
+
+class Clock(Protocol):
+    """Simulated time: it goes on when all that is due has been done."""
+
+    @property
+    def now(self) -> float:
+        """Seconds since the first arrival."""
+        ...
+
+    def peek(self) -> float:
+        """Return when the next callback is due, infinity for none."""
+        ...
+
+    def after(self, delay_seconds: float, callback: Callable[[], None]) -> None:
+        """Call back after a delay; those due at one time in the order in which they were asked for.
+
+        Raises
+        ------
+        ClockError
+            If the delay is negative or not finite.
+        """
+        ...

@@ -1,0 +1,187 @@
+"""One replica: the loop that every scheduler and every executor runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simulator.cache.interface import Cache
+from simulator.cache.request import Running
+from simulator.results.records import FINISHED, REJECTED, UNFINISHED, Records
+from simulator.serving.interfaces import Clock, Executor, SchedulerFactory, Step, StepSeconds
+from simulator.trace.trace import Trace
+
+
+class Replica:
+    """Runs one step after another: schedule, execute, commit, release, record.
+
+    Parameters
+    ----------
+    trace
+        The requests.
+    cache
+        The cache.
+    schedule
+        Makes the scheduler.
+    executor
+        Does the work of a step, or prices it.
+    clock
+        The time.
+    records
+        Where the requests are recorded.
+    number
+        Its place among the replicas.
+    on_finished
+        Called with each request that has finished, if anything is to be.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        cache: Cache,
+        schedule: SchedulerFactory,
+        executor: Executor,
+        clock: Clock,
+        records: Records,
+        number: int = 0,
+        on_finished: Callable[[Running], None] | None = None,
+    ) -> None:
+        self.number = number
+        self.unfinished = 0
+        self.cache = cache
+        self._scheduler = schedule(cache, self._reject)
+        self.timeless = self._scheduler.timeless
+        self._executor = executor
+        self._clock = clock
+        self._records = records
+        self._on_finished = on_finished
+        self._step: Step | None = None
+        self._leaf = trace.leaf.data
+        self._stop = trace.tree.stop.data
+        times = trace.arrival_seconds
+        self._arrival = None if times is None else times.data
+
+    def arrive(self, request: int, arrival_seconds: float) -> None:
+        """Take a request; `wake` when all of this instant have been taken."""
+        self.unfinished += 1
+        self._scheduler.arrive(request, arrival_seconds)
+
+    def wake(self) -> None:
+        """Start a step, if none runs."""
+        if self._step is None:
+            self._run()
+
+    def stop(self) -> None:
+        """Record the requests that have arrived and not finished."""
+        step = self._step
+        if step is not None:
+            for chunk in step.chunks:
+                self._record_unserved(chunk.running.request, UNFINISHED)
+        for request in self._scheduler.waiting():
+            self._record_unserved(request, UNFINISHED)
+
+    def _run(self) -> None:
+        """Start steps until one takes time, or nothing is left to do."""
+        clock, next_step = self._clock, self._scheduler.next_step
+        while (step := next_step(clock.now)) is not None:
+            seconds = self._executor.seconds(step)
+            self._note_times(step, seconds)
+            if self.timeless:
+                self._end(step)
+            else:
+                self._step = step
+                clock.after(sum(seconds), self._end_step)
+                return
+
+    def _end_step(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            self._end(step)
+        self._run()
+
+    def _note_times(self, step: Step, seconds: StepSeconds) -> None:
+        """Note what the requests of a step have waited since their last one, and what it takes."""
+        now = self._clock.now
+        for chunk in step.chunks:
+            running = chunk.running
+            if chunk.start == running.match.resume and self._arrival is not None:
+                running.arrival_seconds = self._arrival[running.request]
+            if not self.timeless:
+                # The clock adds up delays, so it may stand an ulp before the arrival itself.
+                running.wait_seconds += max(0.0, now - _now_of(running))
+            running.restore_seconds += seconds.restore
+            running.prefill_seconds += seconds.prefill
+            running.capture_seconds += seconds.capture
+
+    def _end(self, step: Step) -> None:
+        for chunk in step.chunks:
+            running, stop = chunk.running, chunk.stop
+            self.cache.commit(running, stop, _now_of(running))
+            if stop >= running.end:
+                self.cache.release(running)
+                self._record(running)
+
+    def _record(self, running: Running) -> None:
+        matched, written, row = running.match, running.written, running.request
+        records = self._records
+        self.unfinished -= 1
+        records.request[row] = row
+        records.status[row] = FINISHED
+        records.prompt_tokens[row] = matched.leaf.stop
+        records.saved_tokens[row] = matched.resume
+        records.overlap_tokens[row] = matched.overlap
+        records.kv_tokens[row] = matched.kv_depth
+        (
+            records.lost_never_seen_tokens[row],
+            records.lost_last_token_tokens[row],
+            records.lost_in_flight_tokens[row],
+            records.lost_not_admitted_tokens[row],
+            records.lost_kv_evicted_tokens[row],
+            records.lost_not_checkpointed_tokens[row],
+            records.lost_alignment_tokens[row],
+            records.lost_state_evicted_tokens[row],
+        ) = matched.losses
+        records.checkpoints_written[row] = len(written)
+        self._record_usage(row)
+        records.arrival_seconds[row] = running.arrival_seconds
+        records.wait_seconds[row] = running.wait_seconds
+        records.restore_seconds[row] = running.restore_seconds
+        records.prefill_seconds[row] = running.prefill_seconds
+        records.capture_seconds[row] = running.capture_seconds
+        if written:
+            records.add_positions(row, [state.position for state in written])
+        if self._on_finished is not None:
+            self._on_finished(running)
+
+    def _reject(self, request: int) -> None:
+        self.unfinished -= 1
+        self._record_unserved(request, REJECTED)
+
+    def _record_unserved(self, request: int, status: int) -> None:
+        """Record a request that was rejected or has not finished: all its tokens are lost."""
+        records = self._records
+        tokens = self._stop[self._leaf[request]]
+        records.request[request] = request
+        records.status[request] = status
+        records.prompt_tokens[request] = tokens
+        records.lost_not_served_tokens[request] = tokens
+        self._record_usage(request)
+        if self._arrival is not None:
+            records.arrival_seconds[request] = self._arrival[request]
+
+    def _record_usage(self, row: int) -> None:
+        records = self._records
+        records.replica[row] = self.number
+        (
+            records.checkpoints_resident[row],
+            records.checkpoint_bytes[row],
+            records.kv_bytes[row],
+        ) = self.cache.usage()
+
+
+def _now_of(running: Running) -> float:
+    """Return when the last step of a request ends, as its own times add up."""
+    return (
+        running.arrival_seconds
+        + running.wait_seconds
+        + (running.restore_seconds + running.prefill_seconds + running.capture_seconds)
+    )
