@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from simulator.plugins.protocols import Overlap
 
@@ -41,9 +40,9 @@ def counted(overlap: Overlap, coordinate: str) -> Overlap:
         return overlap
     if coordinate == "end":
         distance = max(0, length - depth)
-        return replace(overlap, depth=1 + distance, prompt_tokens=1 + distance)
+        return overlap.counted_anew(1 + distance, 1 + distance)
     base = last_branch(overlap)
-    return replace(overlap, depth=depth - base, prompt_tokens=length - base)
+    return overlap.counted_anew(depth - base, length - base)
 
 
 class SharpestCoordinate:

@@ -36,6 +36,7 @@ class BaseEviction:
     clairvoyant: ClassVar[bool] = False
     observes: ClassVar[bool] = False
     spares_states: ClassVar[bool] = False
+    hits_paths: ClassVar[bool] = True
     foresees_all: ClassVar[bool] = True
     inserts_first: bool = False
     makes_room: bool = False

@@ -67,7 +67,14 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
         resume, span = checkpoint.position, checkpoint.span
         a4 = dropped if dropped > resume else resume
         alignment = wanted - a4 if wanted > a4 >= grid.floor(wanted) else 0
-    losses = (
+    return Match(
+        leaf,
+        overlap,
+        done_overlap,
+        kv_depth,
+        resume,
+        checkpoint,
+        span,
         length - overlap,
         overlap - a0,
         a0 - a1,
@@ -77,7 +84,6 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
         alignment,
         a4 - resume,
     )
-    return Match(leaf, overlap, done_overlap, kv_depth, resume, checkpoint, span, losses)
 
 
 def _deepest_checkpoint(span: KvSpan, limit: int) -> tuple[Checkpoint, int, int]:

@@ -111,7 +111,6 @@ class PolicyCache:
             self._label[request],
             matched,
             self._end_of(request, leaf),
-            matched.resume,
         )
         self._running[request] = running
         matched.kv_span.pins += 1

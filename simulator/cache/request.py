@@ -1,15 +1,13 @@
-"""A request in the cache: what was matched for it, and what it is granted while it runs."""
+"""A request in the cache: what was matched for it, and what it is granted while it runs.
+
+Plain classes with slots rather than dataclasses: one of each is made for every request.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from simulator.plugins.entries import Checkpoint, KvSpan
 
-Losses = tuple[int, int, int, int, int, int, int, int]
 
-
-@dataclass(slots=True)
 class Match:
     """What the cache holds of a prompt, and why it does not hold more. Everything is in tokens.
 
@@ -28,26 +26,68 @@ class Match:
         The state there; None where it is held implicitly.
     kv_span
         The span that holds the KV at the resume point.
-    losses
-        Lost between the steps of the chain of `simulator.cache.match`, in the order of
-        `records.LOSSES`.
+    never_seen, last_token, in_flight, not_admitted, kv_evicted, not_checkpointed, alignment, \
+    state_evicted
+        Lost between the steps of the chain of `simulator.cache.match`.
     """
 
-    leaf: KvSpan
-    overlap: int
-    done_overlap: int
-    kv_depth: int
-    resume: int
-    checkpoint: Checkpoint | None
-    kv_span: KvSpan
-    losses: Losses
+    __slots__ = (
+        "alignment",
+        "checkpoint",
+        "done_overlap",
+        "in_flight",
+        "kv_depth",
+        "kv_evicted",
+        "kv_span",
+        "last_token",
+        "leaf",
+        "never_seen",
+        "not_admitted",
+        "not_checkpointed",
+        "overlap",
+        "resume",
+        "state_evicted",
+    )
+
+    def __init__(
+        self,
+        leaf: KvSpan,
+        overlap: int,
+        done_overlap: int,
+        kv_depth: int,
+        resume: int,
+        checkpoint: Checkpoint | None,
+        kv_span: KvSpan,
+        never_seen: int,
+        last_token: int,
+        in_flight: int,
+        not_admitted: int,
+        kv_evicted: int,
+        not_checkpointed: int,
+        alignment: int,
+        state_evicted: int,
+    ) -> None:
+        self.leaf = leaf
+        self.overlap = overlap
+        self.done_overlap = done_overlap
+        self.kv_depth = kv_depth
+        self.resume = resume
+        self.checkpoint = checkpoint
+        self.kv_span = kv_span
+        self.never_seen = never_seen
+        self.last_token = last_token
+        self.in_flight = in_flight
+        self.not_admitted = not_admitted
+        self.kv_evicted = kv_evicted
+        self.not_checkpointed = not_checkpointed
+        self.alignment = alignment
+        self.state_evicted = state_evicted
 
 
-@dataclass(slots=True, eq=False)
 class Running:
     """A request that has been admitted: what it uses, what it will leave behind, and its times.
 
-    Parameters
+    Attributes
     ----------
     request, session, label
         As in the trace.
@@ -76,27 +116,41 @@ class Running:
         When it arrived, and what it has spent since, kept by the replica that serves it.
     """
 
-    request: int
-    session: int
-    label: int
-    match: Match
-    end: int
-    computed: int
-    captures: list[int] = field(default_factory=list)
-    floored: list[int] = field(default_factory=list)
-    written: list[Checkpoint] = field(default_factory=list)
-    pinned: KvSpan | None = None
-    pinned_end: int = 0
-    held_tokens: int = 0
-    held_states: int = 0
-    overflows: bool = False
-    arrival_seconds: float = 0.0
-    wait_seconds: float = 0.0
-    restore_seconds: float = 0.0
-    prefill_seconds: float = 0.0
-    capture_seconds: float = 0.0
+    __slots__ = (
+        "arrival_seconds",
+        "capture_seconds",
+        "captures",
+        "computed",
+        "end",
+        "floored",
+        "held_states",
+        "held_tokens",
+        "label",
+        "match",
+        "overflows",
+        "pinned",
+        "pinned_end",
+        "prefill_seconds",
+        "request",
+        "restore_seconds",
+        "session",
+        "wait_seconds",
+        "written",
+    )
 
-    @property
-    def prompt_tokens(self) -> int:
-        """Tokens of the prompt."""
-        return self.match.leaf.stop
+    def __init__(self, request: int, session: int, label: int, match: Match, end: int) -> None:
+        self.request = request
+        self.session = session
+        self.label = label
+        self.match = match
+        self.end = end
+        self.computed = match.resume
+        self.captures: list[int] = []
+        self.floored: list[int] = []
+        self.written: list[Checkpoint] = []
+        self.pinned: KvSpan | None = None
+        self.pinned_end = 0
+        self.held_tokens = self.held_states = 0
+        self.overflows = False
+        self.arrival_seconds = self.wait_seconds = 0.0
+        self.restore_seconds = self.prefill_seconds = self.capture_seconds = 0.0

@@ -39,6 +39,7 @@ class Residency:
         # KV without bytes (a purely recurrent model) frees nothing, so it is never offered.
         self._evicts_kv = layout.kv.evicts and layout.kv_bytes_per_token > 0
         self._evicts_states = layout.states.evicts
+        self._hits_paths = layout.kv.order.hits_paths
 
     # --- use --------------------------------------------------------------------------------
 
@@ -67,9 +68,13 @@ class Residency:
             on_insert, on_hit = order.on_insert, order.on_hit
             for span in reversed(fresh):
                 on_insert(span)
-            while path.stop:
-                on_hit(path)
-                path = path.parent
+            if not self._hits_paths:
+                if path.stop:
+                    on_hit(path)
+            else:
+                while path.stop:
+                    on_hit(path)
+                    path = path.parent
         if self._evicts_states:
             order = self._states.order
             if used is not None and used.position:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from simulator.plugins.entries import Checkpoint, KvSpan
+from simulator.plugins.entries import NO_CHECKPOINTS, Checkpoint, KvSpan
 from simulator.trace.prefix_tree import ROOT, PrefixTree
 
 
@@ -101,7 +101,7 @@ class KvTree:
         Otherwise they stay until the cycle collector has searched through all of them.
         """
         for span in self:
-            span.checkpoints = ()
+            span.checkpoints = NO_CHECKPOINTS
 
     def __iter__(self) -> Iterator[KvSpan]:
         """Yield the spans that exist, below the root, as they were made."""

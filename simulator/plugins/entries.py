@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from operator import attrgetter
-from typing import Any
-
-_position = attrgetter("position")
+from typing import Any, Final
 
 
 class KvSpan:
@@ -60,10 +57,10 @@ class KvSpan:
         self.children_seen = 0
         self.children_resident = 0
         self.pins = 0
-        # Ascending; most spans never hold any, so an empty one is the shared empty tuple.
-        self.checkpoints: list[Checkpoint] | tuple[()] = ()  # resident
-        self.dropped: list[int] | tuple[()] = ()  # positions of those that were evicted
-        self.wanted: list[int] | tuple[()] = ()  # positions wanted, before they were floored
+        # Ascending. Most spans never hold any: the empty lists are shared, and never changed.
+        self.checkpoints: list[Checkpoint] = NO_CHECKPOINTS  # resident
+        self.dropped: list[int] = NO_POSITIONS  # of those that were evicted
+        self.wanted: list[int] = NO_POSITIONS  # before they were floored
         self.rank: Any = 0
         self.queued: int = 0
         self.policy_data: Any = None
@@ -91,9 +88,11 @@ class KvSpan:
     def deepest_checkpoint(self, limit: int) -> Checkpoint | None:
         """Return the deepest resident checkpoint of this span at or before token `limit`."""
         checkpoints = self.checkpoints
-        if not checkpoints or checkpoints[-1].position <= limit:
-            return checkpoints[-1] if checkpoints else None
-        index = bisect_right(checkpoints, limit, key=_position)
+        if not checkpoints:
+            return None
+        if checkpoints[-1].position <= limit:
+            return checkpoints[-1]
+        index = _count_upto(checkpoints, limit)
         return checkpoints[index - 1] if index else None
 
     def cut(self, stop: int, node: int) -> KvSpan:
@@ -125,8 +124,9 @@ class KvSpan:
         stop = self.stop
         checkpoints = lower.checkpoints
         if checkpoints:
-            index = bisect_right(checkpoints, stop, key=_position)
-            self.checkpoints, lower.checkpoints = checkpoints[:index], checkpoints[index:]
+            index = _count_upto(checkpoints, stop)
+            self.checkpoints = checkpoints[:index] or NO_CHECKPOINTS
+            lower.checkpoints = checkpoints[index:] or NO_CHECKPOINTS
             for checkpoint in self.checkpoints:
                 checkpoint.span = self
         self.dropped, lower.dropped = _divided(lower.dropped, stop)
@@ -134,21 +134,21 @@ class KvSpan:
 
     def add(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` is resident here."""
-        if self.checkpoints:
-            insort(self.checkpoints, checkpoint, key=_position)
+        checkpoints = self.checkpoints
+        if checkpoints:
+            checkpoints.insert(_count_upto(checkpoints, checkpoint.position), checkpoint)
         else:
             self.checkpoints = [checkpoint]
 
     def remove(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` was resident here, and is no more."""
-        if len(self.checkpoints) <= 1:
-            self.checkpoints = ()
-        elif self.checkpoints[-1] is checkpoint:
-            self.checkpoints.pop()
+        checkpoints = self.checkpoints
+        if len(checkpoints) <= 1:
+            self.checkpoints = NO_CHECKPOINTS
+        elif checkpoints[-1] is checkpoint:
+            checkpoints.pop()
         else:  # there may be thousands: never a search from one end to the other
-            del self.checkpoints[
-                bisect_right(self.checkpoints, checkpoint.position, key=_position) - 1
-            ]
+            del checkpoints[_count_upto(checkpoints, checkpoint.position) - 1]
         self.dropped = with_position(self.dropped, checkpoint.position)
 
 
@@ -196,10 +196,23 @@ class Checkpoint:
 
 
 Entry = KvSpan | Checkpoint
-_Positions = list[int] | tuple[()]
+NO_CHECKPOINTS: Final[list[Checkpoint]] = []
+NO_POSITIONS: Final[list[int]] = []
 
 
-def deepest_position(positions: _Positions, limit: int) -> int:
+def _count_upto(checkpoints: list[Checkpoint], limit: int) -> int:
+    """Return how many of the ascending `checkpoints` lie at or before token `limit`."""
+    low, high = 0, len(checkpoints)
+    while low < high:  # written out: a key function for `bisect` costs several times as much
+        middle = (low + high) // 2
+        if checkpoints[middle].position <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def deepest_position(positions: list[int], limit: int) -> int:
     """Return the last of ascending `positions` that is at most `limit`, or 0."""
     if not positions:
         return 0
@@ -209,15 +222,15 @@ def deepest_position(positions: _Positions, limit: int) -> int:
     return positions[index - 1] if index else 0
 
 
-def _divided(positions: _Positions, stop: int) -> tuple[_Positions, _Positions]:
+def _divided(positions: list[int], stop: int) -> tuple[list[int], list[int]]:
     """Return the ascending `positions` up to `stop`, and those beyond."""
     if not positions:
-        return (), ()
+        return NO_POSITIONS, NO_POSITIONS
     index = bisect_right(positions, stop)
-    return positions[:index], positions[index:]
+    return positions[:index] or NO_POSITIONS, positions[index:] or NO_POSITIONS
 
 
-def with_position(positions: _Positions, position: int) -> list[int]:
+def with_position(positions: list[int], position: int) -> list[int]:
     """Return ascending `positions` with `position` among them; a list is changed in place."""
     if not positions:
         return [position]

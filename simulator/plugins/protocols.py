@@ -1,4 +1,4 @@
-"""The plug-ins' contracts, and what a plug-in is told.
+"""The plug-ins' contracts.
 
 A policy sees only what the past has shown; one that looks ahead sets `clairvoyant = True`, and
 reports mark it so.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,109 +16,19 @@ from numpy.typing import NDArray
 from simulator.plugins.context import CacheContext
 from simulator.plugins.departures import Departures
 from simulator.plugins.entries import Entry, KvSpan
+from simulator.plugins.prefix import Overlap, Prefix, Window
 
-
-@dataclass(slots=True)
-class Prefix:
-    """What is known of a prompt when its prefill starts. All positions are tokens from the start.
-
-    Parameters
-    ----------
-    prompt_tokens
-        Length of the prompt.
-    resume
-        The resume point: states can only be written behind it.
-    overlap
-        Tokens shared with the best match among prompts whose prefill has ended.
-    step
-        The coarser of the trace's granularity and the model's alignment: positions are floored
-        to both after the placer has answered, so closer ones may fall together.
-    session, label
-        Numbers of the session and of the label, -1 where unknown.
-    span
-        The span with which the prompt ends; `branch_points` reads the tree from it.
-    end_tokens
-        Where prompt and answer end, if the trace tells what was generated: states can be
-        written in decode too, up to there. Otherwise the length of the prompt; 0 means that.
-    request
-        The number of the request in the trace, -1 where there is none.
-    """
-
-    prompt_tokens: int
-    resume: int
-    overlap: int
-    step: int
-    session: int
-    label: int
-    span: KvSpan
-    end_tokens: int = 0
-    request: int = -1
-
-    def branch_points(self) -> list[int]:
-        """Return the positions in `(resume, prompt_tokens)` where prompts were seen to diverge.
-
-        Ascending. A position counts once a second prompt has taken another way there; that of
-        this prompt counts.
-        """
-        points: list[int] = []
-        span = self.span.parent
-        while span.stop > self.resume:
-            if span.children_seen > 1:
-                points.append(span.stop)
-            span = span.parent
-        return points[::-1]
-
-
-class Window(NamedTuple):
-    """The tokens `(start, stop]` of a prompt that are computed next: a chunk, or all of them.
-
-    A state can be captured at any position in it.
-    """
-
-    start: int
-    stop: int
-
-
-@dataclass(slots=True)
-class Overlap:
-    """A request whose prefill has ended, and how much of it had been seen before.
-
-    Parameters
-    ----------
-    depth
-        Tokens shared with the best match seen before; 0 is a miss.
-    prompt_tokens
-        Length of the prompt that was matched.
-    session, label
-        Numbers of the session and of the label, -1 where unknown.
-    span
-        The span with which the prompt ends, None where there is no tree: what lies beyond `depth`
-        on its path was new with this request.
-    kv_depth, resume
-        What the cache still held of the overlap when the prefill started: tokens whose KV was
-        resident, -1 where unknown, and the resume point.
-    written
-        Checkpoints that the request has stored.
-    request
-        The number of the request in the trace, -1 where there is none.
-    now_seconds
-        When its prefill has ended, since the first arrival.
-    end
-        The span with which prompt and answer end, where the trace tells what was generated;
-        otherwise `span`, or None.
-    """
-
-    depth: int
-    prompt_tokens: int
-    session: int = -1
-    label: int = -1
-    span: KvSpan | None = None
-    kv_depth: int = -1
-    resume: int = 0
-    written: int = 0
-    request: int = -1
-    now_seconds: float = 0.0
-    end: KvSpan | None = None
+__all__ = [
+    "AdmissionPolicy",
+    "EvictionPolicy",
+    "Expiring",
+    "Law",
+    "Overlap",
+    "OverlapEstimator",
+    "Placer",
+    "Prefix",
+    "Window",
+]
 
 
 class Placer(Protocol):
@@ -195,6 +105,9 @@ class EvictionPolicy(Protocol):
     that are `evictable`, or None, and leaves the order as it was. One with `observes = True` is
     told of each request before any of its entries enters or is used.
 
+    A request that uses a path uses all of its spans. One with `hits_paths = True` is told of each
+    of them, from the deepest upwards; otherwise of the deepest that was resident before, alone.
+
     One that is not clairvoyant is never shown where prompts still to come will diverge: spans are
     split when that is seen (`on_split`). Of a span that it names as victim, one with
     `spares_states = True` means only what lies behind the last state, if anything does.
@@ -203,6 +116,7 @@ class EvictionPolicy(Protocol):
     clairvoyant: ClassVar[bool]
     observes: ClassVar[bool]
     spares_states: ClassVar[bool]
+    hits_paths: ClassVar[bool]
 
     def begin(self, context: CacheContext) -> None:
         """Get to know the cache, before the first request."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 from simulator.cache.interface import Cache
 from simulator.cache.request import Running
 
 
-@dataclass(slots=True)
 class Chunk:
     """The tokens `(start, stop]` of a request that are computed in one step.
 
@@ -18,16 +16,21 @@ class Chunk:
     them is a chunk of one token.
     """
 
-    running: Running
-    start: int
-    stop: int
+    __slots__ = ("running", "start", "stop")
+
+    def __init__(self, running: Running, start: int, stop: int) -> None:
+        self.running = running
+        self.start = start
+        self.stop = stop
 
 
-@dataclass(slots=True)
 class Step:
     """What runs together: chunks of different requests. One whose last token is in it ends."""
 
-    chunks: list[Chunk]
+    __slots__ = ("chunks",)
+
+    def __init__(self, chunks: list[Chunk]) -> None:
+        self.chunks = chunks
 
 
 class StepSeconds(NamedTuple):

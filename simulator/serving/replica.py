@@ -130,16 +130,14 @@ class Replica:
         records.saved_tokens[row] = matched.resume
         records.overlap_tokens[row] = matched.overlap
         records.kv_tokens[row] = matched.kv_depth
-        (
-            records.lost_never_seen_tokens[row],
-            records.lost_last_token_tokens[row],
-            records.lost_in_flight_tokens[row],
-            records.lost_not_admitted_tokens[row],
-            records.lost_kv_evicted_tokens[row],
-            records.lost_not_checkpointed_tokens[row],
-            records.lost_alignment_tokens[row],
-            records.lost_state_evicted_tokens[row],
-        ) = matched.losses
+        records.lost_never_seen_tokens[row] = matched.never_seen
+        records.lost_last_token_tokens[row] = matched.last_token
+        records.lost_in_flight_tokens[row] = matched.in_flight
+        records.lost_not_admitted_tokens[row] = matched.not_admitted
+        records.lost_kv_evicted_tokens[row] = matched.kv_evicted
+        records.lost_not_checkpointed_tokens[row] = matched.not_checkpointed
+        records.lost_alignment_tokens[row] = matched.alignment
+        records.lost_state_evicted_tokens[row] = matched.state_evicted
         records.checkpoints_written[row] = len(written)
         self._record_usage(row)
         records.arrival_seconds[row] = running.arrival_seconds

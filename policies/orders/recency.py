@@ -1,0 +1,134 @@
+"""Entries by last use, where a use of a path is told of its deepest span alone."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from heapq import heappop, heappush, merge
+from typing import Final
+
+from policies.orders.heaps import in_order
+from policies.orders.outlook import Outlook
+from simulator.plugins.entries import Entry, KvSpan
+
+_OUT: Final = 0  # where an entry stands, in `queued`
+_IN_ORDER: Final = 1
+_REVIVED: Final = 2
+
+Place = tuple[int, int, Entry]  # last use, an order among equal ones, the entry
+
+
+class Recency:
+    """The hooks of an eviction policy that lets go of what was not used for the longest time.
+
+    A span is used whenever one below it is, and cannot go before that has gone. So its last use is
+    not kept up while something lies below: it learns of it when that leaves. Hence a use costs
+    the same however long its path is.
+
+    The `rank` of an entry is its last use as far as it is known, and `queued` says where it stands:
+    in `_order`, which is ascending; in `_revived`, a heap for what was blocked when it came to the
+    head, and can be evicted now; or in neither.
+    """
+
+    def __init__(self) -> None:
+        self._order: OrderedDict[Entry, None] = OrderedDict()
+        self._revived: list[Place] = []
+        self._clock = 0
+
+    def on_insert(self, entry: Entry) -> None:
+        """Make a new entry the most recent."""
+        self._clock += 1
+        entry.rank = self._clock
+        self._order[entry] = None
+        entry.queued = _IN_ORDER
+
+    def on_hit(self, entry: Entry) -> None:
+        """Make it the most recent."""
+        self._clock += 1
+        entry.rank = self._clock
+        if entry.queued == _IN_ORDER:
+            self._order.move_to_end(entry)
+        else:
+            self._order[entry] = None
+            entry.queued = _IN_ORDER
+
+    def on_evict(self, entry: Entry) -> None:
+        """Take out an entry that has left; the span above it was used as late as it was."""
+        self._take_out(entry)
+        if isinstance(entry, KvSpan):
+            above = entry.parent
+            if above.rank < entry.rank:
+                self._take_out(above)
+                above.rank = entry.rank
+
+    def on_evictable(self, entry: Entry) -> None:
+        """Give an entry that was taken out its place again, now that it can be evicted."""
+        if entry.queued == _OUT:
+            self._clock += 1
+            entry.queued = _REVIVED
+            heappush(self._revived, (entry.rank, self._clock, entry))
+
+    def victim(self) -> Entry | None:
+        """Return the evictable entry whose last use is longest ago, None if there is none."""
+        first = self._first_in_order()
+        revived = self._revived
+        while revived:
+            rank, _, entry = revived[0]
+            if entry.queued == _REVIVED and entry.rank == rank:
+                if entry.evictable:
+                    return entry if first is None or rank < first.rank else first
+                entry.queued = _OUT
+            heappop(revived)
+        return first
+
+    def victims(self) -> Iterator[Entry]:
+        """Yield what would go, one after another, and change nothing."""
+        outlook = Outlook()
+        freed: list[Place] = []  # by what went before
+        last_use: dict[Entry, int] = {}  # of spans, as they would have learned of it
+        standing = self._places()
+        place = next(standing, None)
+        while place is not None or freed:
+            if place is not None and (not freed or place[0] < freed[0][0]):
+                entry, rank = place[2], place[0]
+                place = next(standing, None)
+            else:
+                rank, _, entry = heappop(freed)
+            if not outlook.evictable(entry) or last_use.get(entry, rank) > rank:
+                continue
+            yield entry
+            above = outlook.let_go(entry)
+            if isinstance(entry, KvSpan):
+                parent = entry.parent
+                last_use[parent] = max(last_use.get(parent, parent.rank), rank)
+            if above is not None:
+                heappush(freed, (last_use.get(above, above.rank), len(last_use), above))
+
+    def _places(self) -> Iterator[Place]:
+        order = ((entry.rank, 0, entry) for entry in self._order)
+        revived = (
+            place
+            for place in in_order(self._revived)
+            if place[2].queued == _REVIVED and place[2].rank == place[0]
+        )
+        return merge(order, revived, key=_rank_of)
+
+    def _first_in_order(self) -> Entry | None:
+        """Return the first evictable entry of the order, and take those before it out."""
+        order = self._order
+        while order:
+            entry = next(iter(order))
+            if entry.evictable:
+                return entry
+            del order[entry]
+            entry.queued = _OUT
+        return None
+
+    def _take_out(self, entry: Entry) -> None:
+        if entry.queued == _IN_ORDER:
+            del self._order[entry]
+        entry.queued = _OUT
+
+
+def _rank_of(place: Place) -> int:
+    return place[0]
