@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from heapq import heappop, heappush, merge
-from typing import Final
 
 from policies.orders.heaps import in_order
 from policies.orders.outlook import Outlook
 from simulator.plugins.entries import Entry, KvSpan
-
-_OUT: Final = 0  # where an entry stands, in `queued`
-_IN_ORDER: Final = 1
-_REVIVED: Final = 2
 
 Place = tuple[int, int, Entry]  # last use, an order among equal ones, the entry
 
@@ -25,9 +20,9 @@ class Recency:
     not kept up while something lies below: it learns of it when that leaves. Hence a use costs
     the same however long its path is.
 
-    The `rank` of an entry is its last use as far as it is known, and `queued` says where it stands:
-    in `_order`, which is ascending; in `_revived`, a heap for what was blocked when it came to the
-    head, and can be evicted now; or in neither.
+    The `rank` of an entry is its last use as far as it is known. It stands in `_order`, which is
+    ascending; or in `_revived`, a heap for what was blocked when it came to the head and can be
+    evicted now, which is what `queued` says; or in neither.
     """
 
     def __init__(self) -> None:
@@ -37,47 +32,50 @@ class Recency:
 
     def on_insert(self, entry: Entry) -> None:
         """Make a new entry the most recent."""
-        self._clock += 1
-        entry.rank = self._clock
+        self._clock = entry.rank = self._clock + 1
         self._order[entry] = None
-        entry.queued = _IN_ORDER
 
     def on_hit(self, entry: Entry) -> None:
         """Make it the most recent."""
-        self._clock += 1
-        entry.rank = self._clock
-        if entry.queued == _IN_ORDER:
-            self._order.move_to_end(entry)
+        self._clock = entry.rank = self._clock + 1
+        order = self._order
+        if entry in order:
+            order.move_to_end(entry)
         else:
-            self._order[entry] = None
-            entry.queued = _IN_ORDER
+            order[entry] = None
+            entry.queued = 0
 
     def on_evict(self, entry: Entry) -> None:
         """Take out an entry that has left; the span above it was used as late as it was."""
-        self._take_out(entry)
+        if entry in self._order:
+            del self._order[entry]
+        else:
+            entry.queued = 0
         if isinstance(entry, KvSpan):
-            above = entry.parent
-            if above.rank < entry.rank:
+            above, rank = entry.parent, entry.rank
+            if above.rank < rank:
                 self._take_out(above)
-                above.rank = entry.rank
+                above.rank = rank
 
     def on_evictable(self, entry: Entry) -> None:
         """Give an entry that was taken out its place again, now that it can be evicted."""
-        if entry.queued == _OUT:
+        if not entry.queued and entry not in self._order:
             self._clock += 1
-            entry.queued = _REVIVED
+            entry.queued = 1
             heappush(self._revived, (entry.rank, self._clock, entry))
 
     def victim(self) -> Entry | None:
         """Return the evictable entry whose last use is longest ago, None if there is none."""
-        first = self._first_in_order()
+        first = next(iter(self._order), None)
+        if first is not None and not first.evictable:
+            first = self._first_in_order()
         revived = self._revived
         while revived:
             rank, _, entry = revived[0]
-            if entry.queued == _REVIVED and entry.rank == rank:
+            if entry.queued and entry.rank == rank:
                 if entry.evictable:
                     return entry if first is None or rank < first.rank else first
-                entry.queued = _OUT
+                entry.queued = 0
             heappop(revived)
         return first
 
@@ -109,7 +107,7 @@ class Recency:
         revived = (
             place
             for place in in_order(self._revived)
-            if place[2].queued == _REVIVED and place[2].rank == place[0]
+            if place[2].queued and place[2].rank == place[0]
         )
         return merge(order, revived, key=_rank_of)
 
@@ -121,13 +119,13 @@ class Recency:
             if entry.evictable:
                 return entry
             del order[entry]
-            entry.queued = _OUT
         return None
 
     def _take_out(self, entry: Entry) -> None:
-        if entry.queued == _IN_ORDER:
+        if entry in self._order:
             del self._order[entry]
-        entry.queued = _OUT
+        else:
+            entry.queued = 0
 
 
 def _rank_of(place: Place) -> int:

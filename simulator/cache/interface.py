@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from simulator.cache.pool import Pool
 from simulator.cache.request import Running
 from simulator.plugins.departures import Rest
 from simulator.plugins.entries import KvSpan
 
-
-class Usage(NamedTuple):
-    """What a cache has stored: states, their bytes, and the bytes of KV."""
-
-    checkpoints: int
-    checkpoint_bytes: int
-    kv_bytes: int
+Usage = tuple[int, int, int]  # what is stored: states, their bytes, and the bytes of KV
 
 
 class Cache(Protocol):
@@ -51,7 +45,7 @@ class Cache(Protocol):
         ...
 
     def usage(self) -> Usage:
-        """Return what is stored now."""
+        """Return what is stored now: states, their bytes, and the bytes of KV."""
         ...
 
     def check(self) -> None:

@@ -125,16 +125,46 @@ class PolicyCache:
         return running
 
     def plan(self, running: Running, upto: int) -> None:
-        """Ask the placer where states are captured in the chunk that ends with token `upto`."""
+        """Ask the placer where states are captured in the chunk that ends with token `upto`.
+
+        What it wants is floored to where exact states exist and prompts can part.
+        """
         if self._implicit:
             return
-        self._place(running, upto)
+        matched, start, end = running.match, running.computed, running.end
+        prefix = Prefix(
+            matched.leaf.stop,
+            matched.resume,
+            matched.done_overlap,
+            self._step,
+            running.session,
+            running.label,
+            matched.leaf,
+            end,
+            running.request,
+        )
+        wanted = self._placer.place(prefix, Window(start, upto))
+        try:
+            outside = len(wanted) > 0 and (wanted[-1] > end or wanted[0] < 1)
+        except TypeError:
+            raise self._no_positions(wanted) from None
+        if outside:
+            wrong = wanted[-1] if wanted[-1] > end else wanted[0]
+            name = type(self._placer).__name__
+            raise UsageError(f"placer {name} wants position {wrong} in a prompt of {end} tokens")
+        granularity, alignment, deepest = self.grid.granularity, self.grid.alignment, start
+        for position in wanted:
+            if position > upto:
+                break
+            on_grid = position - position % granularity  # `Grid.floor`, without a call
+            on_grid -= on_grid % alignment
+            if on_grid > deepest:
+                running.captures.append(on_grid)
+                deepest = on_grid
+            if on_grid != position and position > start:
+                running.floored.append(position)
         if self._counts_running:
-            for number, _ in enumerate(running.captures):
-                if not self.residency.hold(0, 1):
-                    del running.captures[number:]
-                    return
-                running.held_states += 1
+            self._hold_captures(running)
 
     def commit(self, running: Running, upto: int, now_seconds: float) -> None:
         """Store what `running` has computed up to token `upto`: it is visible from now on.
@@ -142,7 +172,9 @@ class PolicyCache:
         The policies learn of a request with its first commit, the placer with its last.
         """
         last = upto >= running.end
-        span = self._span_at(running, upto)
+        span = running.match.leaf
+        if upto != span.stop:
+            span = self._span_at(running, upto)
         _mark_done(span, upto)
         first = running.computed == running.match.resume
         if first:
@@ -151,12 +183,14 @@ class PolicyCache:
         if self._counts_running:
             self._give_back_chunk(running, upto)
         deepest = self._store(running, span, upto, first=first)
-        for position in running.floored:
-            holder = _span_holding(span, position)
-            holder.wanted = with_position(holder.wanted, position)
+        if running.floored:
+            for position in running.floored:
+                holder = _span_holding(span, position)
+                holder.wanted = with_position(holder.wanted, position)
+            running.floored = []
+        if running.captures:
+            running.captures = []
         running.computed = upto
-        running.captures = []
-        running.floored = []
         if not last:
             self._pin(running, deepest, min(deepest.kv_end, upto))
         elif self._placer.observes:
@@ -178,8 +212,9 @@ class PolicyCache:
             self.residency.unpin(checkpoint.span, checkpoint)
 
     def usage(self) -> Usage:
-        """Return what is stored now."""
-        return Usage(self._states.checkpoints, self._states.checkpoint_bytes, self._kv.kv_bytes)
+        """Return what is stored now: states, their bytes, and the bytes of KV."""
+        states = self._states
+        return states.checkpoints, states.checkpoint_bytes, self._kv.kv_bytes
 
     def check(self) -> None:
         """Recount everything from scratch.
@@ -224,6 +259,14 @@ class PolicyCache:
         running.held_tokens, running.held_states = tokens, 1
         return True
 
+    def _hold_captures(self, running: Running) -> None:
+        """Hold the states that a chunk captures; those for which there is no room are not."""
+        for number in range(len(running.captures)):
+            if not self.residency.hold(0, 1):
+                del running.captures[number:]
+                return
+            running.held_states += 1
+
     def _give_back_chunk(self, running: Running, upto: int) -> None:
         """Give back what is held of the tokens up to `upto`, and of captured states."""
         tokens = running.held_tokens - (running.end - upto)
@@ -249,48 +292,12 @@ class PolicyCache:
 
     def _span_at(self, running: Running, upto: int) -> KvSpan:
         """Return the span of the request's path in which token `upto` lies."""
-        leaf = running.match.leaf
-        if upto > leaf.stop and self._after is not None:
-            return _span_holding(self.tree.at(self._after[running.request], running.request), upto)
-        return leaf if upto == leaf.stop else _span_holding(leaf, upto)
+        span = running.match.leaf
+        if upto > span.stop and self._after is not None:
+            span = self.tree.at(self._after[running.request], running.request)
+        return _span_holding(span, upto)
 
     # --- the placer ---------------------------------------------------------------------------
-
-    def _place(self, running: Running, upto: int) -> None:
-        """Ask the placer, and floor what it wants."""
-        matched, end = running.match, running.end
-        window = Window(running.computed, upto)
-        prefix = Prefix(
-            matched.leaf.stop,
-            matched.resume,
-            matched.done_overlap,
-            self._step,
-            running.session,
-            running.label,
-            matched.leaf,
-            end,
-            running.request,
-        )
-        wanted = self._placer.place(prefix, window)
-        try:
-            outside = len(wanted) > 0 and (wanted[-1] > end or wanted[0] < 1)
-        except TypeError:
-            raise self._no_positions(wanted) from None
-        if outside:
-            wrong = wanted[-1] if wanted[-1] > end else wanted[0]
-            name = type(self._placer).__name__
-            raise UsageError(f"placer {name} wants position {wrong} in a prompt of {end} tokens")
-        grid, captures, floored = self.grid, running.captures, running.floored
-        start = deepest = running.computed
-        for position in wanted:
-            if position > upto:
-                break
-            on_grid = grid.floor(position)
-            if on_grid > deepest:
-                captures.append(on_grid)
-                deepest = on_grid
-            if on_grid != position and position > start:
-                floored.append(position)
 
     def _no_positions(self, wanted: object) -> UsageError:
         return UsageError(
@@ -319,7 +326,8 @@ class PolicyCache:
         tokens = upto - before
         if residency.make_room_for(tokens if tokens > 0 else 0, len(captures)):
             residency.fill(span, missing, upto)
-            self._add_checkpoints(running, end)
+            if captures:
+                running.written += residency.fill_checkpoints(end, captures)
             fresh = missing
         else:
             fresh = self._store_what_fits(running, span, missing, upto)
@@ -344,18 +352,6 @@ class PolicyCache:
         span.pins -= own
         self.residency.shorten(span, before)
         span.pins += own
-
-    def _add_checkpoints(self, running: Running, span: KvSpan) -> None:
-        """Store the captured states; the KV of the path is there, and room."""
-        new = []
-        for position in reversed(running.captures):
-            while span.start >= position:
-                span = span.parent
-            checkpoint = self.residency.add_checkpoint(span, position)
-            if checkpoint is not None:
-                new.append(checkpoint)
-        new.reverse()
-        running.written += new
 
     def _store_what_fits(
         self, running: Running, span: KvSpan, missing: list[KvSpan], upto: int

@@ -101,23 +101,23 @@ class Pool:
         self.free_bytes += size_bytes
         self.kv_bytes -= size_bytes
 
-    def take_checkpoint(self, size_bytes: int) -> None:
-        """Count a checkpoint that has entered."""
+    def take_checkpoints(self, count: int, size_bytes: int) -> None:
+        """Count checkpoints that have entered; `size_bytes` is that of all."""
         self.free_bytes -= size_bytes
         self.checkpoint_bytes += size_bytes
-        self.checkpoints += 1
-        self.checkpoints_taken += 1
+        self.checkpoints += count
+        self.checkpoints_taken += count
         if self.checkpoints > self.checkpoint_peak_count:
             self.checkpoint_peak_count = self.checkpoints
             self.checkpoint_peak_bytes = self.checkpoint_bytes
         if self.free_bytes < self._least_free_bytes:
             self._least_free_bytes = self.free_bytes
 
-    def give_checkpoint(self, size_bytes: int) -> None:
-        """Count a checkpoint that has left."""
+    def give_checkpoints(self, count: int, size_bytes: int) -> None:
+        """Count checkpoints that have left; `size_bytes` is that of all."""
         self.free_bytes += size_bytes
         self.checkpoint_bytes -= size_bytes
-        self.checkpoints -= 1
+        self.checkpoints -= count
 
     def hold(self, size_bytes: int) -> None:
         """Count what a running request holds and has not stored; negative: what it gives back."""

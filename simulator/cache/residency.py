@@ -33,6 +33,7 @@ class Residency:
         self.layout = layout
         self._kv, self._states = layout.kv, layout.states
         self._shared = layout.kv is layout.states
+        self._end_of_rest = layout.end_of_rest
         self._admission = admission
         self._asks = not admission.always
         self._kv_bytes, self._state_bytes = layout.kv_bytes_per_token, layout.state_bytes
@@ -181,14 +182,32 @@ class Residency:
         if size_bytes > pool.free_bytes and not self._make_whole_room(pool, size_bytes):
             return None
         span.add(checkpoint)
-        pool.take_checkpoint(size_bytes)
+        pool.take_checkpoints(1, size_bytes)
         return checkpoint
+
+    def fill_checkpoints(self, span: KvSpan, positions: list[int]) -> list[Checkpoint]:
+        """Store states on the path up from `span`, where KV and room are and no state.
+
+        `positions` are ascending, and so are the states that are returned.
+        """
+        size_bytes = self._state_bytes
+        checkpoints = []
+        for position in reversed(positions):
+            while span.start >= position:
+                span = span.parent
+            checkpoint = Checkpoint(span, position, size_bytes)
+            span.add(checkpoint)
+            checkpoints.append(checkpoint)
+        checkpoints.reverse()
+        self._states.take_checkpoints(len(checkpoints), len(checkpoints) * size_bytes)
+        return checkpoints
 
     def foresee(self, pool: Pool, short_bytes: int) -> Iterator[Departure]:
         """Return what would be let go of for room in a pool, worked out as it is looked at."""
         victims = pool.order.victims()
-        end_of, kv_bytes = self.layout.end_of_rest, self._kv_bytes
-        return departures_of(victims, short_bytes, end_of, kv_bytes, with_states=self._shared)
+        return departures_of(
+            victims, short_bytes, self._end_of_rest, self._kv_bytes, with_states=self._shared
+        )
 
     def _grow(self, span: KvSpan, end: int) -> int:
         """Make the KV of `span` resident up to `end`; return by how many tokens it has grown."""
@@ -256,7 +275,7 @@ class Residency:
                     raise self._gone(pool)
                 self._drop(victim)
             elif isinstance(victim, KvSpan) and pool is self._kv:
-                end = self.layout.end_of_rest(victim, size_bytes - pool.free_bytes)
+                end = self._end_of_rest(victim, size_bytes - pool.free_bytes)
                 if end >= victim.kv_end:
                     raise self._gone(pool)
                 self._cut(victim, end)
@@ -267,7 +286,7 @@ class Residency:
     def _drop(self, checkpoint: Checkpoint) -> None:
         checkpoint.resident = False
         checkpoint.span.remove(checkpoint)
-        self._states.give_checkpoint(checkpoint.size_bytes)
+        self._states.give_checkpoints(1, checkpoint.size_bytes)
         if self._evicts_states:
             self._states.order.on_evict(checkpoint)
 
@@ -277,8 +296,10 @@ class Residency:
         span.kv_end = end
         span.size_bytes -= freed_bytes
         self._kv.give_kv(freed_bytes)
-        while span.checkpoints and span.checkpoints[-1].position > end:
-            self._drop(span.checkpoints[-1])
+        checkpoints = span.checkpoints
+        while checkpoints and checkpoints[-1].position > end:
+            self._drop(checkpoints[-1])
+            checkpoints = span.checkpoints
         if end == span.start:
             order = self._kv.order
             order.on_evict(span)

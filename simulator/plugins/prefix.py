@@ -5,8 +5,6 @@ Plain classes with slots rather than dataclasses: one of each is made for every 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from simulator.plugins.entries import KvSpan
 
 
@@ -84,14 +82,17 @@ class Prefix:
         return points[::-1]
 
 
-class Window(NamedTuple):
+class Window:
     """The tokens `(start, stop]` of a prompt that are computed next: a chunk, or all of them.
 
     A state can be captured at any position in it.
     """
 
-    start: int
-    stop: int
+    __slots__ = ("start", "stop")
+
+    def __init__(self, start: int, stop: int) -> None:
+        self.start = start
+        self.stop = stop
 
 
 class Overlap:

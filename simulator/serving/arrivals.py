@@ -43,17 +43,19 @@ class Arrivals:
             delay = self._times[self._next] - self._clock.now
             self._clock.after(max(0.0, delay), self._arrive)
 
-    def _arrive(self) -> None:
+    def _arrive(self, _: object) -> None:
         clock, times, replicas = self._clock, self._times, self._replicas
         if clock.peek() <= clock.now:  # a step ends now too, and goes first
             clock.after(0.0, self._arrive)
             return
-        now, several = times[self._next], len(replicas) > 1
-        while self._next < len(times) and times[self._next] == now:
-            request = self._next
-            self._next += 1
-            number = self._router.choose(request, replicas) if several else 0
-            replicas[number].arrive(request, now)
+        first = last = self._next
+        now = times[first]
+        while last < len(times) and times[last] == now:
+            last += 1
+        self._next = last
+        for request in range(first, last):
+            chosen = self._router.choose(request, replicas) if len(replicas) > 1 else 0
+            replicas[chosen].arrive(request, now)
         for replica in replicas:
             replica.wake()
         self._wait()

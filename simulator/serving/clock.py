@@ -15,23 +15,13 @@ class ClockError(MilepostError):
     """A delay that is not finite and non-negative: a bug of a policy, a server or a profile."""
 
 
-class SimpyClock:
-    """Time as a SimPy environment keeps it.
+class SimpyClock(Environment):
+    """Time as SimPy keeps it.
 
     SimPy accepts `timeout(nan)`, which poisons its clock, so every delay is checked here.
     """
 
-    def __init__(self) -> None:
-        self._env = Environment()
-        self.peek = self._env.peek
-
-    @property
-    def now(self) -> float:
-        """Seconds since the first arrival."""
-        now: float = self._env.now
-        return now
-
-    def after(self, delay_seconds: float, callback: Callable[[], None]) -> None:
+    def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
         """Call back after a delay.
 
         Raises
@@ -41,8 +31,4 @@ class SimpyClock:
         """
         if not 0 <= delay_seconds < inf:  # false for NaN too
             raise ClockError(f"a delay of {delay_seconds} s was asked for at {self.now} s")
-        Timeout(self._env, delay_seconds).callbacks.append(lambda _: callback())
-
-    def run(self, until: float | None) -> None:
-        """Let time pass until nothing is due any more, or up to a time."""
-        self._env.run(until=until)
+        Timeout(self, delay_seconds).callbacks.append(callback)

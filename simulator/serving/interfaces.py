@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 from simulator.cache.interface import Cache
 from simulator.cache.request import Running
@@ -33,12 +33,8 @@ class Step:
         self.chunks = chunks
 
 
-class StepSeconds(NamedTuple):
-    """What a step takes: copying states into place, computing, and copying states out."""
-
-    restore: float
-    prefill: float
-    capture: float
+# What a step takes: copying states into place, computing, and copying states out.
+StepSeconds = tuple[float, float, float]
 
 
 class Scheduler(Protocol):
@@ -71,7 +67,7 @@ class Executor(Protocol):
     """Does the work of a step, or says what it would take."""
 
     def seconds(self, step: Step) -> StepSeconds:
-        """Return what a step takes; the states that are captured are planned by now."""
+        """Return the seconds of restore, prefill and capture; captures are planned by now."""
         ...
 
 
@@ -109,8 +105,10 @@ class Clock(Protocol):
         """Return when the next callback is due, infinity for none."""
         ...
 
-    def after(self, delay_seconds: float, callback: Callable[[], None]) -> None:
-        """Call back after a delay; those due at one time in the order in which they were asked for.
+    def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
+        """Call back after a delay, with whatever the clock keeps of it.
+
+        Those that are due at one time come in the order in which they were asked for.
 
         Raises
         ------

@@ -41,4 +41,4 @@ class PricedExecutor:
             prefill += costs.prefill_seconds(start, stop)
             if positions:
                 capture += costs.capture_seconds(start, stop, positions)
-        return StepSeconds(restore, prefill, capture)
+        return restore, prefill, capture

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from simulator.cache.interface import Cache
 from simulator.cache.request import Running
 from simulator.results.records import FINISHED, REJECTED, UNFINISHED, Records
-from simulator.serving.interfaces import Clock, Executor, SchedulerFactory, Step, StepSeconds
+from simulator.serving.interfaces import (
+    Chunk,
+    Clock,
+    Executor,
+    SchedulerFactory,
+    Step,
+    StepSeconds,
+)
 from simulator.trace.trace import Trace
 
 
@@ -81,36 +88,38 @@ class Replica:
 
     def _run(self) -> None:
         """Start steps until one takes time, or nothing is left to do."""
-        clock, next_step = self._clock, self._scheduler.next_step
-        while (step := next_step(clock.now)) is not None:
+        clock, next_step, timeless = self._clock, self._scheduler.next_step, self.timeless
+        now = clock.now
+        while (step := next_step(now)) is not None:
             seconds = self._executor.seconds(step)
-            self._note_times(step, seconds)
-            if self.timeless:
-                self._end(step)
-            else:
+            for chunk in step.chunks:
+                self._note_times(chunk, seconds, now)
+            if not timeless:
                 self._step = step
                 clock.after(sum(seconds), self._end_step)
                 return
+            self._end(step)
 
-    def _end_step(self) -> None:
+    def _end_step(self, _: object) -> None:
         step, self._step = self._step, None
         if step is not None:
             self._end(step)
         self._run()
 
-    def _note_times(self, step: Step, seconds: StepSeconds) -> None:
-        """Note what the requests of a step have waited since their last one, and what it takes."""
-        now = self._clock.now
-        for chunk in step.chunks:
-            running = chunk.running
-            if chunk.start == running.match.resume and self._arrival is not None:
-                running.arrival_seconds = self._arrival[running.request]
-            if not self.timeless:
-                # The clock adds up delays, so it may stand an ulp before the arrival itself.
-                running.wait_seconds += max(0.0, now - _now_of(running))
-            running.restore_seconds += seconds.restore
-            running.prefill_seconds += seconds.prefill
-            running.capture_seconds += seconds.capture
+    def _note_times(self, chunk: Chunk, seconds: StepSeconds, now: float) -> None:
+        """Note what a request has waited since its last step, and what this one takes."""
+        running = chunk.running
+        if chunk.start == running.match.resume and self._arrival is not None:
+            running.arrival_seconds = self._arrival[running.request]
+        if not self.timeless:
+            # The clock adds up delays, so it may stand an ulp before the arrival itself.
+            waited = now - _now_of(running)
+            if waited > 0.0:
+                running.wait_seconds += waited
+        restore, prefill, capture = seconds
+        running.restore_seconds += restore
+        running.prefill_seconds += prefill
+        running.capture_seconds += capture
 
     def _end(self, step: Step) -> None:
         for chunk in step.chunks:
@@ -169,11 +178,10 @@ class Replica:
     def _record_usage(self, row: int) -> None:
         records = self._records
         records.replica[row] = self.number
-        (
-            records.checkpoints_resident[row],
-            records.checkpoint_bytes[row],
-            records.kv_bytes[row],
-        ) = self.cache.usage()
+        checkpoints, checkpoint_bytes, kv_bytes = self.cache.usage()
+        records.checkpoints_resident[row] = checkpoints
+        records.checkpoint_bytes[row] = checkpoint_bytes
+        records.kv_bytes[row] = kv_bytes
 
 
 def _now_of(running: Running) -> float:
