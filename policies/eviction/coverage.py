@@ -20,7 +20,7 @@ class Coverage(PrefixEviction):
     length. The last state leaves with the KV behind the state above it, which frees more bytes.
     So an old path first loses the states that its others nearly replace, and is shortened from
     its end where that is cheaper. States above the lowest fork of the path are left alone: other
-    paths need them. Without KV the states leave by last use.
+    paths need them. Without KV the states leave by last use, and so does KV in a pool of its own.
 
     Source: none; the measure is the staircase under a uniform law of overlap depths, of which
     half the weight goes on beyond the end.
@@ -72,7 +72,8 @@ class Coverage(PrefixEviction):
         best: Entry = leaf
         least = float("inf")
         below = 0
-        for checkpoint, above in _own_states(leaf, outlook):
+        alone = self.context is not None and not self.context.orders_states
+        for checkpoint, above in () if alone else _own_states(leaf, outlook):
             position = checkpoint.position
             if below:
                 loss = (position - above) * (below - position) / max(checkpoint.size_bytes, 1)

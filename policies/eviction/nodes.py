@@ -25,7 +25,8 @@ class NodeEviction(PrefixEviction):
     at most one child. One without a child leaves with its KV, from the end, with what lies behind
     the state first; of one with a child only the state leaves, and its KV counts for the child
     from then on. KV of a span without any state saves nothing, and goes before all nodes, by last
-    use: for a model without states this is LRU. Where KV has no bytes all states are candidates.
+    use: for a model without states, or in a pool of KV alone, this is LRU. Where KV has no bytes,
+    or in a pool of states alone, all states are candidates.
 
     A subclass says what a node is worth (`worth`, which may change only with the state above it),
     how its last use counts (`recency`), and the weights of both.
@@ -38,6 +39,7 @@ class NodeEviction(PrefixEviction):
     def __init__(self) -> None:
         super().__init__()
         self._state_bytes = self._kv_bytes = 1
+        self._orders_kv = self._orders_states = True
         self._now = self._age = 0  # requests; nodes so far
         self.asked = False  # room had to be made
         self._candidates = Candidates(self.recency)
@@ -56,10 +58,12 @@ class NodeEviction(PrefixEviction):
         """
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the sizes."""
+        """Learn the sizes, and what the pool holds."""
         super().begin(context)
         self._state_bytes = context.sizes.state_bytes
-        self._kv_bytes = context.sizes.kv_bytes_per_token
+        self._kv_bytes = context.sizes.kv_bytes_per_token if context.orders_kv else 0
+        self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
+        self._stateless.all_kv = not context.orders_states
 
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
@@ -74,7 +78,8 @@ class NodeEviction(PrefixEviction):
             if above:
                 self._note_children(above[-1], entry.parent.children_resident)
             return
-        entry.span.policy_data = None  # it is not without a state any more
+        if self._orders_kv:
+            entry.span.policy_data = None  # it is not without a state any more
         self._age += 1
         entry.policy_data = Node(entry, self._now, self._age)
         for changed in self._lineage.add(entry):
@@ -109,11 +114,17 @@ class NodeEviction(PrefixEviction):
         self._candidates.close(node)
         for changed in self._lineage.remove(entry):
             self._price(changed)
-        self._stateless.offer(entry.span)
+        if self._orders_kv:
+            self._stateless.offer(entry.span)
+
+    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Know which state lies next above which."""
+        self._lineage.split(upper, lower)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the age of the whole."""
-        self._lineage.split(upper, lower)
+        if self._orders_states:
+            self._lineage.split(upper, lower)
         upper.rank = lower.rank
         for span in (upper, lower):
             span.policy_data = None
@@ -131,7 +142,8 @@ class NodeEviction(PrefixEviction):
         candidates = self._candidates
         while node := candidates.least(self._now, self.recency_weight, self.worth_weight):
             if node.entry.evictable:
-                return node.entry.span if takes_kv(node.entry) else node.entry
+                takes = self._orders_kv and takes_kv(node.entry)
+                return node.entry.span if takes else node.entry
             candidates.set_aside(node)  # in use
         return None
 
@@ -148,17 +160,24 @@ class NodeEviction(PrefixEviction):
         stateless = self._stateless.view(outlook)
         weights = self._now, self.recency_weight, self.worth_weight
         states = Merged(candidates.by_score(*weights))
-        while (entry := stateless.head() or _next_of(states, outlook)) is not None:
+        while (entry := stateless.head() or self._next_of(states, outlook)) is not None:
             yield entry
             freed = outlook.let_go(entry)
             span = entry.span if isinstance(entry, Checkpoint) else freed
-            if span is not None and not outlook.states_of(span):
+            if self._orders_kv and span is not None and not outlook.states_of(span):
                 stateless.on_evictable(span)
             above = outlook.states_of(entry.parent)[-1:] if isinstance(entry, KvSpan) else ()
-            for state in above:  # with a child less it may be a candidate
+            for state in above if self._orders_states else ():  # it may be a candidate now
                 node = state.policy_data
                 if node is not None and node.place < 0 and _has_one_child(state, outlook):
                     states.put((candidates.score_of(node, *weights), node.age, node))
+
+    def _next_of(self, states: Merged, outlook: Outlook) -> Entry | None:
+        """Take the least state that could go, and return it, or the span that goes with it."""
+        while (node := states.take()) is not None:
+            if outlook.evictable(node.entry):
+                return outlook.with_kv(node.entry) if self._orders_kv else node.entry
+        return None
 
     def _price(self, checkpoint: Checkpoint) -> None:
         start = self._lineage.above[checkpoint]
@@ -173,16 +192,8 @@ class NodeEviction(PrefixEviction):
     def _note_children(self, last: Checkpoint, children: int) -> None:
         """Let the last state of a span be a candidate, unless it has more than one child."""
         node = last.policy_data
-        if last.position == last.span.stop and node is not None:
+        if self._orders_states and last.position == last.span.stop and node is not None:
             (self._candidates.open if children <= 1 else self._candidates.close)(node)
-
-
-def _next_of(states: Merged, outlook: Outlook) -> Entry | None:
-    """Take the least state that could go, and return it, or rather the span that goes with it."""
-    while (node := states.take()) is not None:
-        if outlook.evictable(node.entry):
-            return outlook.with_kv(node.entry)
-    return None
 
 
 def _has_one_child(state: Checkpoint, outlook: Outlook) -> bool:

@@ -29,7 +29,8 @@ class Value(PrefixEviction):
     how long ago and how often it was used, and by whether it is the last of its path: what ends
     there is likely to be continued, what was continued is less so. The bytes are its own, and
     those of the KV that can leave with it where it is the last of its path; KV alone saves
-    nothing. So states and KV have one price, the same for which a placer would buy them.
+    nothing. So states and KV have one price, the same for which a placer would buy them. In a
+    pool of KV alone, that goes by last use; in one of states alone, their own bytes count.
 
     Entries of like worth (within a factor of `step`), use and kind are kept by age, and both ends
     of these groups are compared: where memory is scarce, what has just come may be worth less
@@ -59,14 +60,16 @@ class Value(PrefixEviction):
         self._lineage = Lineage()
         self._bare = BareKv()
         self._kv_bytes = 1
-        self._whole_spans = False
+        self._orders_kv = self._orders_states = self._cuts_to_state = True
         self._prefill_seconds: Callable[[int, int], float] = _tokens_of
 
     def begin(self, context: CacheContext) -> None:
         """Get to know sizes and costs."""
         super().begin(context)
         self._kv_bytes = context.sizes.kv_bytes_per_token
-        self._whole_spans = context.cut == SPAN
+        self._orders_kv, self._orders_states = context.orders_kv, context.orders_states
+        self._bare.all_kv = not context.orders_states
+        self._cuts_to_state = context.orders_states and context.cut != SPAN
         self._prefill_seconds = context.costs.prefill_seconds
 
     def observe(self, overlap: Overlap) -> None:
@@ -128,13 +131,18 @@ class Value(PrefixEviction):
         for changed in self._lineage.remove(entry):
             self._note(changed)
         span = entry.span
-        if span.size_bytes:
+        if span.size_bytes and self._orders_kv:
             self._bare.offer(span)
             self._note_last(span)
 
+    def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
+        """Know which state lies next above which."""
+        self._lineage.split(upper, lower)
+
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give both parts the age of the whole."""
-        self._lineage.split(upper, lower)
+        if self._orders_states:
+            self._lineage.split(upper, lower)
         if upper.size_bytes:
             self._bare.split(upper, lower)
             self._note_last(upper)  # other KV goes with it now
@@ -145,16 +153,15 @@ class Value(PrefixEviction):
         spans = self._bare.spans
         while spans:
             span = next(iter(spans.values()))
-            if not span.pins and not span.children_resident:
-                states = span.checkpoints
-                if not states or states[-1].position < span.kv_end:
-                    return span
+            blocked = span.pins or span.children_resident
+            if not blocked and self._bare.is_bare(span, span.checkpoints):
+                return span
             del spans[span.policy_data]  # in use, or shortened to its last state
             span.policy_data = None
         if self._waiting:
             self._settle()
         least = self._groups.least(self._now)
-        return least.span if least is not None and takes_kv(least) else least
+        return least.span if least is not None and self._takes_kv(least) else least
 
     def victims(self) -> Iterator[Entry]:
         """Yield what would go, by the worths as they are.
@@ -168,11 +175,11 @@ class Value(PrefixEviction):
             span = bare.take()
             if span is not None:
                 yield span
-                if outlook.states_of(span) and not self._whole_spans:
+                if self._cuts_to_state and outlook.states_of(span):
                     continue  # only what lies behind the last one has gone
                 bare.offer(outlook.let_go(span))
             elif (state := next(states, None)) is not None:
-                entry = outlook.with_kv(state)
+                entry = outlook.with_kv(state) if self._orders_kv else state
                 yield entry
                 bare.offer(outlook.let_go(entry))
             else:
@@ -187,7 +194,7 @@ class Value(PrefixEviction):
 
     def _note_last(self, span: KvSpan) -> None:
         """Weigh the last state of a span anew, since other KV goes with it."""
-        if span.checkpoints:
+        if self._orders_states and span.checkpoints:
             self._note(span.checkpoints[-1])
 
     def _settle(self) -> None:
@@ -209,11 +216,14 @@ class Value(PrefixEviction):
             if life.entry.policy_data is life and not life.entry.pins:
                 yield life, self._steps(life.entry)
 
+    def _takes_kv(self, state: Checkpoint) -> bool:
+        return self._orders_kv and takes_kv(state)
+
     def _steps(self, entry: Checkpoint) -> int:
         """Return the seconds per byte of a state, as a power of the step."""
         above, position = self._lineage.above[entry], entry.position
         span, size_bytes = entry.span, entry.size_bytes
-        if takes_kv(entry):
+        if self._takes_kv(entry):
             start = above if above > span.start else span.start
             size_bytes += (position - start) * self._kv_bytes
         seconds = self._prefill_seconds(above, position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from policies.orders.outlook import Outlook
-from simulator.plugins.entries import KvSpan
+from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 class BareKv:
@@ -13,13 +13,15 @@ class BareKv:
 
     One that comes to be used, or is shortened to its last state, keeps its place until it is the
     first. `policy_data` of a span is its place, if it has one. `spans` are public for the hot loop
-    of the policy: by place, ascending.
+    of the policy: by place, ascending. With `all_kv` states do not matter: they are ordered
+    elsewhere.
     """
 
-    __slots__ = ("_place", "spans")
+    __slots__ = ("_place", "all_kv", "spans")
 
     def __init__(self) -> None:
         self._place = 0
+        self.all_kv = False
         self.spans: OrderedDict[int, KvSpan] = OrderedDict()
 
     def offer(self, span: KvSpan) -> None:
@@ -27,17 +29,16 @@ class BareKv:
         before = span.policy_data
         if before:
             del self.spans[before]
-        states = span.checkpoints
-        if (
-            span.size_bytes
-            and not span.children_resident
-            and (not states or states[-1].position < span.kv_end)
-        ):
+        if span.size_bytes and not span.children_resident and self.is_bare(span, span.checkpoints):
             self._place = place = self._place + 1
             self.spans[place] = span
             span.policy_data = place
         else:
             span.policy_data = None
+
+    def is_bare(self, span: KvSpan, states: list[Checkpoint]) -> bool:
+        """Say whether a span ends in KV behind the last of `states`, which are its own."""
+        return not states or self.all_kv or states[-1].position < span.kv_end
 
     def split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Give `upper` the place of `lower` if all KV lies above now."""
@@ -58,9 +59,10 @@ class BareView:
         Says what could go.
     """
 
-    __slots__ = ("_coming", "_freed", "_outlook")
+    __slots__ = ("_bare", "_coming", "_freed", "_outlook")
 
     def __init__(self, bare: BareKv, outlook: Outlook) -> None:
+        self._bare = bare
         self._coming = iter(bare.spans.values())
         self._freed: dict[KvSpan, None] = {}  # what came to lie bare since
         self._outlook = outlook
@@ -83,5 +85,4 @@ class BareView:
     def _is_bare(self, span: KvSpan) -> bool:
         if not span.size_bytes or not self._outlook.evictable(span):
             return False
-        states = self._outlook.states_of(span)
-        return not states or states[-1].position < span.kv_end
+        return self._bare.is_bare(span, self._outlook.states_of(span))

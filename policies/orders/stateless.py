@@ -13,20 +13,24 @@ from simulator.plugins.entries import Entry, KvSpan
 class Stateless:
     """Finds the span that was used least recently among those without states.
 
+    With `all_kv` states do not matter: they are ordered elsewhere.
+
     The `rank` of a span is its last use; `policy_data` is the time at which it was given its place,
     None where it has none.
     """
 
-    __slots__ = ("_clock", "_limit", "places")
+    __slots__ = ("_clock", "_limit", "all_kv", "places")
 
     def __init__(self) -> None:
+        self.all_kv = False
         self._clock = 0
         self._limit = 64
         self.places: list[Place] = []  # a heap, outdated ones among them
 
     def offer(self, span: KvSpan) -> None:
         """Give a span a place, if it holds KV but no state, and nothing lies below."""
-        if span.size_bytes and not span.children_resident and not span.checkpoints:
+        states = span.checkpoints and not self.all_kv
+        if span.size_bytes and not span.children_resident and not states:
             self._clock = clock = self._clock + 1
             span.policy_data = clock
             heappush(self.places, (span.rank, clock, span))

@@ -84,7 +84,7 @@ class PagedLayout:
         self._page_tokens = sizes.page_tokens
         self._whole = cut == SPAN
         self._shared = kv is states
-        self._spares_states = kv.order.spares_states
+        self._spares_states = kv is states and kv.order.spares_states
 
     def end_of_rest(self, span: KvSpan | Rest, short_bytes: int) -> int:
         """Return where the KV of a victim is to end: `short_bytes` are free then, or all goes."""
