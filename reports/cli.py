@@ -120,7 +120,7 @@ def exit_code(action: Callable[[], Any]) -> int:
     except SystemExit as ended:  # of the flags that install or show completion
         code = _own_fault(ended) or (USAGE if ended.code else 0)
     except MilepostError as error:
-        say(f"error: {_told(error)}")
+        say(f"error: {_message(error)}")
         code = error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
@@ -150,7 +150,7 @@ def _invoke(arguments: list[str]) -> None:
             command.invoke(context)
 
 
-def _told(error: MilepostError) -> str:
+def _message(error: MilepostError) -> str:
     """Return what an error says; a setting that no study told of is a flag of that name."""
     if isinstance(error, SettingError) and "." not in error.name:
         return f"--{error.name.replace('_', '-')}: {error.problem}"

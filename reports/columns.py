@@ -101,7 +101,7 @@ CELLS: Mapping[str, str] = {
     "block_arrival_seconds": "arrival of the first request",
     "block_kv_bytes": "KV in the cache after the last request, in bytes",
     "block_checkpoint_bytes": "states in the cache after the last request, in bytes",
-    **{f"block_{name}": told for name, told in LOST.items()},
+    **{f"block_{name}": text for name, text in LOST.items()},
     "positions_at_end": "states that were stored at the end of the prompt, as floored",
     "positions_at_branch": "of the others, those where prompts had been seen to diverge or to end",
     "positions_in_answer": "states that lie behind the prompt, in its answer",
@@ -182,13 +182,13 @@ def cell_column(name: str) -> str | None:
 
 def page() -> str:
     """Return `docs/columns.md`."""
-    flat = {name: told for name, told in CELLS.items() if not name.startswith(LISTS)}
-    blocks = {name: told for name, told in CELLS.items() if name.startswith("block_")}
+    flat = {name: text for name, text in CELLS.items() if not name.startswith(LISTS)}
+    blocks = {name: text for name, text in CELLS.items() if name.startswith("block_")}
     return PAGE.format(
         records=_table(RECORDS),
         cells=_table({**flat, GRID_KEY: BY_GRID}),
         blocks=_table(blocks),
-        bins=_table({name: told for name, told in CELLS.items() if name.startswith("bins_")}),
+        bins=_table({name: text for name, text in CELLS.items() if name.startswith("bins_")}),
         replication=_table(series("Replication")),
         course=_table(series("Course")),
         distance=_table(series("Distance")),
@@ -209,13 +209,13 @@ def _parameters(docstring: str) -> Iterator[tuple[str, str]]:
     """Yield names and meaning of what stands under "Parameters" in a docstring."""
     _, _, listed = docstring.partition("----------\n")
     for names, meaning in re.findall(r"^    (\S.*)\n((?:        .*\n?)+)", listed, re.MULTILINE):
-        told = " ".join(meaning.split()).rstrip(".")
-        yield names, told[:1].lower() + told[1:]
+        text = " ".join(meaning.split()).rstrip(".")
+        yield names, text[:1].lower() + text[1:]
 
 
 def _table(columns: Mapping[str, str]) -> str:
     names = (", ".join(f"`{each}`" for each in name.split(", ")) for name in columns)
-    rows = (f"| {name} | {told} |" for name, told in zip(names, columns.values(), strict=True))
+    rows = (f"| {name} | {text} |" for name, text in zip(names, columns.values(), strict=True))
     return "\n".join(["| column | what it is |", "| --- | --- |", *rows])
 
 

@@ -39,7 +39,7 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
-def told_minutes(*minutes: float) -> str:
+def minutes_text(*minutes: float) -> str:
     """Return "under a minute", "about 3.2 min" or "about 0.4 to 12 min" of an estimate."""
     if max(minutes) < 1:
         return "under a minute"
@@ -51,13 +51,13 @@ def print_table(
 ) -> None:
     """Print a table to stdout; the cells are text, never markup."""
     console = stdout()
-    told = [[printable(cell, limit=MOST_CHARACTERS) for cell in row] for row in rows]
-    if sum(width + 2 for width in least_widths(head, told)) <= console.width or len(head) < 3:
-        console.print(_table(head, told, title, console.width))
+    texts = [[printable(cell, limit=MOST_CHARACTERS) for cell in row] for row in rows]
+    if sum(width + 2 for width in least_widths(head, texts)) <= console.width or len(head) < 3:
+        console.print(_table(head, texts, title, console.width))
         return
     if title:
         console.print(title)
-    for first, *others in told:  # each row a list of its own: the columns stand below each other
+    for first, *others in texts:  # each row a list of its own: the columns stand below each other
         console.print(f" {first}", overflow="fold")
         pairs = [pair for pair in zip(head[1:], others, strict=True) if pair[1]]
         console.print(
@@ -115,9 +115,9 @@ def stdout() -> Console:
     """
     from rich.console import Console
 
-    told = os.environ.get("COLUMNS", "")
-    if told.isascii() and told.isdecimal() and int(told):
-        width = int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdecimal() and int(columns):
+        width = int(columns)
     elif sys.stdout.isatty():
         width = shutil.get_terminal_size((PIPE_COLUMNS, LINES)).columns
     else:

@@ -65,9 +65,9 @@ def read_document(
     plain = read_json(path, what, LARGEST_FILE_BYTES, constant=float)  # NaN is refused below
     if not isinstance(plain, dict):
         raise DataError(str(path), f"damaged: expected {what} in JSON, an object")
-    found = plain.get("schema_version", schema_version if unversioned else None)
-    if isinstance(found, bool) or found != schema_version:
-        problem = f"expected {schema_version}, found {printable(repr(found))}"
+    version = plain.get("schema_version", schema_version if unversioned else None)
+    if isinstance(version, bool) or version != schema_version:
+        problem = f"expected {schema_version}, found {printable(repr(version))}"
         raise DataError(str(path), problem, field="schema_version")
     refuse_odd(plain, str(path))
     return checked(plain, kind, str(path), dec_hook), plain

@@ -72,8 +72,8 @@ def _read(path: Path, parquet: bool) -> DataFrame:
         head = pl.read_csv(path, infer_schema=False, has_header=False, n_rows=1).row(0)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         kind = "Parquet" if parquet else "CSV"
-        told = printable(str(error).partition("\n")[0], 120)
-        raise DataError(str(path), f"cannot be read as {kind}: {told}") from None
+        problem = printable(str(error).partition("\n")[0], 120)
+        raise DataError(str(path), f"cannot be read as {kind}: {problem}") from None
     for name in _USED:
         if head.count(name) > 1:
             raise DataError(str(path), "expected one column of this name", line=1, field=name)
@@ -82,8 +82,8 @@ def _read(path: Path, parquet: bool) -> DataFrame:
 
 def _column(path: Path, table: DataFrame, name: str) -> Series:
     if name not in table.columns:
-        found = ", ".join(table.columns[:8]) or "none"
-        raise DataError(str(path), f"expected columns obj_id and size, found {printable(found)}")
+        shown = ", ".join(table.columns[:8]) or "none"
+        raise DataError(str(path), f"expected columns obj_id and size, found {printable(shown)}")
     column = table[name]
     if column.dtype.is_nested():
         problem = f"expected a column of single values, found {printable(str(column.dtype), 60)}"

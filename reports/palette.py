@@ -85,8 +85,8 @@ FATES = {
 
 def looks(policies: Sequence[str]) -> list[Look]:
     """Return the look of each of some policies with parameters, such as `block:size=64`."""
-    found = assigned({policy: policy for policy in policies})
-    return [found[policy] for policy in policies]
+    by_policy = assigned({policy: policy for policy in policies})
+    return [by_policy[policy] for policy in policies]
 
 
 def assigned(subjects: Mapping[str, str]) -> dict[str, Look]:

@@ -61,10 +61,10 @@ class Traffic:
 class Figure:
     """One paired difference in one piece: as a sweep or as `milepost compare` tells it."""
 
-    told_by: str
+    command: str
     pair: str
     metric: str
-    found: Estimate
+    difference: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def replay(trace: Trace, placer: str, eviction: str, capacity_gib: float) -> Res
 def row_of(trace: Trace, result: Result) -> Row:
     """Return the cell of a sweep that a replay is."""
     memory = memory_requests(Requests.of(trace, result, WARMUP))
-    told = {"replication": 0, "seed": 0, "memory_requests": memory}
-    return told | flat_metrics(result, WARMUP) | blocks(result, WARMUP)
+    replayed = {"replication": 0, "seed": 0, "memory_requests": memory}
+    return replayed | flat_metrics(result, WARMUP) | blocks(result, WARMUP)
 
 
 def columns_of(trace: Trace, result: Result) -> dict[str, Any]:
@@ -177,31 +177,31 @@ def figures_of(trace: Trace, traffic: Traffic) -> list[Figure]:
     rows = [row_of(trace, result) for result in results]
     columns = [columns_of(trace, result) for result in results]
     measures = [MEASURES[name] for name in MEASURE_NAMES]
-    found = []
+    figures = []
     for ours, theirs in PAIRS:
         pair = f"{' · '.join(POLICIES[ours])} less {' · '.join(POLICIES[theirs])}"
         for metric in METRICS:
             estimate = difference([rows[ours]], [rows[theirs]], metric, deterministic=True)
             assert estimate is not None
-            found.append(Figure("sweep", pair, metric, estimate))
+            figures.append(Figure("sweep", pair, metric, estimate))
         for each in paired_figures(columns[theirs], columns[ours], UNITS, measures):
             assert each.difference is not None
-            found.append(Figure("compare", pair, each.measure.name, each.difference))
-    return found
+            figures.append(Figure("compare", pair, each.measure.name, each.difference))
+    return figures
 
 
-def coverage(found: Sequence[Estimate]) -> Covered:
+def coverage(estimates: Sequence[Estimate]) -> Covered:
     """Return how often the intervals of disjoint pieces hold the mean of all."""
-    truth = float(np.mean([each.value for each in found]))
-    known = [(each.low, each.high) for each in found]
+    truth = float(np.mean([each.value for each in estimates]))
+    known = [(each.low, each.high) for each in estimates]
     held = [low <= truth <= high for low, high in known if low is not None and high is not None]
-    return Covered(len(held), len(found), sum(held))
+    return Covered(len(held), len(estimates), sum(held))
 
 
 def by_figure(pieces: Sequence[Sequence[Figure]]) -> dict[tuple[str, str, str], Covered]:
     """Return the coverage of each figure over all pieces."""
     return {
-        (one.told_by, one.pair, one.metric): coverage([piece[at].found for piece in pieces])
+        (one.command, one.pair, one.metric): coverage([piece[at].difference for piece in pieces])
         for at, one in enumerate(pieces[0])
     }
 
@@ -230,12 +230,12 @@ def _print_rows(traffic: Traffic, pieces: int, seed: int, jobs: int) -> None:
     starts = range(0, traffic.requests * pieces, traffic.requests)
     tasks = ((piece_of(trace, at, at + traffic.requests), traffic) for at in starts)
     with Pool(jobs) as pool:
-        found = pool.starmap(figures_of, tasks, chunksize=1)
-    for (told_by, pair, metric), covered in by_figure(found).items():
+        figures = pool.starmap(figures_of, tasks, chunksize=1)
+    for (command, pair, metric), covered in by_figure(figures).items():
         share = f"{100 * covered.share:.0f} %" if covered.printed else "n/a"
         counted = f"{covered.printed} of {covered.pieces}"
         print(
-            f"| {traffic.name} | {told_by} | {pair} | {metric} | {counted} | {share} |", flush=True
+            f"| {traffic.name} | {command} | {pair} | {metric} | {counted} | {share} |", flush=True
         )
 
 

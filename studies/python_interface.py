@@ -90,9 +90,9 @@ print(results.write_page().relative_to(folder))
 
 # %% The same study with another eviction policy, compared cell by cell.
 study.with_settings({"policy.eviction": "fifo"}).run(folder / "fifo")
-found = compare_folders(folder / "lru", folder / "fifo")
-print([change.key for change in found.changes])
-for compared in found.comparisons:
+runs = compare_folders(folder / "lru", folder / "fifo")
+print([change.key for change in runs.changes])
+for compared in runs.comparisons:
     if compared.measure.name == "token_hit_rate" and compared.difference:
         placer, capacity_bytes = compared.place.values()
         points = 100 * compared.difference.value

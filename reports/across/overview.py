@@ -42,10 +42,10 @@ class Overview:
 
 def overview_of(worlds: Sequence[World]) -> Overview:
     """Return the overview of the worlds of a study, as `compare` makes them."""
-    found = [ranking(worlds, metric) for metric in METRICS]
+    rankings = [ranking(worlds, metric) for metric in METRICS]
     tested = [each for each in differences(worlds) if each is not None and each.tested]
     return Overview(
-        tuple(each for each in found if each is not None),
+        tuple(each for each in rankings if each is not None),
         tuple(taken(worlds)),
         len(tested),
         sum(each.stands for each in tested),

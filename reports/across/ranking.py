@@ -82,8 +82,8 @@ def ranking(worlds: Sequence[World], metric: Metric) -> Ranking | None:
     present = [s for s in everyone if all(_has(place, s, metric) for place in places)]
     if len(present) < 2:
         return None
-    found = [_joint(place, present, metric) for place in places]
-    known = [(place, each) for place, each in zip(places, found, strict=True) if each is not None]
+    joints = [_joint(place, present, metric) for place in places]
+    known = [(place, each) for place, each in zip(places, joints, strict=True) if each is not None]
     if not known:
         return None
     left_out = tuple(s.label for s in everyone if s not in present)
@@ -101,10 +101,10 @@ def _joint(place: Place, series: Sequence[Series], metric: Metric) -> Joint | No
     """Return the evidence at one place, the higher the better."""
     world, capacity = place
     points = [world.points[each.name, capacity] for each in series]
-    found = joint([point.rows for point in points], metric, points[0].deterministic)
-    if found is None or metric == "token_hit_rate":
-        return found
-    return found.opposite
+    evidence = joint([point.rows for point in points], metric, points[0].deterministic)
+    if evidence is None or metric == "token_hit_rate":
+        return evidence
+    return evidence.opposite
 
 
 def _ranking(
@@ -114,13 +114,13 @@ def _ranking(
     evidence: Sequence[Joint],
     left_out: tuple[str, ...],
 ) -> Ranking:
-    told = np.array([ranks(each.values) for each in evidence])
+    own_ranks = np.array([ranks(each.values) for each in evidence])
     low, high, pairs = rank_bounds(evidence)
     workloads = [world.workload for world, _ in places]
-    rows = _means(told, workloads)
-    mean, least, most = (_means(each, workloads).mean(axis=0) for each in (told, low, high))
+    rows = _means(own_ranks, workloads)
+    mean, least, most = (_means(each, workloads).mean(axis=0) for each in (own_ranks, low, high))
     names = [world.name for world, _ in places]
-    by_world = dict(zip(dict.fromkeys(names), _means(told, names), strict=True))
+    by_world = dict(zip(dict.fromkeys(names), _means(own_ranks, names), strict=True))
     ranked = [
         Ranked(
             each,

@@ -37,7 +37,7 @@ class Taken:
 def taken(worlds: Sequence[World]) -> list[Taken]:
     """Return the shares of all that competes and is no baseline, where something looks ahead."""
     return [
-        found for world in worlds for capacity in world.capacities for found in _at(world, capacity)
+        each for world in worlds for capacity in world.capacities for each in _at(world, capacity)
     ]
 
 
@@ -57,15 +57,15 @@ def _at(world: World, capacity: str) -> list[Taken]:
     top = foresight_at(world, capacity)
     if top is None:
         return []
-    found = []
+    shares = []
     for point in world.at(capacity):
         base = world.baseline_of(point)
         if point.series.marks or base is None or base.series.marks:
             continue
         room = top.less(base, "token_hit_rate")
         if room is not None and point.token_hit_rate is not None:
-            found.append(_taken(world, point, base, top, room))
-    return found
+            shares.append(_taken(world, point, base, top, room))
+    return shares
 
 
 def _taken(world: World, point: Point, base: Point, top: Point, room: Estimate) -> Taken:

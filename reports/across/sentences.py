@@ -47,13 +47,13 @@ def share_words(taken: Taken) -> str:
 
 def agreed(ranking: Ranking) -> str:
     """Say whether the workloads agree on the order beyond chance."""
-    told = f"Kendall's W {ranking.agreement:.2f}"
+    kendall = f"Kendall's W {ranking.agreement:.2f}"
     if ranking.p_value is None:
-        return f"One workload tells no agreement ({told})."
+        return f"One workload tells no agreement ({kendall})."
     shown = "p < 0.001" if ranking.p_value < 0.001 else f"p = {ranking.p_value:.2g}"
     if ranking.p_value < SIGNIFICANCE:
-        return f"The workloads agree on the order more than chance explains ({told}, {shown})."
-    return f"That the workloads agree on the order cannot be told from chance ({told}, {shown})."
+        return f"The workloads agree on the order more than chance explains ({kendall}, {shown})."
+    return f"That the workloads agree on the order cannot be told from chance ({kendall}, {shown})."
 
 
 def rooms(taken: Sequence[Taken], worlds: Sequence[World]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _claims(overview: Overview, worlds: Sequence[World]) -> Iterator[str]:
         yield (
             f"{overview.standing} of {overview.comparisons} differences stand Holm's correction "
             f"for having made all of them; {claimed} are better or worse, {tied} tied (within "
-            f"{worlds[0].margins.told}) and {unsure} unsure."
+            f"{worlds[0].margins.text}) and {unsure} unsure."
         )
 
 

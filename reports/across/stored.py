@@ -28,9 +28,9 @@ def write_differences(folder: Path, worlds: Sequence[World], answers: Sequence[s
     UsageError
         When the folder cannot be written.
     """
-    found = as_json(worlds, answers)
-    write_json(folder / FILE, found)
-    return list(found["sentences"])
+    document = as_json(worlds, answers)
+    write_json(folder / FILE, document)
+    return list(document["sentences"])
 
 
 def as_json(worlds: Sequence[World], answers: Sequence[str] = ()) -> dict[str, Any]:
@@ -55,16 +55,16 @@ def _differences(world: World) -> Iterator[dict[str, Any]]:
                 "token_hit_rate": point.token_hit_rate_difference,
                 "mean_ttft_seconds": point.ttft_difference,
             }
-            for metric, found in metrics.items():
-                yield _row(world, point, base, metric, found)
-    for name, found in world.behind.items():
+            for metric, difference in metrics.items():
+                yield _row(world, point, base, metric, difference)
+    for name, difference in world.behind.items():
         if world.best is not None:
             rival = world.points[name, world.focus]
-            yield _row(world, world.best, rival, "token_hit_rate", found)
+            yield _row(world, world.best, rival, "token_hit_rate", difference)
 
 
 def _row(
-    world: World, ours: Point, theirs: Point, metric: str, found: Estimate | None
+    world: World, ours: Point, theirs: Point, metric: str, estimate: Estimate | None
 ) -> dict[str, Any]:
     return {
         "world": world.name,
@@ -72,21 +72,21 @@ def _row(
         "policy": ours.series.name,
         "less": theirs.series.name,
         "metric": metric,
-        **_estimate(found),
-        "margin": found and found.margin.width,
-        "p_value": found and found.p_value,
-        "p_holm": found and found.p_holm,
-        "verdict": "unknown" if found is None else found.verdict,
+        **_estimate(estimate),
+        "margin": estimate and estimate.margin.width,
+        "p_value": estimate and estimate.p_value,
+        "p_holm": estimate and estimate.p_holm,
+        "verdict": "unknown" if estimate is None else estimate.verdict,
     }
 
 
-def _estimate(found: Estimate | None) -> dict[str, Any]:
+def _estimate(estimate: Estimate | None) -> dict[str, Any]:
     return {
-        "value": found and found.value,
-        "low": found and found.low,
-        "high": found and found.high,
-        "evidence": found and found.method,
-        "count": found and found.count,
+        "value": estimate and estimate.value,
+        "low": estimate and estimate.low,
+        "high": estimate and estimate.high,
+        "evidence": estimate and estimate.method,
+        "count": estimate and estimate.count,
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial
 from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps
-from reports.capacity.search import Found
+from reports.capacity.search import SearchResult
 from reports.capacity.target import Target
 
 Answer = dict[str, Any]
@@ -30,7 +30,7 @@ LOAD = (
     "server_utilisation",
     "wait_last_quarter_seconds",
 )
-_TOLD = (
+_MEANS = (
     "token_hit_rate",
     "ttft_mean_seconds",
     "ttft_p99_seconds",
@@ -39,7 +39,7 @@ _TOLD = (
 )
 
 
-def answer_of(candidate: Candidate, ended: Found | str, prices: Prices | None) -> Answer:
+def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | None) -> Answer:
     """Return the answer for a candidate; `ended` is an error where a cell failed."""
     policy = candidate.study.policy
     answer: Answer = {
@@ -51,7 +51,7 @@ def answer_of(candidate: Candidate, ended: Found | str, prices: Prices | None) -
         "profile": candidate.study.model.profile,
         "error": ended if isinstance(ended, str) else None,
     }
-    return answer | (_nothing() if isinstance(ended, str) else _found(ended, prices))
+    return answer | (_nothing() if isinstance(ended, str) else _of_result(ended, prices))
 
 
 def _nothing() -> Answer:
@@ -63,21 +63,21 @@ def _nothing() -> Answer:
     }
 
 
-def _found(found: Found, prices: Prices | None) -> Answer:
-    least = found.least
-    trials = [_trial(trial, prices) for trial in found.trials]
+def _of_result(result: SearchResult, prices: Prices | None) -> Answer:
+    least = result.least
+    trials = [_trial(trial, prices) for trial in result.trials]
     return {
         "capacity_bytes": least and least.capacity_bytes,
-        "low_bytes": found.low,
-        "high_bytes": found.high,
-        "missed_below_bytes": found.crossings["met"].below,
+        "low_bytes": result.low,
+        "high_bytes": result.high,
+        "missed_below_bytes": result.crossings["met"].below,
         "value": least and least.value,
-        "method": found.trials[-1].method if least is None else least.method,
-        "halved": found.crossings["met"].clean,
-        "uneven": found.uneven,
-        "missed_above_bytes": list(found.missed_above),
+        "method": result.trials[-1].method if least is None else least.method,
+        "halved": result.crossings["met"].clean,
+        "uneven": result.uneven,
+        "missed_above_bytes": list(result.missed_above),
         "trials": trials,
-        "knee": None if prices is None else knee(found.trials, prices),
+        "knee": None if prices is None else knee(result.trials, prices),
     }
 
 
@@ -90,7 +90,7 @@ def _trial(trial: Trial, prices: Prices | None) -> dict[str, Any]:
         "meets": trial.met,
         "surely_meets": trial.sure,
         "dollars_per_million_tokens": dollars,
-        **{name: trial.mean(name) for name in _TOLD},
+        **{name: trial.mean(name) for name in _MEANS},
         "queue_grows": any(row.get("queue_grows") for row in trial.rows),
         "extrapolated_requests": _total(trial, "extrapolated_requests"),
         "requests_not_served": _total(trial, "requests_rejected")

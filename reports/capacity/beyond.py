@@ -24,7 +24,7 @@ BACKLOG = (
     "; it also works off what waited before the first counted request, so a longer warm-up may "
     "give another answer"
 )
-Found = Mapping[str, Any]
+Report = Mapping[str, Any]
 
 
 def add_limits(
@@ -35,8 +35,8 @@ def add_limits(
     Both are None for the others. The bound is None too of costs, for which memory is paid.
     """
     for _, answer in answers:
-        told = {"nearest": _nearest(answer, target), "bound": None, "memory_can_help": None}
-        answer.update(told)
+        limits = {"nearest": _nearest(answer, target), "bound": None, "memory_can_help": None}
+        answer.update(limits)
     missed = [pair for pair in answers if pair[1]["nearest"] is not None]
     if target.metric.unit == "dollars" or not missed:
         return
@@ -51,8 +51,8 @@ def _bounded(answer: Answer, bound: Trial, target: Target) -> dict[str, Any]:
     best = answer["nearest"]["value"]
     sign = 1 if target.metric.less_is_better else -1
     beaten = best is not None and (value is None or sign * best < sign * value)
-    told = {"value": value, "meets": bound.met, **{name: bound.mean(name) for name in LOAD}}
-    return {"bound": told, "memory_can_help": None if beaten else bound.met}
+    figures = {"value": value, "meets": bound.met, **{name: bound.mean(name) for name in LOAD}}
+    return {"bound": figures, "memory_can_help": None if beaten else bound.met}
 
 
 def _nearest(answer: Answer, target: Target) -> dict[str, Any] | None:
@@ -86,18 +86,18 @@ def server_words(trial: Mapping[str, Any]) -> str | None:
     load = load_of_row(trial.get)
     if load["utilisation"] is None:
         return None
-    told = f"the server is busy {busy(load)} of the time there ({offered(load)})"
+    text = f"the server is busy {busy(load)} of the time there ({offered(load)})"
     if trial.get("queue_grows"):
-        return f"{told}, and its queue grows to the end of the trace"
-    return told + (BACKLOG if load["utilisation"] > (load["offered_load"] or 0) + CARRIED else "")
+        return f"{text}, and its queue grows to the end of the trace"
+    return text + (BACKLOG if load["utilisation"] > (load["offered_load"] or 0) + CARRIED else "")
 
 
-def help_words(answer: Answer, found: Found) -> str | None:
+def help_words(answer: Answer, report: Report) -> str | None:
     """Return whether memory can help at all; None where there is a capacity or no bound."""
-    bound, metric = answer.get("bound"), metric_named(found["target"]["metric"])
+    bound, metric = answer.get("bound"), metric_named(report["target"]["metric"])
     if bound is None:
         return None
-    text, value = found["target"]["text"], _bound_value(bound, metric)
+    text, value = report["target"]["text"], _bound_value(bound, metric)
     if answer.get("memory_can_help") is None:
         return f"The bound, a cache that keeps everything, is no better: {value}"
     if answer["memory_can_help"]:

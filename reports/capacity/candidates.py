@@ -112,8 +112,8 @@ def stated_capacities(settings: Settings, sought: Sequence[Candidate] = ()) -> l
     if key in settings.values and not (
         isinstance(stated, list) and 1 <= len(stated) <= MOST_CAPACITIES
     ):
-        found = printable(repr(stated), limit=80)
-        raise UsageError(f"{place}: expected a list of 1 to {MOST_CAPACITIES} sizes, found {found}")
+        shown = printable(repr(stated), limit=80)
+        raise UsageError(f"{place}: expected a list of 1 to {MOST_CAPACITIES} sizes, found {shown}")
     sizes: dict[int | None, Any] = {}
     for value in stated:
         size = parse_capacity(value, place)

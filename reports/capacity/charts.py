@@ -21,13 +21,13 @@ from simulator.base.units import format_bytes
 MOST_DRAWN = len(COLOURS)
 WIDE = 20  # from this ratio on an axis is logarithmic
 
-Found = Mapping[str, Any]
+Report = Mapping[str, Any]
 Drawing = alt.Chart | alt.LayerChart
 
 
-def drawn(found: Found) -> list[Answer]:
+def drawn(report: Report) -> list[Answer]:
     """Return the answers that the charts have room for: the best, then in the study's order."""
-    answers, best = found["answers"], found["best"]
+    answers, best = report["answers"], report["best"]
     alive = [n for n, answer in enumerate(answers) if answer["trials"]]
     alive.sort(key=lambda n: n != best)
     return [answers[n] for n in sorted(alive[:MOST_DRAWN])]
@@ -44,12 +44,12 @@ def looks_of(answers: Sequence[Answer]) -> dict[str, Look]:
     return {labelled(answer): styles[answer["name"]] for answer in answers}
 
 
-def capacity_charts(found: Found) -> dict[str, Drawing]:
+def capacity_charts(report: Report) -> dict[str, Drawing]:
     """Return the charts by name, for pages and for images; those with nothing to show left out."""
     charts = {
-        "metric": (metric_curve(found), found["target"]["title"]),
-        "cost": (cost_curve(found), "cost"),
-        "variations": (variation_bars(found), f"least capacity for {found['target']['text']}"),
+        "metric": (metric_curve(report), report["target"]["title"]),
+        "cost": (cost_curve(report), "cost"),
+        "variations": (variation_bars(report), f"least capacity for {report['target']['text']}"),
     }
     drawings: dict[str, Drawing] = {}
     for name, (chart, title) in charts.items():
@@ -60,49 +60,49 @@ def capacity_charts(found: Found) -> dict[str, Drawing]:
     return drawings
 
 
-def metric_curve(found: Found) -> alt.LayerChart | None:
+def metric_curve(report: Report) -> alt.LayerChart | None:
     """Draw the target's metric against capacity, and the target as a line; None for no trials."""
-    answers = drawn(found)
+    answers = drawn(report)
     if not answers:
         return None
-    metric, limit = metric_named(found["target"]["metric"]), found["target"]["limit"]
+    metric, limit = metric_named(report["target"]["metric"]), report["target"]["limit"]
     heights = [value for answer in answers for _, value in _points(answer, "value")]
     title, unit, format_ = _vertical(metric, [*heights, limit])
     return _against_capacity(
         {labelled(answer): _points(answer, "value") for answer in answers},
-        looks_of(found["answers"]),
+        looks_of(report["answers"]),
         Axis(title, format_, log=_wide([*heights, limit])),
         unit,
-        [*level(limit / unit, f"target: {metric.shown(limit)}"), *_interval(found, limit / unit)],
+        [*level(limit / unit, f"target: {metric.shown(limit)}"), *_interval(report, limit / unit)],
     )
 
 
-def cost_curve(found: Found) -> alt.LayerChart | None:
+def cost_curve(report: Report) -> alt.LayerChart | None:
     """Draw dollars per million prompt tokens against capacity; None without prices."""
-    answers = [answer for answer in drawn(found) if answer["knee"] is not None]
+    answers = [answer for answer in drawn(report) if answer["knee"] is not None]
     if not answers:
         return None
     name = "dollars_per_million_tokens"
     series = {labelled(answer): _points(answer, name) for answer in answers}
     heights = [value for points in series.values() for _, value in points]
     axis = Axis("Dollars per million prompt tokens", "$,.3~g", log=_wide(heights))
-    return _against_capacity(series, looks_of(found["answers"]), axis, 1.0, _knees(answers))
+    return _against_capacity(series, looks_of(report["answers"]), axis, 1.0, _knees(answers))
 
 
-def variation_bars(found: Found) -> alt.LayerChart | None:
+def variation_bars(report: Report) -> alt.LayerChart | None:
     """Draw the least capacity under each variation, with its interval; None for none."""
-    if found["best"] is None or not found["sensitivity"]:
+    if report["best"] is None or not report["sensitivity"]:
         return None
-    base = {"name": "as asked", "answer": found["answers"][found["best"]]}
-    items = [item for item in [base, *found["sensitivity"]] if _capacity(item) is not None]
+    base = {"name": "as asked", "answer": report["answers"][report["best"]]}
+    items = [item for item in [base, *report["sensitivity"]] if _capacity(item) is not None]
     name, size = byte_unit([item["answer"]["capacity_bytes"] for item in items])
-    rows = [_bar(index, item, size, own_colour(found)) for index, item in enumerate(items)]
+    rows = [_bar(index, item, size, own_colour(report)) for index, item in enumerate(items)]
     return intervals(rows, f"Least capacity ({name})", log=True)
 
 
-def own_colour(found: Found) -> str:
+def own_colour(report: Report) -> str:
     """Return the colour of the policy of the answer."""
-    return looks_of(found["answers"])[labelled(found["answers"][found["best"]])].colour
+    return looks_of(report["answers"])[labelled(report["answers"][report["best"]])].colour
 
 
 def _capacity(item: Mapping[str, Any]) -> int | None:
@@ -148,11 +148,11 @@ def _against_capacity(
     return curves(lines, colours, x, y, below=below, dashes=dashes)
 
 
-def _interval(found: Found, height: float) -> list[alt.Chart]:
+def _interval(report: Report, height: float) -> list[alt.Chart]:
     """Return the interval of the best answer, as a bar on the line of the target."""
-    if found["best"] is None:
+    if report["best"] is None:
         return []
-    answer = found["answers"][found["best"]]
+    answer = report["answers"][report["best"]]
     ends = [answer[key] or answer["capacity_bytes"] for key in ("low_bytes", "high_bytes")]
     row = {"x": [ends[0] / 2**30], "x2": [ends[1] / 2**30], "at": [height]}
     bar = alt.Chart(pl.DataFrame(row)).mark_rule(strokeWidth=9, opacity=0.35, color=GREY)

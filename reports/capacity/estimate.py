@@ -107,8 +107,8 @@ def _facts(sought: Sequence[Candidate]) -> dict[str, TraceFacts]:
     for cell in (cell for candidate in sought for cell in candidate.cells):
         if cell.trace not in facts:
             facts[cell.trace] = facts_of(load_trace(cell.study, cell.seed), cell.study)
-        found = facts[cell.trace]
-        refuse_unfit(cell.study, found.name, has_arrivals=found.has_arrivals)
+        own = facts[cell.trace]
+        refuse_unfit(cell.study, own.name, has_arrivals=own.has_arrivals)
     return facts
 
 

@@ -20,7 +20,7 @@ from reports.capacity.candidates import (
 )
 from reports.capacity.moving import vary
 from reports.capacity.price import Prices
-from reports.capacity.search import Found
+from reports.capacity.search import SearchResult
 from reports.capacity.searching import Searching
 from reports.capacity.target import Target
 from reports.capacity.workshop import Progress, Workshop
@@ -93,19 +93,19 @@ def find_capacity(
         asked = question.target, question.prices
         workshop = Workshop(folder, journal, *asked, jobs, on_progress, cluster)
         searching = Searching(workshop, *asked, question.within, stated)
-        found = searching.found(sought)
-        answers = searching.answers(sought, found)
+        results = searching.results(sought)
+        answers = searching.answers(sought, results)
         best = best_of(answers, question.target)
         moved = None
         if best is not None and question.sensitivity:
-            moved = vary(searching, sought[best], _sound(found[best]))
+            moved = vary(searching, sought[best], _sound(results[best]))
             answers[best] = moved.base
         pairs = [*zip(sought, answers, strict=True), *(moved.pairs if moved else ())]
         add_limits(pairs, question.target, workshop)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
     warned = [clock_warnings(one.study, facts.name, facts.tick_seconds) for one in sought]
-    return _told(question, study, sought, facts) | {
+    return _header(question, study, sought, facts) | {
         "warnings": list(dict.fromkeys(warning for some in warned for warning in some)),
         "answers": answers,
         "best": best,
@@ -114,7 +114,7 @@ def find_capacity(
     }
 
 
-def _sound(end: Found | str) -> Found:
+def _sound(end: SearchResult | str) -> SearchResult:
     """Return how a search ended that has an answer."""
     if isinstance(end, str):
         raise ValueError(end)
@@ -144,9 +144,9 @@ def notes_on(settings: Settings) -> list[str]:
     ]
 
 
-def failed(found: dict[str, Any]) -> list[Answer]:
+def failed(report: dict[str, Any]) -> list[Answer]:
     """Return the answers of candidates and variations that have an error."""
-    answers = [*found["answers"], *(item["answer"] for item in found["sensitivity"])]
+    answers = [*report["answers"], *(item["answer"] for item in report["sensitivity"])]
     return [answer for answer in answers if answer is not None and answer["error"] is not None]
 
 
@@ -175,7 +175,7 @@ def _hash(question: Question, sought: Sequence[Candidate]) -> str:
     return hashlib.sha256(json.dumps(["capacity", cells, target, prices]).encode()).hexdigest()
 
 
-def _told(
+def _header(
     question: Question, study: Study, sought: Sequence[Candidate], facts: TraceFacts
 ) -> dict[str, Any]:
     """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from reports.capacity.answers import Answer
 from reports.capacity.candidates import Candidate
-from reports.capacity.search import Found
+from reports.capacity.search import SearchResult
 from reports.capacity.searching import Searching
 from reports.capacity.target import metric_named
 from reports.capacity.variations import Variation, variations
@@ -41,7 +41,7 @@ class Moved:
     pairs: list[tuple[Candidate, Answer]]
 
 
-def vary(searching: Searching, candidate: Candidate, found: Found) -> Moved:
+def vary(searching: Searching, candidate: Candidate, result: SearchResult) -> Moved:
     """Return how the answer of a candidate moves.
 
     All are sought on one grid, which holds whatever capacity one of them was extended to: else one
@@ -49,10 +49,11 @@ def vary(searching: Searching, candidate: Candidate, found: Found) -> Moved:
     """
     varied = list(variations(candidate, searching.workshop))
     sought = [each.candidate for each in varied if each.candidate is not None]
-    first = searching.found(sought, found.grid)
-    grid = sorted({*found.grid, *(c for end in first if isinstance(end, Found) for c in end.grid)})
+    first = searching.results(sought, result.grid)
+    grids = [end.grid for end in first if isinstance(end, SearchResult)]
+    grid = sorted({*result.grid}.union(*grids))
     base, *answers = searching.answers(
-        [candidate, *sought], searching.found_on([candidate, *sought], grid)
+        [candidate, *sought], searching.results_on([candidate, *sought], grid)
     )
     items = _items(varied, answers)
     metric = searching.target.metric.name

@@ -19,11 +19,11 @@ from reports.capacity.sentences import (
 from reports.capacity.summary import (
     HEAD,
     busy_of,
+    main_texts,
     moves,
     row_of,
-    said_beside,
-    said_of,
-    said_of_moves,
+    texts_beside,
+    texts_of_moves,
 )
 from reports.capacity.target import metric_named
 from reports.documents import read_document
@@ -41,7 +41,7 @@ JSON, PAGE = "capacity.json", "capacity.html"
 MOST_ROWS = 500
 
 
-def write_capacity(folder: Path, found: dict[str, Any]) -> None:
+def write_capacity(folder: Path, report: dict[str, Any]) -> None:
     """Write `capacity.json` and `capacity.html`.
 
     Raises
@@ -49,8 +49,8 @@ def write_capacity(folder: Path, found: dict[str, Any]) -> None:
     UsageError
         When the folder cannot be written.
     """
-    write_json(folder / JSON, found)
-    write_text(folder / PAGE, render_capacity_page(found))
+    write_json(folder / JSON, report)
+    write_text(folder / PAGE, render_capacity_page(report))
 
 
 def read_capacity(folder: Path) -> dict[str, Any]:
@@ -66,36 +66,36 @@ def read_capacity(folder: Path) -> dict[str, Any]:
     return read_document(folder / JSON, StoredCapacity, "an answer", SCHEMA_VERSION)[1]
 
 
-def render_capacity_page(found: Mapping[str, Any]) -> str:
+def render_capacity_page(report: Mapping[str, Any]) -> str:
     """Return the page as HTML; the same input gives the same bytes."""
-    found = dict(found)
-    charts = capacity_charts(found)
-    best = None if found["best"] is None else found["answers"][found["best"]]
-    rows = [row_of(answer, found) for answer in found["answers"]]
+    report = dict(report)
+    charts = capacity_charts(report)
+    best = None if report["best"] is None else report["answers"][report["best"]]
+    rows = [row_of(answer, report) for answer in report["answers"]]
     return render(
         "capacity.html",
         {name: bare(chart) for name, chart in charts.items()},
         brand="Milepost capacity",
-        title=found["title"],
-        version=found["milepost_version"],
-        answer=headline(found),
-        cautions=said_of(found),
-        numbers=_numbers(best, found) if best is not None else _nearest_numbers(found),
-        panels=[panel for panel in _panels(found) if panel.id in charts],
+        title=report["title"],
+        version=report["milepost_version"],
+        answer=headline(report),
+        cautions=main_texts(report),
+        numbers=_numbers(best, report) if best is not None else _nearest_numbers(report),
+        panels=[panel for panel in _panels(report) if panel.id in charts],
         head=[f"{name[:1].upper()}{name[1:]}" for name in HEAD],
         rows=rows[:MOST_ROWS],
         more_rows=max(0, len(rows) - MOST_ROWS),
-        moves=[] if best is None else moves(found),
+        moves=[] if best is None else moves(report),
         moved="" if best is None else labelled(best),
-        notes=_notes(found),
-        command=found["command"],
-        found_json=json.dumps(found, indent=2, ensure_ascii=False),
+        notes=_notes(report),
+        command=report["command"],
+        json_text=json.dumps(report, indent=2, ensure_ascii=False),
     )
 
 
-def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
+def _numbers(best: dict[str, Any], report: dict[str, Any]) -> list[Number]:
     """Return the four numbers of the best answer."""
-    metric = metric_named(found["target"]["metric"])
+    metric = metric_named(report["target"]["metric"])
     trial = next(t for t in best["trials"] if t["capacity_bytes"] == best["capacity_bytes"])
     numbers = [
         Number(
@@ -106,41 +106,41 @@ def _numbers(best: dict[str, Any], found: dict[str, Any]) -> list[Number]:
         Number(
             metric.title[:1].upper() + metric.title[1:],
             metric.shown(best["value"]),
-            f"target: {found['target']['text']}",
+            f"target: {report['target']['text']}",
         ),
-        _hit_rate(trial, found),
+        _hit_rate(trial, report),
         _ttft(trial),
         _used(trial),
     ]
-    told = {"token_hit_rate": 2, "mean_ttft": 3}.get(metric.name, 4)
-    return numbers[:told] + numbers[told + 1 :]
+    position = {"token_hit_rate": 2, "mean_ttft": 3}.get(metric.name, 4)
+    return numbers[:position] + numbers[position + 1 :]
 
 
-def _nearest_numbers(found: dict[str, Any]) -> list[Number]:
+def _nearest_numbers(report: dict[str, Any]) -> list[Number]:
     """Return the numbers of what came nearest to the target, where nothing meets it."""
-    answer = nearest_answer(found["answers"], found)
+    answer = nearest_answer(report["answers"], report)
     if answer is None:
         return []
-    metric, trial = metric_named(found["target"]["metric"]), answer["nearest"]
+    metric, trial = metric_named(report["target"]["metric"]), answer["nearest"]
     value, bound = trial["value"], answer.get("bound")
     most = "n/a" if bound is None else "not served"
     if bound is not None and bound["value"] is not None:
         most = metric.shown(bound["value"])
     return [
-        Number("Least memory", "none", f"that was tried meets {found['target']['text']}"),
+        Number("Least memory", "none", f"that was tried meets {report['target']['text']}"),
         Number(
             f"Best {metric.title}",
             "not served" if value is None else metric.shown(value),
             f"at {format_bytes(trial['capacity_bytes'])}",
         ),
         Number("If everything were saved", most, "a bound: no cache does better"),
-        _hit_rate(trial, found),
+        _hit_rate(trial, report),
     ]
 
 
-def _hit_rate(trial: dict[str, Any], found: dict[str, Any]) -> Number:
+def _hit_rate(trial: dict[str, Any], report: dict[str, Any]) -> Number:
     rate, server = trial["token_hit_rate"], busy_of(trial)
-    clock = found["study"].get("server", {}).get("kind") != "instant"
+    clock = report["study"].get("server", {}).get("kind") != "instant"
     note = f"server busy {server}" if clock else "of the prompt tokens that count"
     return Number("Token hit rate", "n/a" if rate is None else f"{100 * rate:.1f} %", note)
 
@@ -160,12 +160,12 @@ def _used(trial: dict[str, Any]) -> Number:
     return Number("Used at the peak", "n/a" if peak is None else format_bytes(peak), f"of {least}")
 
 
-def _panels(found: Mapping[str, Any]) -> list[Panel]:
-    answers = drawn(found)
-    styles = looks_of(found["answers"])
+def _panels(report: Mapping[str, Any]) -> list[Panel]:
+    answers = drawn(report)
+    styles = looks_of(report["answers"])
     keys = {labelled(answer): _swatch(labelled(answer), styles) for answer in answers}
     priced = [keys[labelled(answer)] for answer in answers if answer["knee"] is not None]
-    left_out = len(found["answers"]) - len(answers)
+    left_out = len(report["answers"]) - len(answers)
     more = f" {left_out} more are in the table." if left_out else ""
     return [
         Panel(
@@ -185,14 +185,14 @@ def _panels(found: Mapping[str, Any]) -> list[Panel]:
         Panel(
             "variations",
             "How the answer moves",
-            f"The least capacity when one thing is different, with its interval.{_undrawn(found)}",
-            () if found["best"] is None else _of_variations(found),
+            f"The least capacity when one thing is different, with its interval.{_undrawn(report)}",
+            () if report["best"] is None else _of_variations(report),
         ),
     ]
 
 
-def _of_variations(found: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return (("as asked", own_colour(found)), ("one thing different", GREY))
+def _of_variations(report: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (("as asked", own_colour(report)), ("one thing different", GREY))
 
 
 def _swatch(name: str, styles: Mapping[str, Look]) -> tuple[str, str, str]:
@@ -200,11 +200,11 @@ def _swatch(name: str, styles: Mapping[str, Look]) -> tuple[str, str, str]:
     return name, styles[name].colour, " ".join(map(str, styles[name].dash))
 
 
-def _undrawn(found: Mapping[str, Any]) -> str:
+def _undrawn(report: Mapping[str, Any]) -> str:
     """Return which variations have no bar, as no capacity that was tried suffices."""
     names = [
         item["name"]
-        for item in found["sensitivity"]
+        for item in report["sensitivity"]
         if item["answer"] is not None
         and item["answer"]["error"] is None
         and item["answer"]["capacity_bytes"] is None
@@ -212,11 +212,11 @@ def _undrawn(found: Mapping[str, Any]) -> str:
     return f" No capacity that was tried suffices for: {', '.join(names)}." if names else ""
 
 
-def _notes(found: dict[str, Any]) -> list[str]:
+def _notes(report: dict[str, Any]) -> list[str]:
     """Return what a reader should weigh."""
-    share, profile = found["warmup_share"], found["profile"]
-    answers = found["answers"]
-    notes = evidence_notes(found)
+    share, profile = report["warmup_share"], report["profile"]
+    answers = report["answers"]
+    notes = evidence_notes(report)
     notes.append(
         f"Warm-up: the first {100 * share:g} % of the requests are served but not counted."
         if share
@@ -225,19 +225,19 @@ def _notes(found: dict[str, Any]) -> list[str]:
     notes += [
         f"{labelled(answer)}: {text}."
         for number, answer in enumerate(answers)
-        if number != found["best"]
-        for text in said_beside(answer, found)
+        if number != report["best"]
+        for text in texts_beside(answer, report)
     ]
-    notes += [f"{text}." for text in said_of_moves(found)]
+    notes += [f"{text}." for text in texts_of_moves(report)]
     notes += [f"{answer['name']}: {answer['error']}" for answer in answers if answer["error"]]
     marks = {mark for answer in answers for mark in answer["marks"]}
     if marks & {UPPER_BOUND, LOOKS_AHEAD}:
         notes.append("What no real system can do is marked, and never the answer where others are.")
-    notes += [f"{str(note).rstrip('.')}." for note in found["trace"]["notes"]]
+    notes += [f"{str(note).rstrip('.')}." for note in report["trace"]["notes"]]
     notes.append(f"Times rest on the profile {profile['id']}, which {KINDS[profile['kind']]}.")
     lossy = profile.get("lossy") or {}
     notes += [f"Lossy: with the profile {n} {kept}. {LOSSY_MEANS}" for n, kept in lossy.items()]
-    if any(item["note"].endswith("lossy") and item["answer"] for item in found["sensitivity"]):
+    if any(item["note"].endswith("lossy") and item["answer"] for item in report["sensitivity"]):
         notes.append("What fp8 and int8 do to answers is not simulated, only what they weigh.")
     return notes + _extrapolated(answers)
 

@@ -69,9 +69,9 @@ def read_prices(path: Path) -> Prices:
 def _dollars(value: Any, place: str) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value <= MOST_DOLLARS:
-        found = "none" if value is None else printable(repr(value), limit=60)
+        shown = "none" if value is None else printable(repr(value), limit=60)
         expected = f"expected dollars from 0 to {MOST_DOLLARS:,.0f}"
-        raise UsageError(f"{place}: {expected}, found {found}")
+        raise UsageError(f"{place}: {expected}, found {shown}")
     return float(value)
 
 

@@ -20,7 +20,7 @@ from reports.capacity.evidence import Trial
 from reports.capacity.target import Target
 
 Side = Literal["may", "met", "sure"]
-Search = Generator[list[int], Mapping[int, Trial], "Found"]
+Search = Generator[list[int], Mapping[int, Trial], "SearchResult"]
 STEPS = (1, 2)
 SIDES: tuple[Side, ...] = ("may", "met", "sure")
 
@@ -88,7 +88,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """How a search ended.
 
     Parameters
@@ -157,7 +157,7 @@ def search(grid: Sequence[int], target: Target, within: float, ends: Ends | None
         for side, middle in middles.items():
             crossings[side] = crossings[side].narrowed(trials[middle], side)
     ordered = tuple(trials[capacity] for capacity in sorted(trials))
-    return Found(
+    return SearchResult(
         ordered,
         crossings,
         _missed_above(ordered),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reports.capacity.answers import Answer, answer_of
 from reports.capacity.candidates import Candidate, coarse_grid, ends_of
 from reports.capacity.price import Prices
-from reports.capacity.search import Found, Search, search
+from reports.capacity.search import Search, SearchResult, search
 from reports.capacity.target import Target
 from reports.capacity.workshop import Workshop
 
@@ -33,7 +33,9 @@ class Searching:
     within: float
     stated: Sequence[int | None]
 
-    def found(self, sought: Sequence[Candidate], also: Sequence[int] = ()) -> list[Found | str]:
+    def results(
+        self, sought: Sequence[Candidate], also: Sequence[int] = ()
+    ) -> list[SearchResult | str]:
         """Return how the search for each candidate ends, or the error of a cell.
 
         Each begins with its own grid and the capacities `also`, and extends that where the ends do
@@ -51,7 +53,9 @@ class Searching:
         }
         return self._ended(searches)
 
-    def found_on(self, sought: Sequence[Candidate], grid: Sequence[int]) -> list[Found | str]:
+    def results_on(
+        self, sought: Sequence[Candidate], grid: Sequence[int]
+    ) -> list[SearchResult | str]:
         """Return the same, each on the very same grid, which is not extended."""
         return self._ended(
             {
@@ -60,10 +64,12 @@ class Searching:
             }
         )
 
-    def answers(self, sought: Sequence[Candidate], found: Sequence[Found | str]) -> list[Answer]:
+    def answers(
+        self, sought: Sequence[Candidate], results: Sequence[SearchResult | str]
+    ) -> list[Answer]:
         """Return the answer for each candidate."""
-        return [answer_of(c, end, self.prices) for c, end in zip(sought, found, strict=True)]
+        return [answer_of(c, end, self.prices) for c, end in zip(sought, results, strict=True)]
 
-    def _ended(self, searches: dict[int, tuple[Candidate, Search]]) -> list[Found | str]:
+    def _ended(self, searches: dict[int, tuple[Candidate, Search]]) -> list[SearchResult | str]:
         ends = self.workshop.run(searches)
         return [ends[number] for number in searches]

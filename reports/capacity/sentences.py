@@ -14,13 +14,13 @@ from simulator.base.units import format_bytes
 MOST_LISTED = 6
 
 
-def sentence(answer: Answer, found: Mapping[str, Any]) -> str:
+def sentence(answer: Answer, report: Mapping[str, Any]) -> str:
     """Return the answer for one candidate in one sentence."""
-    target, name = found["target"]["text"], labelled(answer)
+    target, name = report["target"]["text"], labelled(answer)
     if answer["error"] is not None:
         return f"No answer for {name}: a cell failed: {answer['error']}"
     if answer["capacity_bytes"] is None:
-        metric = metric_named(found["target"]["metric"])
+        metric = metric_named(report["target"]["metric"])
         best = nearest_words(answer, metric)
         return f"No capacity that was tried meets {target} with {name}: the best is {best}."
     return f"{suffices(answer)} for {target} with {name}."
@@ -68,35 +68,37 @@ def labelled(answer: Answer) -> str:
 
 def cautions(answer: Answer) -> list[str]:
     """Return what was found against the expectation that more memory helps."""
-    said = []
+    sentences = []
     above = answer["missed_above_bytes"]
     tried = [trial["capacity_bytes"] for trial in answer["trials"]]
     if tried and answer["capacity_bytes"] == min(tried):
-        said.append(
+        sentences.append(
             "Nothing smaller was tried: less than one page of KV and one state can save nothing"
         )
     if not answer["halved"] and answer["capacity_bytes"] is not None:
-        said.append(
+        sentences.append(
             "The grid crosses the target more than once there, so the step before "
             f"{format_bytes(answer['capacity_bytes'])} was not halved"
         )
     if above:
         sizes = ", ".join(format_bytes(size) for size in above[:MOST_LISTED])
         more = f" and {len(above) - MOST_LISTED} more" if len(above) > MOST_LISTED else ""
-        said.append(f"More memory misses the target again at {sizes}{more}")
+        sentences.append(f"More memory misses the target again at {sizes}{more}")
     if answer["uneven"]:
-        said.append(
+        sentences.append(
             "In the step that was halved more memory made it worse in places, so smaller "
             "capacities in there may meet the target too"
         )
-    return said
+    return sentences
 
 
-def server_cautions(answer: Answer, found: Mapping[str, Any]) -> list[str]:
+def server_cautions(answer: Answer, report: Mapping[str, Any]) -> list[str]:
     """Return what the server had to do at the answer or nearest to it, and what memory can do."""
     trial = shown_trial(answer)
-    told = [] if trial is None else [server_words(trial)]
-    return [f"{text[:1].upper()}{text[1:]}" for text in [*told, help_words(answer, found)] if text]
+    server = [] if trial is None else [server_words(trial)]
+    return [
+        f"{text[:1].upper()}{text[1:]}" for text in [*server, help_words(answer, report)] if text
+    ]
 
 
 def shown_trial(answer: Answer) -> Mapping[str, Any] | None:
@@ -138,23 +140,23 @@ def moved_by(item: Mapping[str, Any], base: Answer, metric_name: str) -> tuple[s
         metric = metric_named(metric_name)
         return f"none that was tried suffices: at best {nearest_words(answer, metric)}", "n/a"
     capacity = answer["capacity_bytes"]
-    told = f"{format_bytes(capacity)} ({interval(answer['low_bytes'], answer['high_bytes'])})"
-    return told, f"x {capacity / base['capacity_bytes']:.2f}"
+    shown = f"{format_bytes(capacity)} ({interval(answer['low_bytes'], answer['high_bytes'])})"
+    return shown, f"x {capacity / base['capacity_bytes']:.2f}"
 
 
-def evidence_notes(found: Mapping[str, Any]) -> list[str]:
+def evidence_notes(report: Mapping[str, Any]) -> list[str]:
     """Return what the intervals rest on, and how the metric is counted."""
-    methods = {answer["method"] for answer in found["answers"]}
+    methods = {answer["method"] for answer in report["answers"]}
     notes = []
     if "replications" in methods:
         notes.append(
             f"Intervals: a capacity counts as surely missing or meeting the target where the whole "
-            f"95 % interval of the metric (Student's t over {found['replications']} replications) "
+            f"95 % interval of the metric (Student's t over {report['replications']} replications) "
             "does. Between the two lies the interval of the answer."
         )
     if "draws" in methods:
         notes.append(
-            f"Intervals: 95 %, over {found['replications']} draws of the cost coefficients from "
+            f"Intervals: 95 %, over {report['replications']} draws of the cost coefficients from "
             "the uncertainty of their fit."
         )
     if "blocks" in methods:
@@ -162,23 +164,23 @@ def evidence_notes(found: Mapping[str, Any]) -> list[str]:
             "Intervals: 95 %, from the blocks of time of one replay. They tell how much the "
             "answer hangs on these hours of traffic, not what another trace would show."
         )
-    if "none" in methods and any(_has_lower_end(answer) for answer in found["answers"]):
+    if "none" in methods and any(_has_lower_end(answer) for answer in report["answers"]):
         notes.append(
             "Where a replay is too short to tell, the interval is only the last step of the "
             "search: its lower end was tried and misses the target."
         )
-    return [*notes, _definition(found), *_overload(found)]
+    return [*notes, _definition(report), *_overload(report)]
 
 
-def _overload(found: Mapping[str, Any]) -> list[str]:
+def _overload(report: Mapping[str, Any]) -> list[str]:
     """Return by which rule a queue is said to grow, where one does."""
-    answers = [*found["answers"], *(item["answer"] for item in found["sensitivity"])]
+    answers = [*report["answers"], *(item["answer"] for item in report["sensitivity"])]
     shown = [shown_trial(answer) for answer in answers if answer is not None]
     return [RULE] if any(trial and trial.get("queue_grows") for trial in shown) else []
 
 
-def _definition(found: Mapping[str, Any]) -> str:
-    metric = metric_named(found["target"]["metric"])
+def _definition(report: Mapping[str, Any]) -> str:
+    metric = metric_named(report["target"]["metric"])
     if metric.unit == "seconds":
         return "A request that was rejected or not finished counts as one that waits for ever."
     if metric.unit == "rate":
@@ -194,27 +196,27 @@ def _definition(found: Mapping[str, Any]) -> str:
     return "Token hit rate: saved tokens over prompt tokens of all counted requests."
 
 
-def headline(found: Mapping[str, Any]) -> str:
+def headline(report: Mapping[str, Any]) -> str:
     """Return the sentence of the best answer, or that there is none."""
-    answers: Sequence[Answer] = found["answers"]
-    if found["best"] is not None:
-        return sentence(answers[found["best"]], found)
-    nearest = nearest_answer(answers, found)
+    answers: Sequence[Answer] = report["answers"]
+    if report["best"] is not None:
+        return sentence(answers[report["best"]], report)
+    nearest = nearest_answer(answers, report)
     if len(answers) == 1 or nearest is None:
-        return sentence(answers[0], found)
-    best = nearest_words(nearest, metric_named(found["target"]["metric"]))
+        return sentence(answers[0], report)
+    best = nearest_words(nearest, metric_named(report["target"]["metric"]))
     return (
-        f"No capacity that was tried meets {found['target']['text']} with any of the policies: the "
-        f"best is {best}, with {labelled(nearest)}."
+        f"No capacity that was tried meets {report['target']['text']} with any of the policies: "
+        f"the best is {best}, with {labelled(nearest)}."
     )
 
 
-def nearest_answer(answers: Sequence[Answer], found: Mapping[str, Any]) -> Answer | None:
+def nearest_answer(answers: Sequence[Answer], report: Mapping[str, Any]) -> Answer | None:
     """Return the answer that came nearest where none suffices; a fair competitor if there is one.
 
     None where every cell failed.
     """
-    sign = 1 if metric_named(found["target"]["metric"]).less_is_better else -1
+    sign = 1 if metric_named(report["target"]["metric"]).less_is_better else -1
     tried = [answer for answer in answers if answer.get("nearest") is not None]
     fair = [answer for answer in tried if not answer["marks"]] or tried
 

@@ -35,31 +35,31 @@ HEAD = (
 )
 
 
-def print_capacity(found: dict[str, Any]) -> None:
+def print_capacity(report: dict[str, Any]) -> None:
     """Print the answer, the other policies, the knee and how the answer moves."""
-    answers, best = found["answers"], found["best"]
-    print_line(headline(found))
-    for text in said_of(found):
+    answers, best = report["answers"], report["best"]
+    print_line(headline(report))
+    for text in main_texts(report):
         print_line(f"{text}.")
     if len(answers) > 1:
         print()
-        print_table(HEAD, [row_of(answer, found) for answer in answers])
+        print_table(HEAD, [row_of(answer, report) for answer in answers])
         for number, answer in enumerate(answers):
             if number != best:
-                for text in said_beside(answer, found):
+                for text in texts_beside(answer, report):
                     print_line(f"{labelled(answer)}: {text}.")
-    if found["sensitivity"]:
+    if report["sensitivity"]:
         print()
         title = f"How the answer of {labelled(answers[best])} moves"
-        print_table(("", "least memory", "", "rests on"), moves(found), title=title)
-        for text in said_of_moves(found):
+        print_table(("", "least memory", "", "rests on"), moves(report), title=title)
+        for text in texts_of_moves(report):
             print_line(f"{text}.")
     print()
-    for note in evidence_notes(found):
+    for note in evidence_notes(report):
         print_line(note)
 
 
-def row_of(answer: dict[str, Any], found: dict[str, Any]) -> tuple[str, ...]:
+def row_of(answer: dict[str, Any], report: dict[str, Any]) -> tuple[str, ...]:
     """Return the row of a candidate, in the order of HEAD."""
     name, capacity = labelled(answer), answer["capacity_bytes"]
     if answer["error"] is not None:
@@ -76,7 +76,7 @@ def row_of(answer: dict[str, Any], found: dict[str, Any]) -> tuple[str, ...]:
     return (
         name,
         *least,
-        "not served" if value is None else _metric(found).shown(value),
+        "not served" if value is None else _metric(report).shown(value),
         "n/a" if rate is None else f"{100 * rate:.1f} %",
         "n/a" if ttft is None else format_seconds(ttft),
         busy_of(trial),
@@ -88,50 +88,51 @@ def busy_of(trial: Mapping[str, Any]) -> str:
     return busy(load_of_row(trial.get))
 
 
-def said_of(found: dict[str, Any]) -> list[str]:
+def main_texts(report: dict[str, Any]) -> list[str]:
     """Return what goes with the headline: of the best answer, or of the nearest to one."""
-    answers, best = found["answers"], found["best"]
-    answer = nearest_answer(answers, found) if best is None else answers[best]
+    answers, best = report["answers"], report["best"]
+    answer = nearest_answer(answers, report) if best is None else answers[best]
     if answer is None:
         return []
     first = [] if best is None else cautions(answer)
     last = None if best is None else knee_sentence(answer)
-    return [text for text in [*first, *server_cautions(answer, found), last] if text]
+    return [text for text in [*first, *server_cautions(answer, report), last] if text]
 
 
-def said_beside(answer: dict[str, Any], found: dict[str, Any]) -> list[str]:
+def texts_beside(answer: dict[str, Any], report: dict[str, Any]) -> list[str]:
     """Return what goes with an answer in the table: a growing queue, whether memory can help."""
-    headed = found["best"] is None and answer is nearest_answer(found["answers"], found)
+    headed = report["best"] is None and answer is nearest_answer(report["answers"], report)
     trial = shown_trial(answer)
     grown = trial is not None and trial.get("queue_grows") and not headed
-    told = [
+    texts = [
         *cautions(answer),
         server_words(trial) if trial is not None and grown else None,
-        help_words(answer, found) if found["best"] is not None else None,
+        help_words(answer, report) if report["best"] is not None else None,
     ]
-    return [text[:1].upper() + text[1:] for text in told if text]
+    return [text[:1].upper() + text[1:] for text in texts if text]
 
 
-def said_of_moves(found: dict[str, Any]) -> list[str]:
+def texts_of_moves(report: dict[str, Any]) -> list[str]:
     """Return why variations have no answer, and which are against the expectation."""
-    said = []
-    for item in found["sensitivity"]:
+    texts = []
+    for item in report["sensitivity"]:
         answer = item["answer"]
         if answer is not None and answer["error"] is None and answer["capacity_bytes"] is None:
-            said += [f"{item['name']}: {text}" for text in server_cautions(answer, found)]
+            texts += [f"{item['name']}: {text}" for text in server_cautions(answer, report)]
         if item.get("caution"):
-            said.append(item["caution"])
-    return said
+            texts.append(item["caution"])
+    return texts
 
 
-def _metric(found: dict[str, Any]) -> Metric:
-    return metric_named(found["target"]["metric"])
+def _metric(report: dict[str, Any]) -> Metric:
+    return metric_named(report["target"]["metric"])
 
 
-def moves(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+def moves(report: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Return a row for each variation: name, least memory, factor, what it rests on."""
-    base = found["answers"][found["best"]]
-    metric = found["target"]["metric"]
+    base = report["answers"][report["best"]]
+    metric = report["target"]["metric"]
     return [
-        (item["name"], *moved_by(item, base, metric), item["note"]) for item in found["sensitivity"]
+        (item["name"], *moved_by(item, base, metric), item["note"])
+        for item in report["sensitivity"]
     ]

@@ -73,17 +73,17 @@ def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
     path, facts = workshop.stored(cell)
     if study.workload.trace is not None and facts.has_arrivals:
         rate = _recorded_rate(cell, path) * factor
-        told = f"the trace's own times, stretched to {rate:.3g} requests/s"
-        return changed(cell, arrivals=Arrivals(process="trace", rate=rate)), told
+        note = f"the trace's own times, stretched to {rate:.3g} requests/s"
+        return changed(cell, arrivals=Arrivals(process="trace", rate=rate)), note
     default = GENERATED_RATE if study.workload.trace is None else DEFAULT_RATE
     process = process_of(study, default)
     rate = process.rate_per_second * factor
-    told = f"{rate:.3g} requests/s"
+    note = f"{rate:.3g} requests/s"
     if study.arrivals.process is None:
-        return changed(cell, arrivals=Arrivals(rate=rate)), told
+        return changed(cell, arrivals=Arrivals(rate=rate)), note
     from workloads.arrivals import process_name
 
-    return changed(cell, arrivals=Arrivals(process=process_name(process.at_rate(rate)))), told
+    return changed(cell, arrivals=Arrivals(process=process_name(process.at_rate(rate)))), note
 
 
 def _recorded_rate(cell: Cell, path: Path) -> float:
@@ -109,12 +109,12 @@ def _longer(cell: Cell, _: Workshop) -> tuple[Cell, str]:
         raise UsageError("a trace does not tell which tokens of longer prompts would be shared")
     own = traffic_of(cell.study).generator
     longer, names = _lengthened(own, MORE)
-    told = f"{', '.join(names)} x {MORE:g}"
+    note = f"{', '.join(names)} x {MORE:g}"
     if workload.generator is not None:
         named = workload.model_copy(update={"generator": generator_name(longer)})
-        return changed(cell, workload=named), told
+        return changed(cell, workload=named), note
     knobs = workload.knobs | {name: getattr(longer, name) for name in names}
-    return changed(cell, workload=workload.model_copy(update={"knobs": knobs})), told
+    return changed(cell, workload=workload.model_copy(update={"knobs": knobs})), note
 
 
 def _lengthened(generator: Any, factor: float) -> tuple[Any, list[str]]:
@@ -123,7 +123,7 @@ def _lengthened(generator: Any, factor: float) -> tuple[Any, list[str]]:
 
     if isinstance(generator, Mixture):
         parts = [(share, *_lengthened(member, factor)) for share, member in generator.members]
-        names = list(dict.fromkeys(name for _, _, found in parts for name in found))
+        names = list(dict.fromkeys(name for _, _, lengthened in parts for name in lengthened))
         return Mixture(tuple((share, member) for share, member, _ in parts)), names
     names = [known.name for known in fields(generator) if known.name.endswith(_LENGTHS)]
     if not names:
@@ -174,8 +174,8 @@ def _smaller(cell: Cell, option: str) -> tuple[Cell, str]:
     from calibration.options import split_options
 
     name = cell.study.model.profile
-    told = name.startswith("analytic:") or split_options(name)[1]
-    varied = f"{name}{',' if told else ':'}{option}"
+    optioned = name.startswith("analytic:") or split_options(name)[1]
+    varied = f"{name}{',' if optioned else ':'}{option}"
     profile_named(varied)  # refuses what cannot be told in bytes
     return _profiled(cell, varied), f"profile {varied}; lossy"
 

@@ -15,7 +15,7 @@ from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial, judge
 from reports.capacity.measures import CapacityTask, capacity_cell, refuse_few
 from reports.capacity.price import Prices
-from reports.capacity.search import Found, Search
+from reports.capacity.search import Search, SearchResult
 from reports.capacity.target import Target
 from reports.running.estimate import REQUESTS_PER_SECOND, START_SECONDS
 from reports.running.executors import run_tasks
@@ -85,9 +85,11 @@ class Workshop:
         refuse_few(self._target, facts.requests - left_out)
         return path, facts
 
-    def run(self, searches: Mapping[Key, tuple[Candidate, Search]]) -> dict[Key, Found | str]:
+    def run(
+        self, searches: Mapping[Key, tuple[Candidate, Search]]
+    ) -> dict[Key, SearchResult | str]:
         """Advance all searches to their ends; one whose cell fails ends with the error."""
-        ends: dict[Key, Found | str] = {}
+        ends: dict[Key, SearchResult | str] = {}
         wanted = {key: next(search) for key, (_, search) in searches.items()}
         while wanted:
             cells = {
@@ -116,7 +118,7 @@ class Workshop:
         cells = [candidate.saving_all() for candidate in candidates]
         self._simulate([cell for own in cells for cell in own])
         trials = [self._trials(one, {0: own}) for one, own in zip(candidates, cells, strict=True)]
-        return [found if isinstance(found, str) else found[0] for found in trials]
+        return [trial if isinstance(trial, str) else trial[0] for trial in trials]
 
     def _simulate(self, cells: Sequence[Cell]) -> None:
         """Make sure that every cell has an outcome; one that failed before is tried again."""

@@ -69,13 +69,13 @@ def differences(
 
     Grey is what is neither better nor worse. Of many, those that lead.
     """
-    found = leading(differences_at_focus(world, metric))
-    if not found:
+    pairs = leading(differences_at_focus(world, metric))
+    if not pairs:
         return None
-    unit, size, title = _unit(metric, [estimate.value for _, estimate in found])
+    unit, size, title = _unit(metric, [estimate.value for _, estimate in pairs])
     rows = [
         _difference_row(index, point, estimate, unit, size)
-        for index, (point, estimate) in enumerate(found)
+        for index, (point, estimate) in enumerate(pairs)
     ]
     rows = [row | {"colour": world.looks[row["series"]].colour} for row in rows]
     base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=bands())
@@ -163,23 +163,23 @@ def verdict_word(estimate: Estimate) -> str:
     return "" if estimate.verdict == "unknown" else f" {estimate.verdict}"
 
 
-def leading(found: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estimate]]:
+def leading(pairs: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estimate]]:
     """Return the first so many, few of which are bounds or look ahead: no one can run those."""
-    if len(found) <= MOST_DIFFERENCES:
-        return list(found)
-    marked = [pair for pair in found if pair[0].series.marks][:MOST_MARKED]
-    fair = [pair for pair in found if not pair[0].series.marks]
+    if len(pairs) <= MOST_DIFFERENCES:
+        return list(pairs)
+    marked = [pair for pair in pairs if pair[0].series.marks][:MOST_MARKED]
+    fair = [pair for pair in pairs if not pair[0].series.marks]
     kept = {p.series.name for p, _ in [*marked, *fair[: MOST_DIFFERENCES - len(marked)]]}
-    return [pair for pair in found if pair[0].series.name in kept]
+    return [pair for pair in pairs if pair[0].series.name in kept]
 
 
 def differences_at_focus(world: World, metric: str) -> list[tuple[Point, Estimate]]:
     """Return the points that have a difference, the best first."""
     name = "ttft_difference" if metric == "ttft_seconds" else "token_hit_rate_difference"
     points = [(point, getattr(point, name)) for point in world.at(world.focus)]
-    found = [(point, estimate) for point, estimate in points if estimate is not None]
+    pairs = [(point, estimate) for point, estimate in points if estimate is not None]
     sign = 1 if metric == "ttft_seconds" else -1
-    return sorted(found, key=lambda pair: sign * pair[1].value)
+    return sorted(pairs, key=lambda pair: sign * pair[1].value)
 
 
 def _unit(metric: str, values: Sequence[float]) -> tuple[str, float, str]:
@@ -246,13 +246,13 @@ def beside_names() -> list[alt.ExprRef]:
     return [alt.ExprRef(f"{_NAMES} + 8"), alt.ExprRef("width")]
 
 
-def row_names(base: alt.Chart, told: str) -> list[alt.Chart]:
+def row_names(base: alt.Chart, note: str) -> list[alt.Chart]:
     """Return the name of each row on the line of its mark, and below it what is told of it."""
     text: Any = {"align": "left", "limit": alt.ExprRef(_NAMES)}
     return [
         base.mark_text(dy=ON_LINE, **text).encode(x=alt.value(0), text="label:N"),
         base.mark_text(dy=ON_LINE + 16, fontSize=11, fillOpacity=0.75, **text).encode(
-            x=alt.value(0), text=told
+            x=alt.value(0), text=note
         ),
     ]
 

@@ -26,14 +26,14 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
     Only the policy in the light, or the best, has marks to point at: marks for all would be most of
     what a browser has to draw.
     """
-    found = [(p, row) for p in world.at(world.focus) if (row := blocks_of(p, _RATE))]
-    if not found:
+    courses = [(p, row) for p in world.at(world.focus) if (row := blocks_of(p, _RATE))]
+    if not courses:
         return None
-    clock = Clock.of(found[0][1], warmed=world.warmed)
+    clock = Clock.of(courses[0][1], warmed=world.warmed)
     rows = [
         {"series": point.series.name, "label": point.series.label, "time": time}
         | rounded({"rate": saved / prompts})
-        for point, row in found
+        for point, row in courses
         for time, saved, prompts in zip(clock.times(row), *(row[c] for c in _RATE), strict=True)
         if prompts
     ]
@@ -50,8 +50,8 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
         alt.Tooltip("time:Q", title=clock.title, format=".3~g"),
         alt.Tooltip("rate:Q", title="token hit rate", format=".1%"),
     ]
-    best = world.best.series.name if world.best else found[0][0].series.name
-    names = [best, *(point.series.name for point, _ in found)]
+    best = world.best.series.name if world.best else courses[0][0].series.name
+    names = [best, *(point.series.name for point, _ in courses)]
     targets = follow(base.mark_point(size=64, filled=True, clip=True)).encode(
         opacity=alt.value(0), tooltip=tooltip, **pick(look, "color")
     )
@@ -64,13 +64,13 @@ def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.La
     The first of `points` is drawn until a page lights up another. A warm-up that was cut is shaded.
     """
     columns = ["block_prompt_tokens", *map(_column, FATES_IN_ORDER)]
-    found = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
-    if points[0].series.name not in found:
+    courses = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
+    if points[0].series.name not in courses:
         return None
-    clock = Clock.of(found[points[0].series.name], warmed=warmed)
+    clock = Clock.of(courses[points[0].series.name], warmed=warmed)
     rows = [
         {"series": name, "time": time} | rounded(_shares(row, block))
-        for name, row in found.items()
+        for name, row in courses.items()
         for block, time in enumerate(clock.times(row))
         if row["block_prompt_tokens"][block]
     ]
@@ -96,7 +96,7 @@ def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.La
         ],
     )
     order = alt.VariableParameter(name="fates", value=names)
-    return over_time([areas, *clock.shade()], [*params([*found]), order])
+    return over_time([areas, *clock.shade()], [*params([*courses]), order])
 
 
 def _column(fate: Fate) -> str:

@@ -51,8 +51,8 @@ def kinds_stored(world: World) -> alt.LayerChart | None:
     if not points:
         return None
     rows = [row for index, point in enumerate(points) for row in _kind_rows(index, point)]
-    told = kinds_told(points)
-    colours = alt.Scale(domain=told, range=[KIND_COLOURS[kind] for kind in told])
+    kinds = stored_kinds(points)
+    colours = alt.Scale(domain=kinds, range=[KIND_COLOURS[kind] for kind in kinds])
     base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
     bars = base.mark_bar(height=14, yOffset=ON_LINE).encode(
         x=alt.X(
@@ -99,14 +99,14 @@ def distances(world: World, point: str, most: int = MOST_ROWS) -> alt.LayerChart
 
 def distances_by_label(world: World, points: Sequence[Point]) -> alt.LayerChart | None:
     """Draw the distances from the branch of each label, of the first point or of that in light."""
-    found = [
-        row | {"series": point.series.name, "label": label, "told": told}
+    all_rows = [
+        row | {"series": point.series.name, "label": label, "told": note}
         for point in points
-        for label, told, counted in _labels(point)
+        for label, note, counted in _labels(point)
         for row in _bars("branch", counted)
     ]
-    names = list(dict.fromkeys(row["label"] for row in found))[:MOST_LABELS]
-    rows = [row | {"row": names.index(row["label"])} for row in found if row["label"] in names]
+    names = list(dict.fromkeys(row["label"] for row in all_rows))[:MOST_LABELS]
+    rows = [row | {"row": names.index(row["label"])} for row in all_rows if row["label"] in names]
     series = list(dict.fromkeys(row["series"] for row in rows))
     if len(names) < 2:
         return None
@@ -130,7 +130,7 @@ def storing(world: World) -> list[Point]:
     return sorted(points, key=lambda point: not _states(point))
 
 
-def kinds_told(points: Sequence[Point]) -> list[str]:
+def stored_kinds(points: Sequence[Point]) -> list[str]:
     """Return the kinds of which any of the points has stored a state."""
     return [
         name
@@ -268,9 +268,9 @@ class Across:
         """Return the channel: an octave as wide as another, told by its nearer end."""
         places = range(self.first, self.last + 1)
         every = ceil(len(places) / MOST_TICKS)
-        told = {n: _tick(point, _octave(n, self.skipped)) for n in places if n % every == 0}
-        label = f"{json.dumps(told)}[datum.value]"
-        axis = few_ticks(values=[*told], labelExpr=label, grid=False, tickSize=0)
+        ticks = {n: _tick(point, _octave(n, self.skipped)) for n in places if n % every == 0}
+        label = f"{json.dumps(ticks)}[datum.value]"
+        axis = few_ticks(values=[*ticks], labelExpr=label, grid=False, tickSize=0)
         ends: Any = {"domain": [self.first - 0.5, self.last + 0.5], "range": beside_names()}
         scale = alt.Scale(nice=False, zero=False, **ends)
         return alt.X("from:Q", title=POINTS[point], axis=axis, scale=scale)

@@ -34,10 +34,10 @@ def html_page(path: Path | None) -> None:
     """
     if path is None or path.suffix.lower() in SUFFIXES:
         return
-    found = printable(path.suffix or path.name, 40)
+    shown = printable(path.suffix or path.name, 40)
     advice = "; a browser prints it as a PDF" if path.suffix.lower() == ".pdf" else ""
     raise UsageError(
-        f"--page: a page is HTML: expected a name that ends in .html, found '{found}'{advice}"
+        f"--page: a page is HTML: expected a name that ends in .html, found '{shown}'{advice}"
     )
 
 

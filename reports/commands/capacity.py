@@ -35,7 +35,7 @@ from reports.commands.sweep import (
     refuse_jobs_beside,
     refuse_nothing_given,
 )
-from reports.console import Progress, print_json, say, told_minutes
+from reports.console import Progress, minutes_text, print_json, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,17 +113,17 @@ def capacity(
         raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
     with _folder(out) as folder:
         where = folder, jobs or cores(), cluster
-        found = _find(question, *where, quiet=quiet or json, resumable=bool(out))
+        report = _find(question, *where, quiet=quiet or json, resumable=bool(out))
         if out is not None:
             from reports.capacity.page import write_capacity
 
-            write_capacity(out, found)
-    for warning in found["warnings"]:
+            write_capacity(out, report)
+    for warning in report["warnings"]:
         say(f"warning: {warning}")
-    _print(found, json)
+    _print(report, json)
     if out is not None:
         say(f"page: {out / 'capacity.html'}")
-    _leave(found)
+    _leave(report)
 
 
 def _question(
@@ -186,29 +186,29 @@ def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
         f"{plan['combinations']:,} combinations x {plan['replications']:,} replications, "
         f"{plan['cells_at_least']:,} to {plan['cells_at_most']:,} cells as the search needs them, "
         f"{plan['requests_at_least']:,} to {plan['requests_at_most']:,} requests in all, "
-        f"{told_minutes(plan['minutes_at_least'], plan['minutes_at_most'])} on {plan['jobs']} "
+        f"{minutes_text(plan['minutes_at_least'], plan['minutes_at_most'])} on {plan['jobs']} "
         f"processes, up to {plan['disk_bytes_at_most'] / 1e6:.1f} MB on disk"
     )
 
 
-def _print(found: dict[str, Any], as_json: bool) -> None:
+def _print(report: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(report)
         return
     from reports.capacity.summary import print_capacity
 
-    print_capacity(found)
+    print_capacity(report)
 
 
-def _leave(found: dict[str, Any]) -> None:
+def _leave(report: dict[str, Any]) -> None:
     """Leave with the exit code of failed cells, or of a missed target."""
     from reports.capacity.finding import failed
 
-    for answer in failed(found):
+    for answer in failed(report):
         say(f"failed: {answer['name']}: {answer['error']}")
-    if failed(found):
+    if failed(report):
         raise typer.Exit(CELLS_FAILED)
-    if found["best"] is None:
+    if report["best"] is None:
         raise typer.Exit(TARGET_MISSED)
 
 

@@ -61,17 +61,17 @@ def compare(
     from reports.two_runs.condition import broken
     from reports.two_runs.measures import USUAL
     from reports.two_runs.shown import as_json, failure_line, print_comparison
-    from reports.two_runs.stored import PAGE, refuse_other_folder, told, write_comparison
+    from reports.two_runs.stored import PAGE, document_of, refuse_other_folder, write_comparison
 
     conditions = [parse_condition(text) for text in fail_if or ()]
     margins = _margins(margin_points, margin_times)
     if out is not None:
         refuse_other_folder(out)
     names = [*(measure or USUAL), *(condition.measure.name for condition in conditions)]
-    found = compare_folders(
+    runs = compare_folders(
         a, b, measures=names, paired=not unpaired, unit=resample, margins=margins
     )
-    failures = broken(found, conditions)
+    failures = broken(runs, conditions)
     lines = [failure_line(condition, compared) for condition, compared in failures]
     if out is not None:
         flags = {
@@ -81,12 +81,12 @@ def compare(
             "--margin-points": margin_points and [margin_points],
             "--margin-times": margin_times and [margin_times],
         }
-        command = command_line(a, b, flags, paired=found.paired)
-        write_comparison(out, told(found, lines, command))
+        command = command_line(a, b, flags, paired=runs.paired)
+        write_comparison(out, document_of(runs, lines, command))
     if json:
-        print_json(as_json(found, failures))
+        print_json(as_json(runs, failures))
     else:
-        print_comparison(found)
+        print_comparison(runs)
     if out is not None and not json:
         print_line(f"the page: {out / PAGE}")
     for line in lines:
@@ -102,7 +102,7 @@ def _margins(points: str | None, times: str | None) -> Margins:
 
     usual = Margins()
     try:
-        found = Margins(
+        margins = Margins(
             usual.points if points is None else float(points),
             usual.times if times is None else parse_share(times, "--margin-times"),
         )
@@ -110,11 +110,11 @@ def _margins(points: str | None, times: str | None) -> Margins:
         raise UsageError(
             f"--margin-points: expected a number of points, found '{printable(str(points), 40)}'"
         ) from error
-    if not 0 <= found.points <= 100:
-        raise UsageError(f"--margin-points: expected 0 to 100, found {found.points:g}")
-    if not 0 <= found.times < 1:
+    if not 0 <= margins.points <= 100:
+        raise UsageError(f"--margin-points: expected 0 to 100, found {margins.points:g}")
+    if not 0 <= margins.times < 1:
         raise UsageError(f"--margin-times: expected 0 to less than 100 %, found {times}")
-    return found
+    return margins
 
 
 def command_line(

@@ -92,16 +92,16 @@ def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) 
         refuse_other_folder(out)
         make_folder(out)
     with settings.naming(), Progress(quiet=quiet or as_json, what="placers") as progress:
-        found = replace(run(settings, progress), command=typed_again("milepost drift"))
-    findings = find_all(found)
-    told = answers(found, findings)
+        study = replace(run(settings, progress), command=typed_again("milepost drift"))
+    findings = find_all(study)
+    sentences = answers(study, findings)
     if out is not None:
-        write_series(out, found)
-        write_page(out, found, findings, told)
+        write_series(out, study)
+        write_page(out, study, findings, sentences)
     if as_json:
-        print_json(figures_of(found, findings, told))
+        print_json(figures_of(study, findings, sentences))
     else:
-        print_drift(found, findings, told)
+        print_drift(study, findings, sentences)
     if out is not None:
         say(f"page: {out / PAGE}")
 

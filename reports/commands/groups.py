@@ -57,5 +57,5 @@ def _flags(
 @functools.cache
 def _options(group: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     """Return the fields of a group as parameters of a command; many commands share a group."""
-    found = inspect.signature(group, eval_str=True).parameters.values()
-    return tuple(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found)
+    parameters = inspect.signature(group, eval_str=True).parameters.values()
+    return tuple(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters)

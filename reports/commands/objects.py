@@ -50,39 +50,39 @@ def objects(
         raise UsageError(f"--warmup: expected 0 to {MOST_WARMUP}, found {warmup:g}")
     read = open_objects(file, uniform=uniform)
     first = int(warmup * len(read.stream))
-    found = replay(read.stream, eviction, capacity_bytes, first=first)
+    result = replay(read.stream, eviction, capacity_bytes, first=first)
     for note in read.notes:
         say(f"note: {note}")
     if json:
         print_json(
             {
-                "requests": found.hits + found.misses,
-                "hits": found.hits,
-                "misses": found.misses,
-                "requested_bytes": found.requested_bytes,
-                "hit_bytes": found.hit_bytes,
-                "peak_bytes": found.peak_bytes,
+                "requests": result.hits + result.misses,
+                "hits": result.hits,
+                "misses": result.misses,
+                "requested_bytes": result.requested_bytes,
+                "hit_bytes": result.hit_bytes,
+                "peak_bytes": result.peak_bytes,
                 "warmup_requests": first,
                 "notes": list(read.notes),
             }
         )
         return
-    print_table(("", ""), _rows(found, policy, capacity_bytes, first, uniform=uniform))
+    print_table(("", ""), _rows(result, policy, capacity_bytes, first, uniform=uniform))
 
 
 def _rows(
-    found: ObjectResult, policy: str, capacity_bytes: int, first: int, *, uniform: bool
+    result: ObjectResult, policy: str, capacity_bytes: int, first: int, *, uniform: bool
 ) -> list[tuple[str, str]]:
-    requests = found.hits + found.misses
+    requests = result.hits + result.misses
     unit = "objects" if uniform else "bytes"
     rows = [
         ("policy", policy),
         ("capacity", f"{capacity_bytes:,} {unit}"),
         ("requests", f"{requests:,}" + (f" after {first:,} of warm-up" if first else "")),
-        ("hits", share(found.hits, requests)),
-        ("misses", share(found.misses, requests)),
+        ("hits", share(result.hits, requests)),
+        ("misses", share(result.misses, requests)),
     ]
     if not uniform:
-        rows.append(("hit bytes", share(found.hit_bytes, found.requested_bytes)))
-        rows.append(("peak", format_bytes(found.peak_bytes)))
+        rows.append(("hit bytes", share(result.hit_bytes, result.requested_bytes)))
+        rows.append(("peak", format_bytes(result.peak_bytes)))
     return rows

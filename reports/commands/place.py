@@ -56,19 +56,19 @@ def place(
     html_page(page)
     law = _law(depths, from_trace, reading, profile)
     question = _question(law, length, budget, price, placer, profile)
-    found = answer(question)
+    placement = answer(question)
     if profile is not None:
-        found["notes"] += _beyond(profile, question.length)
+        placement["notes"] += _beyond(profile, question.length)
     if page is not None:
         from reports.place.page import write_place_page
 
-        write_place_page(page, question.law, found, typed_again("milepost place"))
+        write_place_page(page, question.law, placement, typed_again("milepost place"))
     if json:
-        print_json(found)
+        print_json(placement)
     else:
         from reports.place.summary import print_placement
 
-        print_placement(found)
+        print_placement(placement)
     if page is not None:
         say(f"page: {page}")
 

@@ -25,31 +25,31 @@ def policies(
     from policies.registry import describe, find
 
     every = (info for kind in KINDS for info in describe(kind))
-    found = [*every] if name is None else find(name)
+    infos = [*every] if name is None else find(name)
     if json:
-        print_json({"policies": [_plain(info) for info in found]})
+        print_json({"policies": [_plain(info) for info in infos]})
     elif name is None:
         print_table(
             ("kind", "policy", "what it does"),
-            [(info.kind, info.usage.replace(",", ", "), _summary(info)) for info in found],
+            [(info.kind, info.usage.replace(",", ", "), _summary(info)) for info in infos],
         )
     else:
-        for info in found:
+        for info in infos:
             print_table(("", ""), _details(info))
 
 
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:
     from simulator.base.parameters import REQUIRED
 
-    told = info.documentation
+    documentation = info.documentation
     rows = [(info.kind, info.usage), ("what it does", _summary(info))]
-    rows += [("", paragraph) for paragraph in told.explanation]
+    rows += [("", paragraph) for paragraph in documentation.explanation]
     for parameter in info.parameters:
         must = parameter.default is REQUIRED
         default = "required" if must else f"default {parameter.default}"
-        about = told.parameters.get(parameter.name, "")
+        about = documentation.parameters.get(parameter.name, "")
         rows.append((f"  {parameter.name}", f"{parameter.type.__name__}, {default}. {about}"))
-    return [*rows, ("source", told.source or "not said")]
+    return [*rows, ("source", documentation.source or "not said")]
 
 
 def _plain(info: PolicyInfo) -> dict[str, Any]:
@@ -77,5 +77,5 @@ def _plain(info: PolicyInfo) -> dict[str, Any]:
 
 
 def _summary(info: PolicyInfo) -> str:
-    told = info.documentation.summary or "not said"
-    return told + (" (clairvoyant)" if info.clairvoyant else "")
+    text = info.documentation.summary or "not said"
+    return text + (" (clairvoyant)" if info.clairvoyant else "")

@@ -73,15 +73,15 @@ def _show(name: str, out: Path | None, *, as_json: bool) -> None:
     if not profile.tells_times:
         _show_sizes(row, profile, out, as_json=as_json)
         return
-    found = summary(profile)
+    figures = summary(profile)
     if out is not None:
         from reports.profile.page import write_profile
 
         write_profile(out, profile, typed_again(f"milepost profiles show {name}"))
     if as_json:
-        print_json({"profiles": [asdict(row) | found]})
+        print_json({"profiles": [asdict(row) | figures]})
     else:
-        _print_profile(row, profile, found)
+        _print_profile(row, profile, figures)
     if out is not None:
         say(f"charts: {out}")
 
@@ -116,21 +116,21 @@ def _show_sizes(row: ProfileRow, profile: Profile, out: Path | None, *, as_json:
     print_table(("", ""), rows)
 
 
-def _print_profile(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> None:
+def _print_profile(row: ProfileRow, profile: Profile, figures: dict[str, Any]) -> None:
     from reports.profile.page import error_rows, notes
 
-    print_table(("", ""), _details(row, profile, found))
+    print_table(("", ""), _details(row, profile, figures))
     print()
-    rows = [_priced(int(n), seconds) for n, seconds in found["prefill_seconds"].items()]
+    rows = [_priced(int(n), seconds) for n, seconds in figures["prefill_seconds"].items()]
     print_table(("prefill without context", "time", "a token"), rows)
-    if found["held_out"]:
+    if figures["held_out"]:
         print()
         print_table(
             ("held-out points", "points", "mean error", "bias", "worst", "noise"),
-            error_rows(found),
+            error_rows(figures),
         )
     print()
-    for note in notes(profile, found):
+    for note in notes(profile, figures):
         print_line(f"- {note}")
 
 
@@ -140,10 +140,10 @@ def _line(row: ProfileRow) -> tuple[str, ...]:
     return (row.name, row.kind, valid, state, kv)
 
 
-def _floors(found: dict[str, float]) -> list[tuple[str, str]]:
+def _floors(floors: dict[str, float]) -> list[tuple[str, str]]:
     """Return the floors by how a pass is launched, where they were measured."""
-    told = ", ".join(f"{name} {format_seconds(seconds)}" for name, seconds in found.items())
-    return [("  launched", told)] if told else []
+    shown = ", ".join(f"{name} {format_seconds(seconds)}" for name, seconds in floors.items())
+    return [("  launched", shown)] if shown else []
 
 
 def _priced(n: int, seconds: float) -> tuple[str, str, str]:
@@ -156,24 +156,24 @@ def _priced(n: int, seconds: float) -> tuple[str, str, str]:
 
 def _software(profile: Profile) -> list[tuple[str, str]]:
     """Return a row of what ran, in which precision, where the profile says so."""
-    found, model = profile.software, profile.model
+    stack, model = profile.software, profile.model
     versions = (
-        [] if found is None else [("torch", found.torch), ("transformers", found.transformers)]
+        [] if stack is None else [("torch", stack.torch), ("transformers", stack.transformers)]
     )
-    said = [f"{name} {version}" for name, version in versions if version]
-    said += [found.kernels] if found is not None and found.kernels else []
-    said += [f"weights in {model.dtype}"] if model.dtype else []
-    return [("software", "; ".join(said))] if said else []
+    parts = [f"{name} {version}" for name, version in versions if version]
+    parts += [stack.kernels] if stack is not None and stack.kernels else []
+    parts += [f"weights in {model.dtype}"] if model.dtype else []
+    return [("software", "; ".join(parts))] if parts else []
 
 
-def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[tuple[str, str]]:
+def _details(row: ProfileRow, profile: Profile, figures: dict[str, Any]) -> list[tuple[str, str]]:
     valid = f"prefills to {row.valid_n_max:,} tokens behind contexts to {row.valid_c_max:,} tokens"
     slot = profile.kv_slot_bytes
-    copies = ", ".join(f"{t} {format_seconds(s)}" for t, s in found["restore_seconds"].items())
-    knee = f"{format_seconds(found['floor_seconds'])}, up to about {found['knee_tokens']:,.0f}"
-    pair = f"a pair with a token before it {found['pair_seconds'] * 1e9:.3g} ns"
-    if found["context_tokens"] is not None:
-        pair += f", so a token costs twice as much behind {found['context_tokens']:,.0f}"
+    copies = ", ".join(f"{t} {format_seconds(s)}" for t, s in figures["restore_seconds"].items())
+    knee = f"{format_seconds(figures['floor_seconds'])}, up to about {figures['knee_tokens']:,.0f}"
+    pair = f"a pair with a token before it {figures['pair_seconds'] * 1e9:.3g} ns"
+    if figures["context_tokens"] is not None:
+        pair += f", so a token costs twice as much behind {figures['context_tokens']:,.0f}"
     return [
         ("profile", row.name),
         ("kind", row.kind),
@@ -190,6 +190,6 @@ def _details(row: ProfileRow, profile: Profile, found: dict[str, Any]) -> list[t
         ("KV", f"{format_bytes(row.kv_bytes_per_token)} a token"),
         ("alignment", f"checkpoints at multiples of {row.alignment:,} tokens"),
         ("floor", f"{knee} tokens"),
-        *_floors(found["floor_seconds_by_launch"]),
-        ("beyond", f"a token {format_seconds(found['token_seconds'])}, {pair}"),
+        *_floors(figures["floor_seconds_by_launch"]),
+        ("beyond", f"a token {format_seconds(figures['token_seconds'])}, {pair}"),
     ]

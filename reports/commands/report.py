@@ -78,9 +78,9 @@ def _capacity(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     from reports.capacity.charts import capacity_charts
     from reports.capacity.page import PAGE, read_capacity, write_capacity
 
-    found = read_capacity(folder)
-    write_capacity(folder, found)
-    return folder / PAGE, lambda: capacity_charts(found)
+    stored = read_capacity(folder)
+    write_capacity(folder, stored)
+    return folder / PAGE, lambda: capacity_charts(stored)
 
 
 def _drift(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
@@ -90,7 +90,7 @@ def _drift(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     from reports.drift.sentences import answers
     from reports.drift.stored import PAGE, read_series, write_page
 
-    found = read_series(folder)
-    findings = find_all(found)
-    write_page(folder, found, findings, answers(found, findings))
-    return folder / PAGE, lambda: titled_charts(found, findings)
+    study = read_series(folder)
+    findings = find_all(study)
+    write_page(folder, study, findings, answers(study, findings))
+    return folder / PAGE, lambda: titled_charts(study, findings)

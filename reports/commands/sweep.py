@@ -27,7 +27,7 @@ from reports.commands.options import (
     settings_from,
 )
 from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags, words
-from reports.console import Progress, print_json, print_line, say, told_minutes
+from reports.console import Progress, minutes_text, print_json, print_line, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -148,10 +148,10 @@ def command_line(
     command: str, study: Path | None, flags: Given, sets: Sequence[str] | None, *more: str
 ) -> str:
     """Return the command that repeats a study, without what does not change its results."""
-    told = ["milepost", command, *([] if study is None else [str(study)]), *more, *words(flags)]
+    parts = ["milepost", command, *([] if study is None else [str(study)]), *more, *words(flags)]
     for text in sets or ():
-        told += ["--set", text]
-    return shlex.join([*told, "--out", "DIR"])
+        parts += ["--set", text]
+    return shlex.join([*parts, "--out", "DIR"])
 
 
 def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
@@ -162,8 +162,8 @@ def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
     for note in small_capacities(cell.study for cell, _ in report.outcomes):
         say(f"note: {note}")
     loads = loads_of(report)
-    if not (as_json or quiet) and (told := range_words(loads)) is not None:
-        say(told)
+    if not (as_json or quiet) and (load_line := range_words(loads)) is not None:
+        say(load_line)
     if (warning := grown_words(loads)) is not None:
         say(f"warning: {warning}")
     for cell, outcome in report.failed:
@@ -191,6 +191,6 @@ def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
     print(
         f"{first}{plan['cells']:,} cells ({plan['scenarios']:,} scenarios x "
         f"{plan['replications']:,} replications), {plan['requests']:,} requests in all, "
-        f"{told_minutes(plan['minutes'])} on {plan['jobs']} processes, about "
+        f"{minutes_text(plan['minutes'])} on {plan['jobs']} processes, about "
         f"{plan['disk_bytes'] / 1e6:.1f} MB on disk"
     )

@@ -33,26 +33,26 @@ MISS_ROW = 0.7  # height of the row of misses below the shallowest depth, as a r
 
 
 def drift_charts(
-    found: DriftStudy, findings: Mapping[str, Finding]
+    study: DriftStudy, findings: Mapping[str, Finding]
 ) -> dict[str, alt.LayerChart | alt.Chart]:
     """Return the charts by name; those that have nothing to show are left out."""
     charts = {
-        "law": _law(found),
-        "kolmogorov": _distance(found, "kolmogorov", "Kolmogorov distance"),
-        "variation": _distance(found, "total_variation", "Total variation distance"),
-        "savings": _savings(found, findings),
-        "regret": _regret(found, findings),
-        "windows": _windows(found, findings),
-        "pace": _pace(found),
-        "churn": _churn(found, findings),
+        "law": _law(study),
+        "kolmogorov": _distance(study, "kolmogorov", "Kolmogorov distance"),
+        "variation": _distance(study, "total_variation", "Total variation distance"),
+        "savings": _savings(study, findings),
+        "regret": _regret(study, findings),
+        "windows": _windows(study, findings),
+        "pace": _pace(study),
+        "churn": _churn(study, findings),
     }
     return {name: chart for name, chart in charts.items() if chart is not None}
 
 
-def shown(found: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, str]:
+def shown(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, str]:
     """Return the placers that are drawn over time, the best of each kind, with their colours."""
     best: dict[str, str] = {CLAIRVOYANT: CLAIRVOYANT}
-    for placer in found.placers:
+    for placer in study.placers:
         rival = best.get(kind(placer))
         if rival is None or findings[placer].saved_share.value > findings[rival].saved_share.value:
             best[kind(placer)] = placer
@@ -64,16 +64,16 @@ def regret_colours(placer: str) -> dict[str, str]:
     return {"regret": KINDS[kind(placer)], **BOUNDS}
 
 
-def followed(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+def followed(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
     """Return the placer whose regret is drawn beside the bounds: the best that goes on learning."""
-    learning = [p for p in shown(found, findings) if kind(p) in {"window", "decay", "change"}]
-    rest = learning or [found.placers[0]]
+    learning = [p for p in shown(study, findings) if kind(p) in {"window", "decay", "change"}]
+    rest = learning or [study.placers[0]]
     return max(rest, key=lambda placer: findings[placer].saved_share.value)
 
 
-def _law(found: DriftStudy) -> alt.Chart:
+def _law(study: DriftStudy) -> alt.Chart:
     """Draw time x depth; as dark as the share of the window's requests that end there."""
-    windows, depths = found.windows, found.replications[0].overlaps.depths
+    windows, depths = study.windows, study.replications[0].overlaps.depths
     hits = depths[depths > 0]
     edges = np.geomspace(float(hits.min()), float(hits.max()) + 1, DEPTH_ROWS + 1)
     if len(hits) < len(depths):
@@ -120,60 +120,60 @@ def _across() -> alt.Axis:
     return alt.Axis(grid=False, tickCount=6, format=TOKENS, labelOverlap="greedy")
 
 
-def _distance(found: DriftStudy, name: str, title: str) -> alt.LayerChart:
-    lists = (found.distances.steps, found.distances.since_first)
+def _distance(study: DriftStudy, name: str, title: str) -> alt.LayerChart:
+    lists = (study.distances.steps, study.distances.since_first)
     series: dict[str, Curve] = {
-        told: (_starts(found, each), [getattr(step, name) for step in each])
-        for told, each in zip(STEPS, lists, strict=True)
+        line: (_starts(study, each), [getattr(step, name) for step in each])
+        for line, each in zip(STEPS, lists, strict=True)
     }
-    steps = found.distances.steps
+    steps = study.distances.steps
     limits = [getattr(step, f"{name}_band") for step in steps]
-    chance = band(_starts(found, steps), [0.0] * len(steps), limits)
+    chance = band(_starts(study, steps), [0.0] * len(steps), limits)
     x, y = OVER, Axis(title, ".2f", domain=(0.0, 1.0))
     return curves(series, STEPS, x, y, below=[chance])
 
 
-def _starts(found: DriftStudy, steps: Sequence[Distance]) -> list[float]:
-    return [found.windows.start(step.window) for step in steps]
+def _starts(study: DriftStudy, steps: Sequence[Distance]) -> list[float]:
+    return [study.windows.start(step.window) for step in steps]
 
 
-def _counted(found: DriftStudy) -> list[float]:
-    return [float(found.windows.start(window)) for window in found.windows.counted]
+def _counted(study: DriftStudy) -> list[float]:
+    return [float(study.windows.start(window)) for window in study.windows.counted]
 
 
-def _savings(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
-    looks = shown(found, findings)
-    across = _counted(found)
+def _savings(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+    looks = shown(study, findings)
+    across = _counted(study)
     series: dict[str, Curve] = {
-        label(placer): (across, over_time(found, placer).tolist()) for placer in looks
+        label(placer): (across, over_time(study, placer).tolist()) for placer in looks
     }
     colours = {label(placer): colour for placer, colour in looks.items()}
     y = Axis("Saved of the overlap", ".0%")
     return curves(series, colours, OVER, y)
 
 
-def _regret(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
-    placer = followed(found, findings)
+def _regret(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
+    placer = followed(study, findings)
     colours = regret_colours(placer)
-    courses = [each.courses[placer] for each in found.replications]
+    courses = [each.courses[placer] for each in study.replications]
     names = ("regret_tokens", "variation_bound_tokens", "kolmogorov_bound_tokens")
     series: dict[str, Curve] = {
-        told: (_counted(found), np.mean([getattr(c, name) for c in courses], axis=0).tolist())
-        for told, name in zip(colours, names, strict=True)
+        line: (_counted(study), np.mean([getattr(c, name) for c in courses], axis=0).tolist())
+        for line, name in zip(colours, names, strict=True)
     }
     if not any(height > 0 for _, heights in series.values() for height in heights):
         return None  # a plan that is right from the start has none, on a logarithmic axis
-    mean = float(np.mean([each.mean_overlap_tokens for each in found.replications]))
+    mean = float(np.mean([each.mean_overlap_tokens for each in study.replications]))
     y = Axis("Tokens a request", TOKENS, log=True)
     overlap = level(mean, "mean overlap")
     return curves(series, colours, OVER, y, below=overlap)
 
 
-def _windows(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
+def _windows(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
     """Draw what windows of each length save, with the interval of what they are behind by."""
     learned = {
         int(parameters(placer).get("window", DEFAULT_WINDOW)): findings[placer]
-        for placer in found.placers
+        for placer in study.placers
         if kind(placer) == "window"
     }
     if len(learned) < 2:
@@ -183,7 +183,7 @@ def _windows(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerCha
     series: dict[str, Curve] = {
         "window": (across, [learned[each].saved_share.value for each in lengths])
     }
-    kept = next((findings[p] for p in found.placers if kind(p) == "static"), None)
+    kept = next((findings[p] for p in study.placers if kind(p) == "static"), None)
     below = level(findings[CLAIRVOYANT].saved_share.value, "clairvoyant")
     if kept is not None:
         below += level(kept.saved_share.value, label(kept.placer))
@@ -191,11 +191,11 @@ def _windows(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerCha
     return curves(series, {"window": BLUE}, x, Axis("Saved of the overlap", ".0%"), below=below)
 
 
-def _pace(found: DriftStudy) -> alt.LayerChart | None:
-    paces = [*found.paced]
+def _pace(study: DriftStudy) -> alt.LayerChart | None:
+    paces = [*study.paced]
     if len(paces) < 2:
         return None
-    lost = [difference(found, found.paced[paces[0]], found.paced[every]) for every in paces]
+    lost = [difference(study, study.paced[paces[0]], study.paced[every]) for every in paces]
     across = [float(every) for every in paces]
     series: dict[str, Curve] = {"lost": (across, [100 * each.value for each in lost])}
     low = [100 * (each.value if each.low is None else each.low) for each in lost]
@@ -205,12 +205,12 @@ def _pace(found: DriftStudy) -> alt.LayerChart | None:
     return curves(series, {"lost": BLUE}, x, y, below=[band(across, low, high)])
 
 
-def _churn(found: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
-    looks = shown(found, findings)
+def _churn(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+    looks = shown(study, findings)
     series: dict[str, Curve] = {}
     for placer in looks:
-        each = np.mean([r.courses[placer].rewritten for r in found.replications], axis=0)
-        series[label(placer)] = (_counted(found), each.cumsum().tolist())
+        each = np.mean([r.courses[placer].rewritten for r in study.replications], axis=0)
+        series[label(placer)] = (_counted(study), each.cumsum().tolist())
     colours = {label(placer): colour for placer, colour in looks.items()}
     y = Axis("Positions rewritten so far", TOKENS)
     return curves(series, colours, OVER, y)

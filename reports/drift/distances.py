@@ -83,22 +83,22 @@ def distances_over_time(depths: Int64, windows: Windows, seed: int) -> Distances
     pairs = [(k, k - 1) for k in range(first + 1, last)]
     pairs += [(k, first) for k in range(first + 2, last)]
     rng = stream(seed, "drift splits")
-    found = [
+    compared = [
         compare(windows.of(depths, one), windows.of(depths, other), windows.block, rng)
         for one, other in pairs
     ]
-    adjusted = holm([distance[-1] for distance in found])
-    told = [
+    adjusted = holm([distance[-1] for distance in compared])
+    distances = [
         Distance(*pair, *distance, moved=p <= 1 - CONFIDENCE)
-        for pair, distance, p in zip(pairs, found, adjusted, strict=True)
+        for pair, distance, p in zip(pairs, compared, adjusted, strict=True)
     ]
     steps = last - first - 1
-    largest = _largest(told[:steps])
+    largest = _largest(distances[:steps])
     change = None
     if largest is not None:
         pair = depths[windows.start(largest.other) : windows.start(largest.window + 1)]
         change = windows.start(largest.other) + change_point(pair)
-    return Distances(tuple(told[:steps]), (told[0], *told[steps:]), change)
+    return Distances(tuple(distances[:steps]), (distances[0], *distances[steps:]), change)
 
 
 def compare(

@@ -67,70 +67,70 @@ class Finding:
     recovery_requests: float | None
 
 
-def find_all(found: DriftStudy) -> dict[str, Finding]:
+def find_all(study: DriftStudy) -> dict[str, Finding]:
     """Sum up all placers of the study, `clairvoyant` and those of other paces among them."""
-    names = (CLAIRVOYANT, *found.placers, *found.paced.values())
-    return {placer: find(found, placer) for placer in names}
+    names = (CLAIRVOYANT, *study.placers, *study.paced.values())
+    return {placer: find(study, placer) for placer in names}
 
 
-def find(found: DriftStudy, placer: str) -> Finding:
+def find(study: DriftStudy, placer: str) -> Finding:
     """Sum up a placer of the study."""
-    courses = [each.courses[placer] for each in found.replications]
-    requests = found.windows.width * len(found.windows.counted) / 1000
-    lost = difference(found, CLAIRVOYANT, placer)
+    courses = [each.courses[placer] for each in study.replications]
+    requests = study.windows.width * len(study.windows.counted) / 1000
+    lost = difference(study, CLAIRVOYANT, placer)
     return Finding(
         placer,
-        share(found, placer),
+        share(study, placer),
         lost,
-        lost.value * _mean_overlap(found),
+        lost.value * _mean_overlap(study),
         _mean(courses, "regret_tokens"),
         _mean(courses, "variation_bound_tokens"),
         _mean(courses, "kolmogorov_bound_tokens"),
-        _sample_bound(found, placer),
+        _sample_bound(study, placer),
         float(np.mean([course.plans.sum() for course in courses])) / requests,
         float(np.mean([course.rewritten.sum() for course in courses])) / requests,
-        _recovery(found, placer),
+        _recovery(study, placer),
     )
 
 
-def share(found: DriftStudy, placer: str) -> Estimate:
+def share(study: DriftStudy, placer: str) -> Estimate:
     """Return saved tokens / overlap tokens: over replications, or over blocks of one trace."""
-    if len(found.replications) > 1:
-        return mean_interval(_shares(found, placer))
-    return replay_difference(_ratio(found, placer), None, _memory(found))
+    if len(study.replications) > 1:
+        return mean_interval(_shares(study, placer))
+    return replay_difference(_ratio(study, placer), None, _memory(study))
 
 
-def difference(found: DriftStudy, ours: str, theirs: str) -> Estimate:
+def difference(study: DriftStudy, ours: str, theirs: str) -> Estimate:
     """Return the same of one placer less that of another, paired."""
-    if len(found.replications) > 1:
-        told = paired_difference(_shares(found, ours), _shares(found, theirs))
+    if len(study.replications) > 1:
+        estimate = paired_difference(_shares(study, ours), _shares(study, theirs))
     else:
-        told = replay_difference(_ratio(found, ours), _ratio(found, theirs), _memory(found))
-    return margins_of(found).rate(told) or told
+        estimate = replay_difference(_ratio(study, ours), _ratio(study, theirs), _memory(study))
+    return margins_of(study).rate(estimate) or estimate
 
 
-def margins_of(found: DriftStudy) -> Margins:
+def margins_of(study: DriftStudy) -> Margins:
     """Return within what shares of the overlap are called tied."""
-    return Margins.of(found.study)
+    return Margins.of(study.study)
 
 
-def best_of(found: DriftStudy, findings: Mapping[str, Finding]) -> Finding:
+def best_of(study: DriftStudy, findings: Mapping[str, Finding]) -> Finding:
     """Return the placer that saves most, of those that do not look ahead."""
-    return max((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
+    return max((findings[p] for p in study.placers), key=lambda each: each.saved_share.value)
 
 
-def against_best(found: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, Estimate]:
+def against_best(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str, Estimate]:
     """Return what each other placer saves less that of the best, corrected for all of them."""
-    best = best_of(found, findings).placer
-    rivals = [placer for placer in found.placers if placer != best]
-    told = corrected([difference(found, rival, best) for rival in rivals])
-    return {rival: each for rival, each in zip(rivals, told, strict=True) if each is not None}
+    best = best_of(study, findings).placer
+    rivals = [placer for placer in study.placers if placer != best]
+    estimates = corrected([difference(study, rival, best) for rival in rivals])
+    return {rival: each for rival, each in zip(rivals, estimates, strict=True) if each is not None}
 
 
-def over_time(found: DriftStudy, placer: str) -> Float64:
+def over_time(study: DriftStudy, placer: str) -> Float64:
     """Return saved / overlap tokens in each window, over all replications; 0 without overlap."""
-    saved = np.sum([each.courses[placer].saved_tokens for each in found.replications], axis=0)
-    overlap = np.sum([each.overlap_tokens for each in found.replications], axis=0)
+    saved = np.sum([each.courses[placer].saved_tokens for each in study.replications], axis=0)
+    overlap = np.sum([each.overlap_tokens for each in study.replications], axis=0)
     shares: Float64 = saved / np.maximum(overlap, 1.0)
     return shares
 
@@ -149,58 +149,58 @@ def label(placer: str) -> str:
     if placer == CLAIRVOYANT:
         return placer
     given = parameters(placer)
-    told = {
+    text = {
         "static": f"kept after {given.get('train')}",
         "change": f"on change, window {given.get('window', DEFAULT_WINDOW)}",
         "decay": f"decay {given.get('decay')}",
         "window": f"window {given.get('window', DEFAULT_WINDOW)}",
     }[kind(placer)]
-    return told + (f", every {given['replan']}" if "replan" in given else "")
+    return text + (f", every {given['replan']}" if "replan" in given else "")
 
 
 def as_json(
-    found: DriftStudy, findings: Mapping[str, Finding], answers: list[str]
+    study: DriftStudy, findings: Mapping[str, Finding], answers: list[str]
 ) -> dict[str, Any]:
     """Return all of it as plain values."""
-    windows, behind = found.windows, against_best(found, findings)
+    windows, behind = study.windows, against_best(study, findings)
     return {
         "schema_version": SCHEMA_VERSION,
-        "milepost_version": found.milepost_version,
-        "study": found.study,
-        "laws": "true" if found.truth else "hindsight",
-        "requests": len(found.replications[0].overlaps.depths),
-        "replications": [each.overlaps.seed for each in found.replications],
+        "milepost_version": study.milepost_version,
+        "study": study.study,
+        "laws": "true" if study.truth else "hindsight",
+        "requests": len(study.replications[0].overlaps.depths),
+        "replications": [each.overlaps.seed for each in study.replications],
         "windows": {
             "requests": windows.width,
             "count": windows.count,
             "first_counted": windows.first,
             "block": windows.block,
         },
-        "margins": {"points": margins_of(found).points},
+        "margins": {"points": margins_of(study).points},
         "answers": answers,
-        "change": found.distances.change,
-        "steps": [_step(found, step) for step in found.distances.steps],
-        "since_first": [_step(found, step) for step in found.distances.since_first],
+        "change": study.distances.change,
+        "steps": [_step(study, step) for step in study.distances.steps],
+        "since_first": [_step(study, step) for step in study.distances.since_first],
         "placers": [
             _finding(findings[placer]) | {"against_best": _judged(behind.get(placer))}
-            for placer in (CLAIRVOYANT, *found.placers)
+            for placer in (CLAIRVOYANT, *study.placers)
         ],
         "by_interval": [
-            {"replan": every, **_finding(findings[placer])} for every, placer in found.paced.items()
+            {"replan": every, **_finding(findings[placer])} for every, placer in study.paced.items()
         ],
         "over_time": {
-            placer: over_time(found, placer).tolist() for placer in (CLAIRVOYANT, *found.placers)
+            placer: over_time(study, placer).tolist() for placer in (CLAIRVOYANT, *study.placers)
         },
     }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    told = asdict(finding)
+    plain = asdict(finding)
     for name in ("saved_share", "lost_share"):
-        told[name].pop("freedom")
-        told[name].pop("margin")
-        told[name].pop("reason")
-    return told
+        plain[name].pop("freedom")
+        plain[name].pop("margin")
+        plain[name].pop("reason")
+    return plain
 
 
 def _judged(behind: Estimate | None) -> dict[str, Any] | None:
@@ -211,35 +211,35 @@ def _judged(behind: Estimate | None) -> dict[str, Any] | None:
     return {name: getattr(behind, name) for name in names}
 
 
-def _step(found: DriftStudy, step: Any) -> dict[str, Any]:
-    return {"request": found.windows.start(step.window), **asdict(step)}
+def _step(study: DriftStudy, step: Any) -> dict[str, Any]:
+    return {"request": study.windows.start(step.window), **asdict(step)}
 
 
-def _shares(found: DriftStudy, placer: str) -> Float64:
-    return np.array([_ratio(found, placer, at).value for at in range(len(found.replications))])
+def _shares(study: DriftStudy, placer: str) -> Float64:
+    return np.array([_ratio(study, placer, at).value for at in range(len(study.replications))])
 
 
-def _ratio(found: DriftStudy, placer: str, replication: int = 0) -> Ratio:
-    each = found.replications[replication]
+def _ratio(study: DriftStudy, placer: str, replication: int = 0) -> Ratio:
+    each = study.replications[replication]
     return Ratio(each.courses[placer].saved_tokens, each.overlap_tokens)
 
 
-def _memory(found: DriftStudy) -> float:
+def _memory(study: DriftStudy) -> float:
     """Return for how many windows a request is remembered."""
-    return found.replications[0].overlaps.memory_requests / found.windows.width
+    return study.replications[0].overlaps.memory_requests / study.windows.width
 
 
 def _mean(courses: list[Course], name: str) -> float:
     return float(np.mean([getattr(course, name) for course in courses]))
 
 
-def _mean_overlap(found: DriftStudy) -> float:
+def _mean_overlap(study: DriftStudy) -> float:
     """Return the mean overlap of the requests that count, in tokens."""
-    sums = [each.overlap_tokens.sum() for each in found.replications]
-    return float(np.mean(sums)) / (found.windows.width * len(found.windows.counted))
+    sums = [each.overlap_tokens.sum() for each in study.replications]
+    return float(np.mean(sums)) / (study.windows.width * len(study.windows.counted))
 
 
-def _sample_bound(found: DriftStudy, placer: str) -> float | None:
+def _sample_bound(study: DriftStudy, placer: str) -> float | None:
     if placer == CLAIRVOYANT:
         return None
     given = parameters(placer)
@@ -247,11 +247,11 @@ def _sample_bound(found: DriftStudy, placer: str) -> float | None:
     if "decay" in given:
         factor = float(given["decay"])
         samples = (1 + factor) / (1 - factor)
-    length = max(int(each.overlaps.depths.max()) for each in found.replications)
-    return 4 * max(0, length - found.budget) * sqrt(log(2 / (1 - CONFIDENCE)) / (2 * samples))
+    length = max(int(each.overlaps.depths.max()) for each in study.replications)
+    return 4 * max(0, length - study.budget) * sqrt(log(2 / (1 - CONFIDENCE)) / (2 * samples))
 
 
-def _recovery(found: DriftStudy, placer: str) -> float | None:
-    times = [each.recovery_requests.get(placer) for each in found.replications]
+def _recovery(study: DriftStudy, placer: str) -> float | None:
+    times = [each.recovery_requests.get(placer) for each in study.replications]
     middle = median([float("inf") if time is None else time for time in times])
     return middle if np.isfinite(middle) else None

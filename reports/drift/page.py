@@ -36,11 +36,11 @@ HEADINGS = (
 )
 
 
-def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: list[str]) -> str:
+def render_page(study: DriftStudy, findings: Mapping[str, Finding], answers: list[str]) -> str:
     """Return the page as HTML; the same input gives the same bytes."""
-    charts = drift_charts(found, findings)
-    panels = {panel.id: panel for panel in _panels(found, findings)}
-    behind = against_best(found, findings)
+    charts = drift_charts(study, findings)
+    panels = {panel.id: panel for panel in _panels(study, findings)}
+    behind = against_best(study, findings)
     groups = [
         (title, [panels[name] for name in names if name in charts])
         for title, names in GROUPS.items()
@@ -49,34 +49,34 @@ def render_page(found: DriftStudy, findings: Mapping[str, Finding], answers: lis
         "drift.html",
         described(charts, panels.values()),
         brand="Milepost drift",
-        title=found.study.get("title") or f"How the law of {_name(found)} moves",
-        version=found.milepost_version,
-        command=found.command,
+        title=study.study.get("title") or f"How the law of {_name(study)} moves",
+        version=study.milepost_version,
+        command=study.command,
         answers=answers,
-        numbers=_numbers(found, findings),
-        range=Range(0, found.windows.count * found.windows.width, "requests"),
+        numbers=_numbers(study, findings),
+        range=Range(0, study.windows.count * study.windows.width, "requests"),
         groups=[(title, inside) for title, inside in groups if inside],
         headings=HEADINGS,
-        rows=[_row(findings[placer], behind) for placer in (CLAIRVOYANT, *found.placers)],
-        notes=notes(found),
+        rows=[_row(findings[placer], behind) for placer in (CLAIRVOYANT, *study.placers)],
+        notes=notes(study),
     )
 
 
-def _name(found: DriftStudy) -> str:
-    return found.replications[0].overlaps.name or "the trace"
+def _name(study: DriftStudy) -> str:
+    return study.replications[0].overlaps.name or "the trace"
 
 
-def _numbers(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Number]:
+def _numbers(study: DriftStudy, findings: Mapping[str, Finding]) -> list[Number]:
     """Return the four numbers."""
-    steps, best = found.distances.steps, best_of(found, findings)
+    steps, best = study.distances.steps, best_of(study, findings)
     moved = sum(step.moved for step in steps)
-    farthest = max(found.distances.since_first, key=lambda each: each.kolmogorov)
-    kept = next((findings[p] for p in found.placers if kind(p) == "static"), None)
+    farthest = max(study.distances.since_first, key=lambda each: each.kolmogorov)
+    kept = next((findings[p] for p in study.placers if kind(p) == "static"), None)
     return [
         Number(
             "Windows beyond chance",
             f"{moved} of {len(steps)}",
-            f"from the one before; {found.windows.width:,} requests each",
+            f"from the one before; {study.windows.width:,} requests each",
         ),
         Number(
             "Farthest from the first",
@@ -96,26 +96,26 @@ def _numbers(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Number]
     ]
 
 
-def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
-    width = f"{found.windows.width:,} requests"
+def _panels(study: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
+    width = f"{study.windows.width:,} requests"
     chance = (("chance alone, 95 %", GREY),)
-    lines = tuple((label(placer), colour) for placer, colour in shown(found, findings).items())
-    placer = followed(found, findings)
-    laws = "the true law" if found.truth else "the law of its own requests"
+    lines = tuple((label(placer), colour) for placer, colour in shown(study, findings).items())
+    placer = followed(study, findings)
+    laws = "the true law" if study.truth else "the law of its own requests"
     return [
         Panel(
             "law",
             "The law of overlap depths",
             f"Each column is a window of {width}, each row a range of depths; the stronger the "
             "colour, the more of the window's requests end there (strongest from a half on)."
-            f"{_misses(found)}",
+            f"{_misses(study)}",
         ),
         Panel(
             "kolmogorov",
             "How far windows are apart",
             "The largest difference of the distribution functions. The grey band holds 95 % of "
             "splits of the same requests at random, and depends little on how many depths there "
-            f"are. {_moved(found)}",
+            f"are. {_moved(study)}",
             (*STEPS.items(), *chance),
         ),
         Panel(
@@ -128,7 +128,7 @@ def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
         Panel(
             "savings",
             "What plans save over time",
-            f"Saved tokens over overlapping tokens, by window, with {found.budget} checkpoints. "
+            f"Saved tokens over overlapping tokens, by window, with {study.budget} checkpoints. "
             "Of each kind of estimator the best is drawn; the table has all.",
             lines,
         ),
@@ -149,7 +149,7 @@ def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
         Panel(
             "pace",
             "How fast to re-plan",
-            f"What {label(found.paced[min(found.paced)])} loses if it plans less often, paired, "
+            f"What {label(study.paced[min(study.paced)])} loses if it plans less often, paired, "
             "with the 95 % interval.",
             (("loss", BLUE), ("95 %", GREY)),
         ),
@@ -163,22 +163,22 @@ def _panels(found: DriftStudy, findings: Mapping[str, Finding]) -> list[Panel]:
     ]
 
 
-def _moved(found: DriftStudy) -> str:
+def _moved(study: DriftStudy) -> str:
     """Say how many windows lie beyond the band after all comparisons."""
-    counts = [sum(each.moved for each in told) for told in _lists(found)]
+    counts = [sum(each.moved for each in steps) for steps in _lists(study)]
     return (
         f"Beyond chance when all comparisons are allowed for (Holm): {counts[0]} steps, and "
         f"{counts[1]} windows from the first."
     )
 
 
-def _misses(found: DriftStudy) -> str:
-    some = bool((found.replications[0].overlaps.depths == 0).any())
+def _misses(study: DriftStudy) -> str:
+    some = bool((study.replications[0].overlaps.depths == 0).any())
     return " In the lowest row are requests without overlap." if some else ""
 
 
-def _lists(found: DriftStudy) -> Sequence[Any]:
-    return found.distances.steps, found.distances.since_first
+def _lists(study: DriftStudy) -> Sequence[Any]:
+    return study.distances.steps, study.distances.since_first
 
 
 def _row(finding: Finding, behind: Mapping[str, Estimate]) -> tuple[str, ...]:

@@ -21,39 +21,39 @@ from reports.statistics import Estimate
 AS_GOOD = 0.01  # of the overlap: what a slower pace may lose and still be called as good
 
 
-def answers(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
+def answers(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
     """Return what moved, which window, how fast, what being wrong costs, what is rewritten."""
     return [
-        moved(found),
-        which(found, findings),
-        *tied(found, findings),
-        how_fast(found),
-        *recovery(found, findings),
-        wrong(found, findings),
-        churn(found, findings),
+        moved(study),
+        which(study, findings),
+        *tied(study, findings),
+        how_fast(study),
+        *recovery(study, findings),
+        wrong(study, findings),
+        churn(study, findings),
     ]
 
 
-def moved(found: DriftStudy) -> str:
+def moved(study: DriftStudy) -> str:
     """Say whether the law moves beyond chance, and where most."""
-    windows, steps = found.windows, found.distances.steps
+    windows, steps = study.windows, study.distances.steps
     beyond = [step for step in steps if step.moved]
-    away = [each for each in found.distances.since_first if each.moved]
-    largest = found.distances.largest
+    away = [each for each in study.distances.since_first if each.moved]
+    largest = study.distances.largest
     if largest is not None:
         verb = "are" if len(beyond) > 1 else "is"
         return (
             f"The law of overlap depths moves: between windows of {windows.width:,} requests "
             f"{len(beyond)} of {len(steps)} steps {verb} beyond chance, the largest at about "
-            f"request {found.distances.change:,}: Kolmogorov distance {largest.kolmogorov:.2f}, "
+            f"request {study.distances.change:,}: Kolmogorov distance {largest.kolmogorov:.2f}, "
             f"where chance stays within {largest.kolmogorov_band:.2f}."
         )
     if away:
         return (
             f"The law of overlap depths moves slowly: no step between windows of "
             f"{windows.width:,} requests is beyond chance, but {len(away)} of "
-            f"{len(found.distances.since_first)} windows differ from the first; the last is at "
-            f"Kolmogorov distance {found.distances.since_first[-1].kolmogorov:.2f}."
+            f"{len(study.distances.since_first)} windows differ from the first; the last is at "
+            f"Kolmogorov distance {study.distances.since_first[-1].kolmogorov:.2f}."
         )
     return (
         f"No drift is seen: no window of {windows.width:,} requests differs from the one before or "
@@ -61,36 +61,36 @@ def moved(found: DriftStudy) -> str:
     )
 
 
-def which(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+def which(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
     """Say which way of following the law saves most."""
-    best = best_of(found, findings)
+    best = best_of(study, findings)
     return (
         f"Of the estimators, {quoted(best.placer)} saves most: {percent(best.saved_share)} of the "
         f"overlap, {points(best.lost_share)} less than clairvoyant re-planning."
     )
 
 
-def tied(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
+def tied(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
     """Say which are tied with the best or unsure, and whether it is at an end of what was tried."""
-    best, within = best_of(found, findings), margins_of(found).of_rates
-    behind = against_best(found, findings)
+    best, within = best_of(study, findings), margins_of(study).of_rates
+    behind = against_best(study, findings)
     ties = [label(p) for p, each in behind.items() if each.verdict in ("tied", "equal")]
     unsure = [label(p) for p, each in behind.items() if each.verdict == "unsure"]
-    told = [
+    sentences = [
         f"Tied with it, within {within}: {'; '.join(ties)}."
         if ties
         else f"No other is tied with it, within {within}."
     ]
     if unsure:
-        told.append(f"Unsure, as the difference may be chance: {'; '.join(unsure)}.")
-    return [" ".join(told) + _at_the_end(found, best)]
+        sentences.append(f"Unsure, as the difference may be chance: {'; '.join(unsure)}.")
+    return [" ".join(sentences) + _at_the_end(study, best)]
 
 
-def _at_the_end(found: DriftStudy, best: Finding) -> str:
+def _at_the_end(study: DriftStudy, best: Finding) -> str:
     """Say so where the best window is the longest or the shortest that was tried."""
     lengths = {
         placer: int(parameters(placer).get("window", DEFAULT_WINDOW))
-        for placer in found.placers
+        for placer in study.placers
         if kind(placer) == "window"
     }
     ends = {"longer": max, "shorter": min}
@@ -101,70 +101,70 @@ def _at_the_end(found: DriftStudy, best: Finding) -> str:
     return ""
 
 
-def how_fast(found: DriftStudy) -> str:
+def how_fast(study: DriftStudy) -> str:
     """Say how many requests may pass between two looks at the law."""
-    paces = [*found.paced]
-    fastest = found.paced[paces[0]]
-    good = slowest_as_good(found)
+    paces = [*study.paced]
+    fastest = study.paced[paces[0]]
+    good = slowest_as_good(study)
     if good == paces[0]:
-        lost = difference(found, fastest, found.paced[paces[1]])
+        lost = difference(study, fastest, study.paced[paces[1]])
         return (
             f"Re-plan every {good:,} requests or more often: re-planning every {paces[1]:,} saves "
             f"{points(lost)} of the overlap less."
         )
-    lost = difference(found, fastest, found.paced[good])
-    told = (
+    lost = difference(study, fastest, study.paced[good])
+    opening = (
         f"Re-planning every {good:,} requests is as good as every {paces[0]:,}, to a point: it "
         f"saves {points(lost)} of the overlap less"
     )
     slower = [every for every in paces if every > good]
     if not slower:
-        return f"{told}, and no longer interval was tried."
-    much = difference(found, fastest, found.paced[slower[0]])
-    return f"{told}. For every {slower[0]:,} it is {points(much)}."
+        return f"{opening}, and no longer interval was tried."
+    much = difference(study, fastest, study.paced[slower[0]])
+    return f"{opening}. For every {slower[0]:,} it is {points(much)}."
 
 
-def slowest_as_good(found: DriftStudy) -> int:
+def slowest_as_good(study: DriftStudy) -> int:
     """Return the longest interval up to which none loses more than a point, interval included."""
-    paces = [*found.paced]
+    paces = [*study.paced]
     good = paces[0]
     for every in paces[1:]:
-        lost = difference(found, found.paced[paces[0]], found.paced[every])
+        lost = difference(study, study.paced[paces[0]], study.paced[every])
         if (lost.value if lost.high is None else lost.high) > AS_GOOD:
             break
         good = every
     return good
 
 
-def recovery(found: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
+def recovery(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
     """Say who saves 95 % of the best again first after the largest change, who last, who never."""
-    if found.distances.change is None:
+    if study.distances.change is None:
         return []
-    times = {placer: findings[placer].recovery_requests for placer in found.placers}
+    times = {placer: findings[placer].recovery_requests for placer in study.placers}
     known = ((time, placer) for placer, time in times.items() if time is not None)
     back = sorted(known, key=lambda pair: pair[0])
     never = [quoted(placer) for placer, time in times.items() if time is None]
-    change = f"{found.distances.change:,}"
-    told = f"After the change at about request {change}, 95 % of the best is saved again"
+    change = f"{study.distances.change:,}"
+    opening = f"After the change at about request {change}, 95 % of the best is saved again"
     if not back:
-        return [f"{told} by none."]
+        return [f"{opening} by none."]
     ends = [f"by {quoted(placer)} {_later(time)}" for time, placer in back]
     parts = ends[:1] + [f"{ends[-1]} at the latest"] * (len(ends) > 1)
     parts += [f"never by {' and '.join(never)}"] * bool(never)
-    return [f"{told} {', '.join(parts)}."]
+    return [f"{opening} {', '.join(parts)}."]
 
 
 def _later(requests: float) -> str:
     return f"{requests:,.0f} requests later" if requests else "at once"
 
 
-def wrong(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+def wrong(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
     """Say what a plan that is kept costs, the worst choice, and what the theorem allows."""
-    best = best_of(found, findings)
-    worst = min((findings[p] for p in found.placers), key=lambda each: each.saved_share.value)
-    kept = next((findings[p] for p in found.placers if kind(p) == "static"), best)
+    best = best_of(study, findings)
+    worst = min((findings[p] for p in study.placers), key=lambda each: each.saved_share.value)
+    kept = next((findings[p] for p in study.placers if kind(p) == "static"), best)
     others = [each for each in dict.fromkeys((kept.placer, worst.placer)) if each != best.placer]
-    behind = against_best(found, findings)
+    behind = against_best(study, findings)
     costs = "; ".join(_costs(best, findings[each], behind[each]) for each in others)
     bound = min(worst.variation_bound_tokens, worst.kolmogorov_bound_tokens)
     return (
@@ -174,19 +174,19 @@ def wrong(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
     )
 
 
-def churn(found: DriftStudy, findings: Mapping[str, Finding]) -> str:
+def churn(study: DriftStudy, findings: Mapping[str, Finding]) -> str:
     """Say how many positions change."""
-    best = best_of(found, findings)
-    told = (
+    best = best_of(study, findings)
+    opening = (
         f"For 1,000 requests {quoted(best.placer)} changes its plan {best.plans:.3g} times and "
         f"rewrites {best.rewritten:.3g} positions"
     )
-    changed = next((findings[p] for p in found.placers if kind(p) == "change"), best)
+    changed = next((findings[p] for p in study.placers if kind(p) == "change"), best)
     if changed is best:
-        return f"{told}; clairvoyant re-planning rewrites {findings[CLAIRVOYANT].rewritten:.3g}."
-    lost = difference(found, best.placer, changed.placer)
+        return f"{opening}; clairvoyant re-planning rewrites {findings[CLAIRVOYANT].rewritten:.3g}."
+    lost = difference(study, best.placer, changed.placer)
     return (
-        f"{told}. Re-planning on change alone rewrites {changed.rewritten:.3g} and saves "
+        f"{opening}. Re-planning on change alone rewrites {changed.rewritten:.3g} and saves "
         f"{points(lost)} of the overlap less."
     )
 
@@ -221,6 +221,6 @@ def quoted(placer: str) -> str:
 
 def _costs(best: Finding, other: Finding, behind: Estimate) -> str:
     tokens = other.lost_tokens - best.lost_tokens
-    told = f", {behind.verdict}" if behind.verdict in ("tied", "unsure") else ""
+    verdict = f", {behind.verdict}" if behind.verdict in ("tied", "unsure") else ""
     lost = points(behind.opposite)
-    return f"{quoted(other.placer)} {lost} of the overlap, {tokens:,.0f} tokens a request{told}"
+    return f"{quoted(other.placer)} {lost} of the overlap, {tokens:,.0f} tokens a request{verdict}"

@@ -47,22 +47,22 @@ def refuse_other_folder(folder: Path) -> None:
     refuse_foreign(folder, FILES, "the folder of a drift study")
 
 
-def write_series(folder: Path, found: DriftStudy) -> None:
+def write_series(folder: Path, study: DriftStudy) -> None:
     """Write `series.json`; UsageError when the folder cannot be written."""
-    stored = _Stored(SCHEMA_VERSION, found)
+    stored = _Stored(SCHEMA_VERSION, study)
     plain = msgspec.to_builtins(stored, enc_hook=lambda array: array.tolist(), str_keys=True)
     text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     write_text(folder / SERIES, escaped_quoted(text) + "\n")
 
 
 def write_page(
-    folder: Path, found: DriftStudy, findings: Mapping[str, Finding], answers: Sequence[str]
+    folder: Path, study: DriftStudy, findings: Mapping[str, Finding], answers: Sequence[str]
 ) -> None:
     """Write `drift.json` and `report.html`; UsageError when the folder cannot be written."""
     from reports.drift.page import render_page
 
-    write_json(folder / JSON, as_json(found, findings, list(answers)))
-    write_text(folder / PAGE, render_page(found, findings, list(answers)))
+    write_json(folder / JSON, as_json(study, findings, list(answers)))
+    write_text(folder / PAGE, render_page(study, findings, list(answers)))
 
 
 def read_series(folder: Path) -> DriftStudy:
@@ -82,10 +82,10 @@ def read_series(folder: Path) -> DriftStudy:
             "missing); run `milepost drift` again"
         )
     what = "a drift study"
-    found = read_document(path, _Stored, what, SCHEMA_VERSION, dec_hook=_array)[0].found
-    checked(found.study, SweptStudy, str(path))  # of which the margins are looked at
-    _refuse_misfits(found, str(path))
-    return found
+    study = read_document(path, _Stored, what, SCHEMA_VERSION, dec_hook=_array)[0].found
+    checked(study.study, SweptStudy, str(path))  # of which the margins are looked at
+    _refuse_misfits(study, str(path))
+    return study
 
 
 def _array(kind: Any, values: object) -> NDArray[Any]:
@@ -99,27 +99,27 @@ def _array(kind: Any, values: object) -> NDArray[Any]:
     return np.array(numbers, dtype)
 
 
-def _refuse_misfits(found: DriftStudy, source: str) -> None:
+def _refuse_misfits(study: DriftStudy, source: str) -> None:
     """Raise DataError where parts of a study contradict each other."""
-    names = {*found.placers, *found.paced.values()}
-    counted = found.windows.count - found.windows.first
-    told = found.distances
+    names = {*study.placers, *study.paced.values()}
+    counted = study.windows.count - study.windows.first
+    distances = study.distances
     fits = {
-        "budget": found.budget > 0,
-        "windows": found.windows.width > 0 <= found.windows.first and counted >= FEWEST_WINDOWS,
-        "placers": bool(found.placers) and all(map(_can_be_told, names)),
-        "paced": len(found.paced) > 1,
-        "distances": {len(told.steps), len(told.since_first)} == {counted - 1},
-        "change": (told.change is None) == (told.largest is None),
-        "replications": bool(found.replications)
-        and all(_whole(each, found.windows, {CLAIRVOYANT, *names}) for each in found.replications),
+        "budget": study.budget > 0,
+        "windows": study.windows.width > 0 <= study.windows.first and counted >= FEWEST_WINDOWS,
+        "placers": bool(study.placers) and all(map(_is_spec, names)),
+        "paced": len(study.paced) > 1,
+        "distances": {len(distances.steps), len(distances.since_first)} == {counted - 1},
+        "change": (distances.change is None) == (distances.largest is None),
+        "replications": bool(study.replications)
+        and all(_whole(each, study.windows, {CLAIRVOYANT, *names}) for each in study.replications),
     }
     for field, fine in fits.items():
         if not fine:
             raise DataError(source, "damaged: contradicts the rest", field=field)
 
 
-def _can_be_told(placer: str) -> bool:
+def _is_spec(placer: str) -> bool:
     try:
         return bool(parameters(placer))
     except UsageError:

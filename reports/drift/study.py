@@ -110,16 +110,16 @@ def run(settings: Settings, progress: Progress = lambda done, total: None) -> Dr
     """
     study, placers, seeds = read_study(settings)
     budget = _budget(placers)
-    found = [read_overlaps(study, seed) for seed in seeds]
-    windows = cut(len(found[0].depths), warmup_requests(study, placers, len(found[0].depths)))
-    for each in found:
+    overlaps = [read_overlaps(study, seed) for seed in seeds]
+    windows = cut(len(overlaps[0].depths), warmup_requests(study, placers, len(overlaps[0].depths)))
+    for each in overlaps:
         refuse_without_overlaps(study, each, windows)
-    laws = [laws_by_window(study, each, windows) for each in found]
-    distances = distances_over_time(found[0].depths, windows, study.study.seed)
+    laws = [laws_by_window(study, each, windows) for each in overlaps]
+    distances = distances_over_time(overlaps[0].depths, windows, study.study.seed)
     steps = _Steps(progress, len(seeds) * (len(placers) + len(INTERVALS)))
     replications = [
         _replicate(each, law, windows, placers, budget, distances.change, steps)
-        for each, law in zip(found, laws, strict=True)
+        for each, law in zip(overlaps, laws, strict=True)
     ]
     paced = _paces(_best_learner(replications, placers), windows)
     for replication, law in zip(replications, laws, strict=True):
@@ -176,13 +176,13 @@ def warmup_requests(study: Study, placers: Sequence[str], requests: int) -> int:
 def _budget(placers: Sequence[str]) -> int:
     budgets = {int(parameters(placer)["budget"]) for placer in placers}
     if len(budgets) > 1:
-        told = " and ".join(map(str, sorted(budgets)))
-        raise UsageError(f"drift: expected one budget for all placers, found {told}")
+        shown = " and ".join(map(str, sorted(budgets)))
+        raise UsageError(f"drift: expected one budget for all placers, found {shown}")
     return budgets.pop()
 
 
 def _replicate(
-    found: Overlaps,
+    overlaps: Overlaps,
     laws: Sequence[Law],
     windows: Windows,
     placers: Sequence[str],
@@ -190,14 +190,14 @@ def _replicate(
     change: int | None,
     steps: _Steps,
 ) -> Replication:
-    depths, best = found.depths, best_plans(laws, budget, windows)
+    depths, best = overlaps.depths, best_plans(laws, budget, windows)
     moments = [windows.start(k) for k in range(windows.count)]
     plans = {CLAIRVOYANT: best}
     for placer in placers:
         plans[placer] = follow(placer, depths, moments)
         steps.one()
     return Replication(
-        found,
+        overlaps,
         _sums(depths, windows),
         np.array([mean_depth(laws[k]) for k in windows.counted]),
         {name: course(each, best, depths, windows, laws) for name, each in plans.items()},

@@ -21,13 +21,13 @@ HEAD = (
 )
 
 
-def print_drift(found: DriftStudy, findings: Mapping[str, Finding], answers: Sequence[str]) -> None:
+def print_drift(study: DriftStudy, findings: Mapping[str, Finding], answers: Sequence[str]) -> None:
     """Print the answers, and a row for each estimator."""
     for answer in answers:
         print_line(answer)
     print()
-    behind = against_best(found, findings)
-    rows = [_row(findings[placer], behind) for placer in (CLAIRVOYANT, *found.placers)]
+    behind = against_best(study, findings)
+    rows = [_row(findings[placer], behind) for placer in (CLAIRVOYANT, *study.placers)]
     print_table(HEAD, rows)
     print_line("regret in tokens a request; plans and positions rewritten for 1,000 requests")
 

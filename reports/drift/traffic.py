@@ -61,17 +61,17 @@ def read_overlaps(study: Study, seed: int) -> Overlaps:
     if not depths.any():
         raise DataError(_source(study, trace.name), "expected overlaps, found none")
     # overlaps depend on the order of requests alone, so no queue is remembered
-    told = Requests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
-    memory = memory_requests(told)
+    requests = Requests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
+    memory = memory_requests(requests)
     return Overlaps(trace.name, trace.notes, trace.granularity, seed, depths, memory)
 
 
-def refuse_without_overlaps(study: Study, found: Overlaps, windows: Windows) -> None:
+def refuse_without_overlaps(study: Study, overlaps: Overlaps, windows: Windows) -> None:
     """Raise DataError where no request that counts overlaps."""
     warmup = windows.start(windows.first)
-    if not found.depths[warmup : windows.start(windows.count)].any():
+    if not overlaps.depths[warmup : windows.start(windows.count)].any():
         problem = f"expected overlaps after the first {warmup:,} requests, found none"
-        raise DataError(_source(study, found.name), problem)
+        raise DataError(_source(study, overlaps.name), problem)
 
 
 def knows_truth(study: Study) -> bool:
@@ -79,16 +79,16 @@ def knows_truth(study: Study) -> bool:
     return study.workload.trace is None and _known(traffic_of(study))
 
 
-def laws_by_window(study: Study, found: Overlaps, windows: Windows) -> list[Law]:
+def laws_by_window(study: Study, overlaps: Overlaps, windows: Windows) -> list[Law]:
     """Return the law of each window as probabilities.
 
     It is the true one of the request in its middle where that is known; otherwise that of its own
     requests, in hindsight.
     """
     if not knows_truth(study):
-        return [empirical(windows.of(found.depths, k)) for k in range(windows.count)]
+        return [empirical(windows.of(overlaps.depths, k)) for k in range(windows.count)]
     middles = [windows.start(k) + windows.width // 2 for k in range(windows.count)]
-    return _true_laws(traffic_of(study), middles, found.seed)
+    return _true_laws(traffic_of(study), middles, overlaps.seed)
 
 
 def _source(study: Study, name: str) -> str:

@@ -48,8 +48,8 @@ def render_page(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
         left_out=len(worlds) - len(sections),
         care=read_with_care(worlds, manifest),
         command=manifest["command"],
-        found_json=json.dumps(dict(manifest), indent=2, ensure_ascii=False),
-        found_title="Manifest",
+        json_text=json.dumps(dict(manifest), indent=2, ensure_ascii=False),
+        json_title="Manifest",
     )
 
 

@@ -143,7 +143,7 @@ def _room_chart(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.La
     """Draw the shares of the room at the focus of each world."""
     colours = _colours(worlds)
     shown = _drawn_shares(_shares(overview, worlds), worlds)
-    rows = [_room_row(each, colours, told=len(worlds) > 1) for each in shown]
+    rows = [_room_row(each, colours, with_world=len(worlds) > 1) for each in shown]
     if not rows:
         return {}
     return {"across-room": intervals(rows, "Share of the room (%)", zero=0.0)}
@@ -164,12 +164,12 @@ def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[World]) -> list[Take
     return [*shares[:MOST_SERIES]]
 
 
-def _room_row(taken: Taken, colours: dict[str, str], *, told: bool) -> IntervalRow:
+def _room_row(taken: Taken, colours: dict[str, str], *, with_world: bool) -> IntervalRow:
     share = taken.share
     assert share is not None
     low = share.value if share.low is None else share.low
     high = share.value if share.high is None else share.high
-    where = f"{taken.world}, {taken.capacity}" if told else taken.capacity
+    where = f"{taken.world}, {taken.capacity}" if with_world else taken.capacity
     return IntervalRow(
         taken.policy,
         f"{taken.policy} ({where})",
@@ -209,7 +209,7 @@ def _rank(rank: float | None) -> str:
 
 def _room_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:
     """Return the shares of the room: a row a policy, a column a world at a capacity."""
-    told = {(t.world, t.capacity, t.policy): t for t in overview.taken}
+    shares = {(t.world, t.capacity, t.policy): t for t in overview.taken}
     places = list(dict.fromkeys((t.world, t.capacity) for t in overview.taken))
     if len(places) > MOST_COLUMNS:
         focus = {(world.name, world.focus) for world in worlds}
@@ -222,7 +222,7 @@ def _room_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:
         (
             name,
             *(
-                share_words(told[*place, name]) if (*place, name) in told else ""
+                share_words(shares[*place, name]) if (*place, name) in shares else ""
                 for place in places
             ),
         )

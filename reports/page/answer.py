@@ -98,13 +98,13 @@ def _compared(world: World, best: Point) -> list[Part]:
         if ttft.verdict == "equal":
             return [*parts, Part("; their mean TTFT is the same")]
         faster = "lower" if ttft.value < 0 else "higher"
-        told = {
+        ends = {
             "tied": f", tied within {world.margins.of_times}",
             "unsure": ", which may be chance too"
             if rate.verdict == "unsure"
             else _chance(ttft, world.comparisons),
         }
-        parts.append(Part(f"; its mean TTFT is {_size(ttft)} {faster}{told.get(ttft.verdict, '')}"))
+        parts.append(Part(f"; its mean TTFT is {_size(ttft)} {faster}{ends.get(ttft.verdict, '')}"))
     return parts
 
 
@@ -129,12 +129,12 @@ def _difference(rate: Estimate, other: str, world: World) -> list[Part]:
     if rate.verdict == "equal":
         return [Part("the same as "), Part(other, "policy")]
     if rate.verdict == "tied":
-        told = f" within {world.margins.of_rates} ({explained(rate, 0.01, 'points')})"
-        return [Part("tied with "), Part(other, "policy"), Part(told)]
+        text = f" within {world.margins.of_rates} ({explained(rate, 0.01, 'points')})"
+        return [Part("tied with "), Part(other, "policy"), Part(text)]
     more = "more" if rate.value >= 0 else "fewer"
-    told = explained(_positive(rate), 0.01, "points").lstrip("+")
+    text = explained(_positive(rate), 0.01, "points").lstrip("+")
     alone = "" if rate.low is not None else " (no interval)"
-    parts = [Part(told, "figure"), Part(f"{alone} {more} than "), Part(other, "policy")]
+    parts = [Part(text, "figure"), Part(f"{alone} {more} than "), Part(other, "policy")]
     unsure = rate.verdict == "unsure"
     return [*parts, Part(_chance(rate, world.comparisons))] if unsure else parts
 
@@ -170,10 +170,10 @@ def _like(world: World, best: Point) -> Iterator[str]:
     What no one can run, a bound or what looks ahead, is no rival where it differs.
     """
     rivals = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
-    found = [(rival, gap) for rival in rivals if (gap := world.gap(rival))]
-    equal = [rival for rival, gap in found if gap.verdict == "equal"]
-    tied = [rival for rival, gap in found if gap.verdict == "tied"]
-    unsure = [r for r, gap in found if gap.verdict == "unsure" and not r.series.marks]
+    gaps = [(rival, gap) for rival in rivals if (gap := world.gap(rival))]
+    equal = [rival for rival, gap in gaps if gap.verdict == "equal"]
+    tied = [rival for rival, gap in gaps if gap.verdict == "tied"]
+    unsure = [r for r, gap in gaps if gap.verdict == "unsure" and not r.series.marks]
     if equal:
         yield f"With the same result: {_listed(equal)}."
     if tied:

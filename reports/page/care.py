@@ -87,25 +87,25 @@ def _corrected(worlds: Sequence[World]) -> Iterator[str]:
             "“Better” and “worse” are said of differences that stand Holm's correction for all "
             f"{len(made):,} comparisons of this study: the chance that any of them is none is at "
             "most 5 %. “Tied” is said where the whole interval is within "
-            f"{worlds[0].margins.told}, “unsure” where neither can be said."
+            f"{worlds[0].margins.text}, “unsure” where neither can be said."
         )
 
 
 def _warmup(manifest: Mapping[str, Any]) -> Iterator[str]:
-    share, found = manifest.get("warmup_share") or 0, manifest.get("warmup_auto")
-    if found:
-        yield from _found_warmup(found)
+    share, by_workload = manifest.get("warmup_share") or 0, manifest.get("warmup_auto")
+    if by_workload:
+        yield from _cut_warmup(by_workload)
     elif share:
         yield f"Warm-up: the first {100 * share:g} % of the requests are served but not counted."
     else:
         yield "No warm-up was cut: the misses of the empty cache are counted."
 
 
-def _found_warmup(shares: Mapping[str, float]) -> Iterator[str]:
+def _cut_warmup(shares: Mapping[str, float]) -> Iterator[str]:
     """Say what MSER-5 cut of each workload, and where it found no end."""
-    told = " and ".join(f"{100 * share:g} % of {name}" for name, share in shares.items())
+    cuts = " and ".join(f"{100 * share:g} % of {name}" for name, share in shares.items())
     yield (
-        f"Warm-up, by MSER-5: the first {told} are served but not counted: the largest cut of all "
+        f"Warm-up, by MSER-5: the first {cuts} are served but not counted: the largest cut of all "
         "policies and capacities, the same for all of them, so that differences stay paired."
     )
     endless = [name for name, share in shares.items() if share >= MOST_WARMUP_SHARE]

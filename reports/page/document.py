@@ -46,8 +46,8 @@ def render(
     specifications: Mapping[str, Any],
     *,
     command: str,
-    found_json: str = "",
-    found_title: str = "Everything that was found",
+    json_text: str = "",
+    json_title: str = "Everything that was found",
     **values: Any,
 ) -> str:
     """Return a page as HTML; the same input gives the same bytes.
@@ -61,7 +61,7 @@ def render(
         Of the charts (Vega-Lite), by the id of the element in which each is drawn.
     command
         How a reader may make the page again.
-    found_json, found_title
+    json_text, json_title
         What stands behind it, in JSON, and what that is called; nothing where it is empty.
     values
         What else the template shows.
@@ -87,8 +87,8 @@ def render(
         style=style,
         specifications=data_block(packed(specifications)),
         command=command,
-        found_json=found_json,
-        found_title=found_title,
+        json_text=json_text,
+        json_title=json_title,
         **values,
     )
 

@@ -11,7 +11,7 @@ from reports.charts import world_charts
 from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading, occurring
 from reports.charts.occupancy import KINDS, kinds_held
 from reports.charts.over_time import Clock, blocks_of
-from reports.charts.positions import KIND_COLOURS, kinds_told, storing
+from reports.charts.positions import KIND_COLOURS, stored_kinds, storing
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
 from reports.page.panel import Range
@@ -63,7 +63,7 @@ class Section:
     meanings: list[tuple[str, str]]
     held: list[tuple[str, str]]
     stored: list[tuple[str, str]]
-    told: list[tuple[str, str]]
+    positions: list[tuple[str, str]]
     panels: dict[str, Panel]
     headings: tuple[tuple[str, str], ...]
     rows: list[list[Cell]]
@@ -98,8 +98,8 @@ def section(number: int, world: World, worlds: int) -> Section:
         [(fate.name, FATES.get(fate.key, GREY)) for fate in occurring(world.at(world.focus))],
         [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
         [(kind, KINDS[kind]) for kind in kinds_held(world.at(world.focus))],
-        [(kind, KIND_COLOURS[kind]) for kind in kinds_told(storing(world.shown))],
-        positions_told(world, MOST_FOLLOWED // worlds),
+        [(kind, KIND_COLOURS[kind]) for kind in stored_kinds(storing(world.shown))],
+        position_words(world, MOST_FOLLOWED // worlds),
         _panels(number, world, MOST_FOLLOWED // worlds),
         headings(world),
         rows,
@@ -109,11 +109,11 @@ def section(number: int, world: World, worlds: int) -> Section:
     )
 
 
-def positions_told(world: World, most: int) -> list[tuple[str, str]]:
+def position_words(world: World, most: int) -> list[tuple[str, str]]:
     """Return where policies store states in words, and the engine setting nearest to it."""
     rows = [point.rows[0] for point in storing(world.shown)[: max(most, 2)]]
-    found = [(row.get("positions_words"), row.get("positions_nearest") or "") for row in rows]
-    return [(words, nearest) for words, nearest in found if words]
+    pairs = [(row.get("positions_words"), row.get("positions_nearest") or "") for row in rows]
+    return [(words, nearest) for words, nearest in pairs if words]
 
 
 def _range(world: World) -> Range | None:
@@ -166,7 +166,7 @@ def _titles(world: World) -> dict[str, tuple[str, str]]:
     followed = Markup('<span data-follows="{0}">{0}</span>').format(best)
     paired = (
         f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals. "
-        f"“Tied”: all of it within {world.margins.told}. “Unsure”: it covers zero, or leaves it "
+        f"“Tied”: all of it within {world.margins.text}. “Unsure”: it covers zero, or leaves it "
         "out by what chance does among so many comparisons (Holm)."
     )
     warmup = " Grey: the warm-up, served but not counted." if world.warmed else ""

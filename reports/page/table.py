@@ -66,8 +66,8 @@ def headings(world: World) -> tuple[tuple[str, str], ...]:
 def further_percentiles(world: World) -> list[str]:
     """Return the percentiles that cells have besides the usual ones, ascending."""
     columns = {name for point in world.points.values() for row in point.rows[:1] for name in row}
-    found = (_PERCENTILE.fullmatch(name) for name in columns)
-    return sorted({match[1] for match in found if match} - {*USUAL}, key=level_of)
+    matches = (_PERCENTILE.fullmatch(name) for name in columns)
+    return sorted({match[1] for match in matches if match} - {*USUAL}, key=level_of)
 
 
 def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
@@ -123,8 +123,8 @@ def _difference(estimate: Estimate | None, size: float, unit: str) -> Cell:
     if estimate is None:
         return Cell("\N{EN DASH}")
     value, _, interval = explained(estimate, size, unit).partition(" [")
-    told = f"[{interval}{verdict_word(estimate)}" if interval else ""
-    return Cell(value, told, _key(estimate.value))
+    text = f"[{interval}{verdict_word(estimate)}" if interval else ""
+    return Cell(value, text, _key(estimate.value))
 
 
 def _of_the_best(point: Point) -> Cell:

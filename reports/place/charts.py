@@ -53,12 +53,13 @@ def staircase(law: DepthLaw, positions: Sequence[int], length: int) -> alt.Layer
     return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
 
 
-def savings_curve(found: dict[str, Any]) -> alt.LayerChart:
+def savings_curve(placement: dict[str, Any]) -> alt.LayerChart:
     """Draw tokens saved a request against the budget: the plan, the optimum, all there is."""
+    optimum = placement["optimum"]
     rows = [
         {"budget": budget, "saved": saved, "best": best}
         for budget, (saved, best) in enumerate(
-            zip(found["savings_by_budget"], found["optimum"]["savings_by_budget"], strict=True)
+            zip(placement["savings_by_budget"], optimum["savings_by_budget"], strict=True)
         )
     ]
     step = -(-len(rows) // MOST_POINTS)
@@ -85,8 +86,8 @@ def savings_curve(found: dict[str, Any]) -> alt.LayerChart:
         base.mark_line(
             color=VERMILLION, strokeWidth=2, point={"color": VERMILLION, "size": 36}
         ).encode(y=alt.Y("saved:Q", title=title, axis=axis), tooltip=tooltip),
-        *_ceiling(found["law"]["mean_overlap_tokens"]),
-        *_elbow(found["elbow"]),
+        *_ceiling(placement["law"]["mean_overlap_tokens"]),
+        *_elbow(placement["elbow"]),
     ]
     return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
 

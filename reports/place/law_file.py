@@ -96,10 +96,10 @@ def law_of_requests(trace: Trace) -> DepthLaw:
     """
     from workloads.inspection import overlaps
 
-    found = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
-    law = law_of(trace.name, found, np.ones(len(found)))
+    depths = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
+    law = law_of(trace.name, depths, np.ones(len(depths)))
     note = "depths of all prompts are pooled into one law, counted from the start"
-    return DepthLaw(law.name, law.depths, law.weights, law.misses, found, (*trace.notes, note))
+    return DepthLaw(law.name, law.depths, law.weights, law.misses, depths, (*trace.notes, note))
 
 
 def read_law(path: Path) -> DepthLaw:
@@ -163,8 +163,8 @@ def _columns(source: str, names: Sequence[str], line: int | None) -> tuple[int, 
     """Return where depth and weight stand."""
     names = [name.lower() for name in names]
     if "depth" not in names:
-        found = printable(", ".join(names), 60)
-        raise DataError(source, f"{EXPECTED}, found '{found}'", line=line)
+        shown = printable(", ".join(names), 60)
+        raise DataError(source, f"{EXPECTED}, found '{shown}'", line=line)
     return names.index("depth"), names.index("weight") if "weight" in names else None
 
 

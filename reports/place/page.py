@@ -44,7 +44,7 @@ COMMAND = "milepost place --page PAGE.html"
 
 
 def write_place_page(
-    path: Path, law: DepthLaw, found: dict[str, Any], command: str = COMMAND
+    path: Path, law: DepthLaw, placement: dict[str, Any], command: str = COMMAND
 ) -> None:
     """Write the page of an answer; whole, or not at all.
 
@@ -53,24 +53,24 @@ def write_place_page(
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_place_page(law, found, command))
+    write_text(path, render_place_page(law, placement, command))
 
 
-def render_place_page(law: DepthLaw, found: dict[str, Any], command: str = COMMAND) -> str:
+def render_place_page(law: DepthLaw, placement: dict[str, Any], command: str = COMMAND) -> str:
     """Return the page of an answer as HTML; the same input gives the same bytes.
 
     Parameters
     ----------
     law
         The law that was asked about, cut at the prompt's length.
-    found
+    placement
         What `placement.answer` says of it.
     command
         How a reader may make the page again.
     """
     charts = {
-        "staircase": staircase(law, found["positions"], found["law"]["length_tokens"]),
-        "savings": savings_curve(found),
+        "staircase": staircase(law, placement["positions"], placement["law"]["length_tokens"]),
+        "savings": savings_curve(placement),
     }
     return render(
         "place.html",
@@ -79,31 +79,31 @@ def render_place_page(law: DepthLaw, found: dict[str, Any], command: str = COMMA
         title=f"Where to checkpoint: {law.name}",
         version=version(),
         command=command,
-        found=found,
-        numbers=_numbers(found),
-        panels=_panels(found),
-        rows=_rows(law, found),
-        more_rows=max(0, len(found["positions"]) - MOST_ROWS),
-        theory=theory(found),
-        notes=_notes(found),
-        saved=tokens(found["expected_saved_tokens"]),
-        overlap=tokens(found["law"]["mean_overlap_tokens"]),
-        listed=listed(found["positions"]),
+        placement=placement,
+        numbers=_numbers(placement),
+        panels=_panels(placement),
+        rows=_rows(law, placement),
+        more_rows=max(0, len(placement["positions"]) - MOST_ROWS),
+        theory=theory(placement),
+        notes=_notes(placement),
+        saved=tokens(placement["expected_saved_tokens"]),
+        overlap=tokens(placement["law"]["mean_overlap_tokens"]),
+        listed=listed(placement["positions"]),
     )
 
 
-def _panels(found: dict[str, Any]) -> tuple[Panel, ...]:
+def _panels(placement: dict[str, Any]) -> tuple[Panel, ...]:
     """Return the panels, whose legends list the optimum where it is a line of its own."""
-    if found["savings_by_budget"] != found["optimum"]["savings_by_budget"]:
+    if placement["savings_by_budget"] != placement["optimum"]["savings_by_budget"]:
         return PANELS
     return tuple(replace(p, swatches=ALIKE) if p.id == "savings" else p for p in PANELS)
 
 
-def _numbers(found: dict[str, Any]) -> list[Number]:
+def _numbers(placement: dict[str, Any]) -> list[Number]:
     """Return the four numbers."""
-    law, saved = found["law"], found["expected_saved_tokens"]
-    overlap, best = law["mean_overlap_tokens"], found["optimum"]["expected_saved_tokens"]
-    elbow = found["elbow"]
+    law, saved = placement["law"], placement["expected_saved_tokens"]
+    overlap, best = law["mean_overlap_tokens"], placement["optimum"]["expected_saved_tokens"]
+    elbow = placement["elbow"]
     return [
         Number(
             "Saved of the overlap",
@@ -117,8 +117,8 @@ def _numbers(found: dict[str, Any]) -> list[Number]:
         ),
         Number(
             "Checkpoints",
-            f"{len(found['positions']):,}",
-            f"budget {found['budget']:,}, {law['distinct_depths']:,} distinct depths",
+            f"{len(placement['positions']):,}",
+            f"budget {placement['budget']:,}, {law['distinct_depths']:,} distinct depths",
         ),
         Number(
             "Elbow",
@@ -128,11 +128,11 @@ def _numbers(found: dict[str, Any]) -> list[Number]:
     ]
 
 
-def _rows(law: DepthLaw, found: dict[str, Any]) -> list[tuple[str, ...]]:
+def _rows(law: DepthLaw, placement: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return position, requests that reach it, and tokens that its step saves."""
     rows: list[tuple[str, ...]] = []
     before = 0
-    for number, position in enumerate(found["positions"][:MOST_ROWS], start=1):
+    for number, position in enumerate(placement["positions"][:MOST_ROWS], start=1):
         reach = float(law.weights[law.depths >= position].sum()) / law.total
         gain = (position - before) * reach
         rows.append((str(number), f"{position:,}", f"{reach:.1%}", tokens(gain)))
@@ -140,14 +140,14 @@ def _rows(law: DepthLaw, found: dict[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _notes(found: dict[str, Any]) -> list[str]:
-    notes = list(found["notes"])
+def _notes(placement: dict[str, Any]) -> list[str]:
+    notes = list(placement["notes"])
     notes.append(
         "Savings are expectations under this law, misses included, for a cache that holds every "
         "checkpoint and all KV; eviction and queues are the business of `milepost run`."
     )
-    if found["bounds"] is not None and found["bounds"]["vacuous"]:
+    if placement["bounds"] is not None and placement["bounds"]["vacuous"]:
         notes.append("The sampling bound exceeds the prompt's length: it says nothing here.")
-    if len(found["positions"]) > MOST_STEPS:
+    if len(placement["positions"]) > MOST_STEPS:
         notes.append(f"Only the first {MOST_STEPS:,} steps are drawn.")
     return notes

@@ -132,15 +132,15 @@ def _placer(
     name = question.placer.partition(":")[0]
     if question.price is not None and question.price_in_seconds:
         assert question.potential is not None
-        found = priced_positions(law.depths, share, question.price, question.potential)
-        return found, _best_of(law, share, found, budget)
+        positions = priced_positions(law.depths, share, question.price, question.potential)
+        return positions, _best_of(law, share, positions, budget)
     if name == "optimal":
         return optimum.positions(), optimum.savings_by_budget.tolist()
-    found = _positions(question, budget)
+    positions = _positions(question, budget)
     if takes_budget(name) and budget <= MOST_PLACED:
-        by_budget = [_positions(question, k) for k in range(budget)] + [found]
-        return found, [expected_saving(law.depths, share, chosen) for chosen in by_budget]
-    return found, _best_of(law, share, found, budget)
+        by_budget = [_positions(question, k) for k in range(budget)] + [positions]
+        return positions, [expected_saving(law.depths, share, chosen) for chosen in by_budget]
+    return positions, _best_of(law, share, positions, budget)
 
 
 def _positions(question: Question, budget: int) -> list[int]:

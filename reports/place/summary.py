@@ -11,16 +11,16 @@ MOST_POSITIONS = 24
 MOST_BUDGETS = 20
 
 
-def print_placement(found: dict[str, Any]) -> None:
+def print_placement(placement: dict[str, Any]) -> None:
     """Print an answer for people."""
-    print_table(("", ""), _facts(found))
+    print_table(("", ""), _facts(placement))
     print_table(
-        ("checkpoints", found["placer"], "gain of the last", "optimum"),
-        _budgets(found),
+        ("checkpoints", placement["placer"], "gain of the last", "optimum"),
+        _budgets(placement),
         title="\nSaved tokens a request, by budget",
     )
-    print_table(("", ""), theory(found), title="\nWhat the theory says")
-    for note in found["notes"]:
+    print_table(("", ""), theory(placement), title="\nWhat the theory says")
+    for note in placement["notes"]:
         print(f"note: {note}")
 
 
@@ -36,23 +36,23 @@ def listed(positions: list[int]) -> str:
     return (shown or "none") + (f" and {more:,} more" if more > 0 else "")
 
 
-def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
-    law, saved = found["law"], found["expected_saved_tokens"]
-    overlap, best = law["mean_overlap_tokens"], found["optimum"]["expected_saved_tokens"]
+def _facts(placement: dict[str, Any]) -> list[tuple[str, str]]:
+    law, saved = placement["law"], placement["expected_saved_tokens"]
+    overlap, best = law["mean_overlap_tokens"], placement["optimum"]["expected_saved_tokens"]
     requests = "" if law["requests"] is None else f"{law['requests']:,} requests, "
     rows = [
         ("law", f"{law['name']}: {requests}{law['distinct_depths']:,} distinct depths"),
         ("mean overlap", f"{tokens(overlap)} tokens a request; {law['missed_share']:.1%} miss"),
         ("prompt", f"{law['length_tokens']:,} tokens"),
-        ("placer", f"{found['placer']}, {found['budget']:,} checkpoints"),
-        ("positions", listed(found["positions"])),
+        ("placer", f"{placement['placer']}, {placement['budget']:,} checkpoints"),
+        ("positions", listed(placement["positions"])),
         ("saved", f"{tokens(saved)} tokens a request{_share(saved, overlap)}"),
         ("optimum", f"{tokens(best)} tokens a request{_share(best, overlap)}"),
     ]
-    if found["price"] is not None:
-        price = found["price"]
+    if placement["price"] is not None:
+        price = placement["price"]
         rows.insert(4, ("price", f"{price['per_checkpoint']} {price['unit']} a checkpoint"))
-    return rows + _seconds(found["seconds"])
+    return rows + _seconds(placement["seconds"])
 
 
 def _share(saved: float, overlap: float) -> str:
@@ -71,18 +71,18 @@ def _seconds(seconds: dict[str, Any] | None) -> list[tuple[str, str]]:
     ]
 
 
-def _budgets(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    savings, best = found["savings_by_budget"], found["optimum"]["savings_by_budget"]
-    gains = [0.0, *found["marginal_gains"]]
+def _budgets(placement: dict[str, Any]) -> list[tuple[str, ...]]:
+    savings, best = placement["savings_by_budget"], placement["optimum"]["savings_by_budget"]
+    gains = [0.0, *placement["marginal_gains"]]
     last = len(savings) - 1
     step = max(1, -(-last // MOST_BUDGETS))
     shown = sorted({*range(0, last + 1, step), last})
     return [(f"{k:,}", tokens(savings[k]), tokens(gains[k]), tokens(best[k])) for k in shown]
 
 
-def theory(found: dict[str, Any]) -> list[tuple[str, str]]:
+def theory(placement: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what the theory says of an answer: a name and a sentence each."""
-    uniform, elbow = found["uniform"], found["elbow"]
+    uniform, elbow = placement["uniform"], placement["elbow"]
     mean_gap = tokens(uniform["mean_gap_tokens_if_uniform"])
     rows = [
         (
@@ -91,7 +91,7 @@ def theory(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{uniform['worst_gap_tokens']:,} tokens, {mean_gap} on average if overlaps were "
             "uniform",
         ),
-        ("greedy", f"{found['optimum']['greedy_share']:.2%} of the optimum (63.21% is sure)"),
+        ("greedy", f"{placement['optimum']['greedy_share']:.2%} of the optimum (63.21% is sure)"),
     ]
     if elbow is not None:
         rows.append(
@@ -102,18 +102,18 @@ def theory(found: dict[str, Any]) -> list[tuple[str, str]]:
                 f"{tokens(elbow['expected_saved_tokens'])} saved",
             )
         )
-    return rows + _bounds(found["bounds"]) + _hold_out(found["hold_out"])
+    return rows + _bounds(placement["bounds"]) + _hold_out(placement["hold_out"])
 
 
 def _bounds(bounds: dict[str, Any] | None) -> list[tuple[str, str]]:
     if bounds is None:
         return []
-    told = (
+    sentence = (
         f"with {bounds['confidence']:.0%} confidence, a plan from {bounds['requests']:,} "
         f"independent requests loses at most {tokens(bounds['lost_tokens_at_most'])} tokens a "
         "request"
     )
-    return [("sampling", told + (": says nothing here" if bounds["vacuous"] else ""))]
+    return [("sampling", sentence + (": says nothing here" if bounds["vacuous"] else ""))]
 
 
 def _hold_out(held: dict[str, Any] | None) -> list[tuple[str, str]]:

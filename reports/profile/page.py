@@ -75,7 +75,7 @@ def write_profile(path: Path, profile: Profile, command: str = COMMAND) -> None:
 
 def render_profile_page(profile: Profile, command: str = COMMAND) -> str:
     """Return the page of a profile as HTML; the same input gives the same bytes."""
-    charts, found = profile_charts(profile), summary(profile)
+    charts, figures = profile_charts(profile), summary(profile)
     swatches = {
         "own": {"F": BLUE},
         "context": suffix_colours(profile),
@@ -93,14 +93,14 @@ def render_profile_page(profile: Profile, command: str = COMMAND) -> str:
         command=command,
         profile=profile,
         kind=KINDS[profile.kind],
-        numbers=_numbers(profile, found),
+        numbers=_numbers(profile, figures),
         panels=panels,
-        errors=error_rows(found),
-        notes=notes(profile, found),
+        errors=error_rows(figures),
+        notes=notes(profile, figures),
     )
 
 
-def error_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def error_rows(figures: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return a row for each regime: points, errors, worst point, noise."""
     return [
         (
@@ -111,70 +111,73 @@ def error_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{row['worst']:+.1%} at {row['worst_n']:,} behind {row['worst_c']:,}",
             f"{row['noise']:.1%}" if row["noise"] else "n/a",
         )
-        for row in found["held_out"]
+        for row in figures["held_out"]
     ]
 
 
-def notes(profile: Profile, found: dict[str, Any]) -> list[str]:
+def notes(profile: Profile, figures: dict[str, Any]) -> list[str]:
     """Return what a reader should know before using the times."""
-    said = [f"The profile {KINDS[profile.kind]}."]
+    sentences = [f"The profile {KINDS[profile.kind]}."]
     if profile.model.scale != "whole":
-        said.append(f"Timed as {profile.model.scale}, not on the whole model.")
+        sentences.append(f"Timed as {profile.model.scale}, not on the whole model.")
     if profile.kind == "measured":
-        said += _unproved(profile, found)
+        sentences += _unproved(profile, figures)
     if profile.lossy is not None:
-        said.append(f"Lossy: {profile.lossy}. {LOSSY_MEANS}")
-    if found["band"] is not None:
-        said.append(
-            f"The fit's uncertainty is {found['band']:.2%} of a prefill's time on average (95 %), "
-            f"stored as {found['draws']} draws: model.draws = true carries it into a study."
+        sentences.append(f"Lossy: {profile.lossy}. {LOSSY_MEANS}")
+    if figures["band"] is not None:
+        sentences.append(
+            f"The fit's uncertainty is {figures['band']:.2%} of a prefill's time on average "
+            f"(95 %), stored as {figures['draws']} draws: model.draws = true carries it into a "
+            "study."
         )
     else:
         timed = "" if profile.prefill.n else ": there are no timed prefills to take it from"
-        said.append(f"No uncertainty is stated{timed}.")
-    said += [
+        sentences.append(f"No uncertainty is stated{timed}.")
+    sentences += [
         f"Outlier: {row['n']:,} tokens behind {row['c']:,}, predicted / measured - 1 = "
         f"{row['error']:+.0%}."
-        for row in found["outliers"]
+        for row in figures["outliers"]
     ]
-    said += [f"{warning[:1].upper()}{warning[1:].rstrip('.')}." for warning in found["warnings"]]
-    said.append(
+    sentences += [
+        f"{warning[:1].upper()}{warning[1:].rstrip('.')}." for warning in figures["warnings"]
+    ]
+    sentences.append(
         f"Valid for prefills of up to {profile.valid_n_max:,} tokens behind up to "
         f"{profile.valid_c_max:,}; beyond, times are extrapolated, and reports count such requests."
     )
-    return said
+    return sentences
 
 
-def _unproved(profile: Profile, found: dict[str, Any]) -> list[str]:
+def _unproved(profile: Profile, figures: dict[str, Any]) -> list[str]:
     """Return what a measured profile should tell of itself and does not."""
-    said = []
+    sentences = []
     if profile.exactness is None or profile.exactness.fp32_max_abs is None:
-        said.append("No exactness gate is recorded: nothing shows that states can be resumed.")
-    if not found["held_out"]:
-        said.append("Nothing was held out: no error of the fit is known.")
-    return said
+        sentences.append("No exactness gate is recorded: nothing shows that states can be resumed.")
+    if not figures["held_out"]:
+        sentences.append("Nothing was held out: no error of the fit is known.")
+    return sentences
 
 
-def _numbers(profile: Profile, found: dict[str, Any]) -> list[Number]:
+def _numbers(profile: Profile, figures: dict[str, Any]) -> list[Number]:
     """Return the four numbers."""
-    context = found["context_tokens"]
+    context = figures["context_tokens"]
     slot = profile.kv_slot_bytes
     return [
         Number(
             "Floor",
-            format_seconds(found["floor_seconds"]),
-            f"up to about {found['knee_tokens']:,.0f} tokens",
+            format_seconds(figures["floor_seconds"]),
+            f"up to about {figures['knee_tokens']:,.0f} tokens",
         ),
         Number(
             "A token",
-            format_seconds(found["token_seconds"]),
+            format_seconds(figures["token_seconds"]),
             "pairs cost nothing" if context is None else f"twice that behind {context:,.0f} tokens",
         ),
         Number(
             "A checkpoint",
             format_bytes(profile.state_bytes),
             f"{format_bytes(slot)} of it KV; " * bool(slot)
-            + f"copied in {format_seconds(found['capture_seconds'])}",
+            + f"copied in {format_seconds(figures['capture_seconds'])}",
         ),
         Number("KV a token", format_bytes(profile.kv_bytes_per_token), _kv_note(profile)),
     ]

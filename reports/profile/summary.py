@@ -92,9 +92,11 @@ def residuals(profile: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64], N
     n = np.array(prefill.n or (), dtype=np.int64)
     measured = np.array(prefill.fitted or prefill.median or (), dtype=float) * _MICRO
     costs = CostModel(profile)
-    said = [costs.prefill_seconds(a, a + b) for a, b in zip(c.tolist(), n.tolist(), strict=True)]
+    predicted = [
+        costs.prefill_seconds(a, a + b) for a, b in zip(c.tolist(), n.tolist(), strict=True)
+    ]
     known = measured > 0
-    return c[known], n[known], np.array(said)[known] / measured[known] - 1
+    return c[known], n[known], np.array(predicted)[known] / measured[known] - 1
 
 
 def own_band(profile: Profile) -> tuple[list[float], list[float]] | None:

@@ -68,10 +68,10 @@ def measure(
             on_progress(done, setup.passes * len(trace))
 
     profile, outcome = compare(site, plan, note)
-    return told(setup, site, trace, profile, outcome), profile
+    return run_of(setup, site, trace, profile, outcome), profile
 
 
-def told(
+def run_of(
     setup: Setup, site: Site, trace: Trace, profile: Profile, outcome: Outcome
 ) -> PrototypeRun:
     """Return the run with what was run, in words."""
@@ -86,7 +86,7 @@ def told(
         scale=site.scale,
         dtype=site.dtype,
         device=site.machine.name,
-        software=", ".join(f"{name} {said}" for name, said in versions.items()),
+        software=", ".join(f"{name} {version}" for name, version in versions.items()),
         clock=CLOCKS[site.machine.kind],
         profile=profile.profile_id,
         profile_model=profile.model.name,

@@ -84,7 +84,7 @@ def _tail_lines(run: PrototypeRun) -> list[str]:
         f"one state: {format_bytes(run.state_bytes)} of tensors, "
         f"{format_bytes(run.profile_state_bytes)} in the cache's books",
     ]
-    return [*lines, "", *(f"note: {told}" for told in cautions(run))]
+    return [*lines, "", *(f"note: {caution}" for caution in cautions(run))]
 
 
 def cautions(run: PrototypeRun) -> list[str]:

@@ -83,17 +83,20 @@ def _ranks(values: Sequence[str]) -> tuple[int, ...]:
 def _corrected(worlds: Sequence[World]) -> list[World]:
     """Return the worlds with all of their comparisons corrected for each other."""
     made = list(differences(worlds))
-    found, tested = iter(corrected(made)), sum(each is not None and each.tested for each in made)
-    return [replace(_with_differences(world, found), comparisons=tested) for world in worlds]
+    estimates = iter(corrected(made))
+    tested = sum(each is not None and each.tested for each in made)
+    return [replace(_with_differences(world, estimates), comparisons=tested) for world in worlds]
 
 
-def _with_differences(world: World, found: Iterator[Estimate | None]) -> World:
+def _with_differences(world: World, estimates: Iterator[Estimate | None]) -> World:
     """Return a world with its comparisons replaced, in the order of `differences`."""
     points = {
-        key: replace(point, token_hit_rate_difference=next(found), ttft_difference=next(found))
+        key: replace(
+            point, token_hit_rate_difference=next(estimates), ttft_difference=next(estimates)
+        )
         for key, point in world.points.items()
     }
-    behind = {name: next(found) or was for name, was in world.behind.items()}
+    behind = {name: next(estimates) or was for name, was in world.behind.items()}
     return replace(world, points=points, behind=behind)
 
 
@@ -206,8 +209,8 @@ def _behind(world: World) -> dict[str, Estimate]:
         and world.baseline_of(best) is not point
         and world.baseline_of(point) is not best
     ]
-    found = {
+    gaps = {
         rival.series.name: world.margins.rate(best.less(rival, "token_hit_rate"))
         for rival in rivals
     }
-    return {name: gap for name, gap in found.items() if gap is not None}
+    return {name: gap for name, gap in gaps.items() if gap is not None}

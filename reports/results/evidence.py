@@ -70,8 +70,8 @@ def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estima
     if _replicated(rows, deterministic):
         return mean_interval([_known(row, metric) for row in rows])
     ours = _ratio(rows[0], metric)
-    found = replay_difference(ours, None, _memory(rows[:1])) if ours else None
-    return _centred(_known(rows[0], metric), found)
+    interval = replay_difference(ours, None, _memory(rows[:1])) if ours else None
+    return _centred(_known(rows[0], metric), interval)
 
 
 def difference(
@@ -144,10 +144,10 @@ def _together(groups: Sequence[Sequence[Row]], metric: Metric) -> list[tuple[Row
 
 def _ratios(rows: Sequence[Row], metric: Metric) -> list[Ratio] | None:
     """Return the ratios over blocks of time of several cells; None where one does not tell."""
-    found = [_ratio(row, metric) for row in rows]
-    known = [ratio for ratio in found if ratio is not None]
+    ratios = [_ratio(row, metric) for row in rows]
+    known = [ratio for ratio in ratios if ratio is not None]
     same = len({ratio.parts for ratio in known}) == 1
-    return known if same and len(known) == len(found) else None
+    return known if same and len(known) == len(ratios) else None
 
 
 def _drawn(rows: Sequence[Row]) -> bool:
@@ -178,12 +178,12 @@ def _memory(rows: Sequence[Row]) -> float:
     )
 
 
-def _centred(value: float, found: Estimate | None) -> Estimate:
+def _centred(value: float, interval: Estimate | None) -> Estimate:
     """Return the interval of the blocks around the value of the cell, the same up to rounding."""
-    if found is None or found.low is None or found.high is None:
-        return Estimate(value, reason=found.reason if found else "")
-    half = (found.high - found.low) / 2
-    return replace(found, value=value, low=value - half, high=value + half)
+    if interval is None or interval.low is None or interval.high is None:
+        return Estimate(value, reason=interval.reason if interval else "")
+    half = (interval.high - interval.low) / 2
+    return replace(interval, value=value, low=value - half, high=value + half)
 
 
 def _ratio(row: Row, metric: Metric) -> Ratio | None:

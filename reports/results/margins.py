@@ -28,8 +28,8 @@ class Margins:
     @classmethod
     def of(cls, study: Mapping[str, Any]) -> Margins:
         """Return those of a resolved study; the usual ones where it is older and states none."""
-        told = study.get("study") or {}
-        return cls(told.get("margin_points", MARGIN_POINTS), told.get("margin_times", MARGIN_TIMES))
+        keys = study.get("study") or {}
+        return cls(keys.get("margin_points", MARGIN_POINTS), keys.get("margin_times", MARGIN_TIMES))
 
     def rate(self, difference: Estimate | None) -> Estimate | None:
         """Return a difference of two rates with what it is judged by."""
@@ -51,6 +51,6 @@ class Margins:
         return f"{100 * self.times:g} %"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """Both in words."""
         return f"{self.of_rates} of a rate or {self.of_times} of a time"

@@ -41,7 +41,7 @@ def marks_in(row: Mapping[str, Any]) -> tuple[str, ...]:
     names = {kind: str(row.get(kind)).partition(":")[0] for kind in _POLICIES}
     known = {kind: name for kind, name in names.items() if name in KINDS[kind].classes}
     classes = [KINDS[kind].classes[name] for kind, name in known.items()]
-    bound = any(getattr(found, "implicit", False) for found in classes)
+    bound = any(getattr(policy, "implicit", False) for policy in classes)
     return (UPPER_BOUND,) * bound + (LOOKS_AHEAD,) * any(map(_looks_ahead, classes))
 
 

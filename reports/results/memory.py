@@ -62,8 +62,8 @@ class Requests:
 def busy_seconds(rows: dict[str, NDArray[Any]]) -> Floats:
     """Return how long the server was busy with each request; 0 for those it did not serve."""
     parts = (rows[f"{what}_seconds"] for what in ("restore", "prefill", "capture"))
-    found: Floats = np.nan_to_num(sum(parts, np.zeros(len(rows["request"]))))
-    return found
+    seconds: Floats = np.nan_to_num(sum(parts, np.zeros(len(rows["request"]))))
+    return seconds
 
 
 def memory_requests(requests: Requests) -> float:
@@ -71,8 +71,8 @@ def memory_requests(requests: Requests) -> float:
     count = len(requests.prompt_tokens)
     if count < 2:
         return float(count)
-    found = _of_sessions(requests) + _of_bursts(requests) + _of_the_queue(requests)
-    return float(min(found, count))
+    remembered = _of_sessions(requests) + _of_bursts(requests) + _of_the_queue(requests)
+    return float(min(remembered, count))
 
 
 def _of_sessions(requests: Requests) -> float:
@@ -166,6 +166,6 @@ def _starts(requests: Requests) -> NDArray[np.bool_]:
     count = len(requests.prompt_tokens)
     if requests.session is None:
         return np.ones(count, dtype=bool)
-    found = requests.session < 0
-    found[np.unique(requests.session, return_index=True)[1]] = True
-    return found
+    starts = requests.session < 0
+    starts[np.unique(requests.session, return_index=True)[1]] = True
+    return starts

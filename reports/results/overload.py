@@ -64,7 +64,7 @@ def range_words(loads: Sequence[Load]) -> str | None:
     if not known:
         return None
     shares = [load["utilisation"] for load in known]
-    told = "; ".join(
+    offered_loads = "; ".join(
         f"{words} {_range([load[name] for load in known])}"
         for words, name in (
             ("offered load", "offered_load"),
@@ -72,7 +72,7 @@ def range_words(loads: Sequence[Load]) -> str | None:
         )
     )
     ends = f"{100 * min(shares):.1f} % to {100 * max(shares):.1f} %"
-    return f"servers busy {ends} of the time up to the last arrival; {told}"
+    return f"servers busy {ends} of the time up to the last arrival; {offered_loads}"
 
 
 def grown_words(loads: Sequence[Load], what: str = "cells") -> str | None:

@@ -103,13 +103,13 @@ def _server(load: dict[str, Any] | None) -> list[tuple[str, str]]:
     return [] if load is None else [("server", load_words(load))]
 
 
-def _positions(found: dict[str, Any] | None) -> list[tuple[str, str]]:
+def _positions(positions: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Return where the states lie, and the engine setting that is nearest to it."""
-    if found is None:
+    if positions is None:
         return []
-    nearest = found["nearest"]
+    nearest = positions["nearest"]
     return [
-        ("positions", found["words"].replace("`", "")),
+        ("positions", positions["words"].replace("`", "")),
         *([] if nearest is None else [("in an engine", nearest["words"].replace("`", ""))]),
     ]
 
@@ -126,10 +126,10 @@ def _ttft(ttft: dict[str, Any], finished: int) -> str:
     if not ttft["count"]:
         why = "the profile tells sizes, no times" if finished else "no request finished"
         return f"n/a ({why})"
-    told = {name: value for name, value in ttft.items() if name != "count"}
+    figures = {name: value for name, value in ttft.items() if name != "count"}
     return ", ".join(
         f"{name} n/a ({too_few(name)})" if value is None else f"{name} {format_seconds(value)}"
-        for name, value in told.items()
+        for name, value in figures.items()
     )
 
 

@@ -115,15 +115,15 @@ def sweep(
             replications = next_round(study, replications)
             outcomes, facts = run.settled(expand(settings, replications)[1])
             reached = _reached(study, outcomes, facts, baseline)
-        told = write_artefacts(folder, study, outcomes, facts, baseline, command, reached)
-    return SweepReport(folder, outcomes, reached, told, _warnings(cells, facts))
+        sentences = write_artefacts(folder, study, outcomes, facts, baseline, command, reached)
+    return SweepReport(folder, outcomes, reached, sentences, _warnings(cells, facts))
 
 
 def _warnings(cells: Sequence[Cell], facts: Facts) -> list[str]:
-    told = [
+    lists = [
         clock_warnings(c.study, facts[c.trace].name, facts[c.trace].tick_seconds) for c in cells
     ]
-    return list(dict.fromkeys(warning for warnings in told for warning in warnings))
+    return list(dict.fromkeys(warning for warnings in lists for warning in warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +252,8 @@ def _prepare(cells: Sequence[Cell], folder: Path) -> list[CellTask]:
 
 def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, Outcome]:
     """Return the sound outcomes; a cell that failed is tried again."""
-    found = (journal.read(cell.identity) for cell in cells)
-    return {outcome.cell: outcome for outcome in found if outcome and outcome.error is None}
+    outcomes = (journal.read(cell.identity) for cell in cells)
+    return {outcome.cell: outcome for outcome in outcomes if outcome and outcome.error is None}
 
 
 def _server_json(loads: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -273,8 +273,8 @@ def loads_of(report: SweepReport) -> list[dict[str, Any]]:
     """Return the load of the server of each cell that has one, as a run's summary has it."""
     from reports.results.metrics import load_of_row
 
-    found = [load_of_row((outcome.metrics or {}).get) for _, outcome in report.outcomes]
-    return [load for load in found if load["utilisation"] is not None]
+    loads = [load_of_row((outcome.metrics or {}).get) for _, outcome in report.outcomes]
+    return [load for load in loads if load["utilisation"] is not None]
 
 
 def describe(report: SweepReport) -> dict[str, Any]:

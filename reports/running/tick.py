@@ -42,14 +42,14 @@ class Tick:
 
         result = simulate(self.trace, build_scenario(study))
         spread = result.summary(study.study.warmup_share)["ttft_seconds"]["mean"]
-        told = ticks_of(self.trace.name, self.seconds)
+        warning = ticks_of(self.trace.name, self.seconds)
         if ttft_seconds is not None and spread is not None:
-            told += (
+            warning += (
                 f" Mean TTFT {format_seconds(ttft_seconds)}; {format_seconds(spread)} with "
                 f"arrivals spread within the tick (--jitter {JITTER_SEED})"
             )
         return {
-            "warning": told,
+            "warning": warning,
             "tick_seconds": self.seconds,
             "ttft_mean_seconds": ttft_seconds,
             "jittered_ttft_mean_seconds": spread,

@@ -51,12 +51,12 @@ def asks(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.study.study.warmup == AUTO and not cell.replication]
 
 
-def found_shares(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, float]:
+def shares_of_workloads(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, float]:
     """Return the share of each workload, by `workload_of`; 0 where every cell failed."""
     shares: dict[str, float] = {}
     for cell, outcome in outcomes:
-        found = outcome.metrics or {"warmup_requests": 0, "requests": 1}
-        share = share_of(found["warmup_requests"], found["requests"])
+        metrics = outcome.metrics or {"warmup_requests": 0, "requests": 1}
+        share = share_of(metrics["warmup_requests"], metrics["requests"])
         key = workload_of(cell)
         shares[key] = max(share, shares.get(key, 0.0))
     return shares
@@ -85,7 +85,7 @@ def settle(
 ) -> list[Cell]:
     """Return the cells with every warm-up stated; `look` replays those that are to be seen."""
     seen = asks(cells)
-    return settled(cells, found_shares(look(seen))) if seen else list(cells)
+    return settled(cells, shares_of_workloads(look(seen))) if seen else list(cells)
 
 
 def seen_metrics(result: Result) -> dict[str, Any]:

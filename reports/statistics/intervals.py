@@ -34,11 +34,11 @@ def drawn_interval(values: ArrayLike) -> Estimate:
     number of draws, as the error of a mean would. With random traffic besides, the interval is
     too wide rather than too narrow. One value gives no interval; none at all raises ValueError.
     """
-    found = mean_interval(values)
-    if found.error is None or found.freedom is None:
-        return found
-    error = found.error * math.sqrt(found.count + 1)
-    return t_interval(found.value, error, found.freedom, "draws", found.count)
+    interval = mean_interval(values)
+    if interval.error is None or interval.freedom is None:
+        return interval
+    error = interval.error * math.sqrt(interval.count + 1)
+    return t_interval(interval.value, error, interval.freedom, "draws", interval.count)
 
 
 def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Estimate:

@@ -58,14 +58,14 @@ class Joint:
         NaN where there is no test to make: nothing tells, or the two do not differ at all.
         """
         count = len(self.values)
-        found = np.full((count, count), np.nan)
+        values = np.full((count, count), np.nan)
         if self.draws is None:
-            return found
+            return values
         ones, others = np.triu_indices(count, 1)
         for first in range(0, len(ones), _PAIRS_AT_ONCE):
             one, other = (each[first : first + _PAIRS_AT_ONCE] for each in (ones, others))
-            found[one, other] = found[other, one] = self._of_pairs(self.draws, one, other)
-        return found
+            values[one, other] = values[other, one] = self._of_pairs(self.draws, one, other)
+        return values
 
     def _of_pairs(self, draws: Floats, one: NDArray[np.intp], other: NDArray[np.intp]) -> Floats:
         between = draws[:, one] - draws[:, other]

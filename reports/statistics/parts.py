@@ -73,8 +73,8 @@ class Ratio:
         value = self.value
         if not math.isfinite(value):
             return np.full(self.parts, np.nan)
-        found: Floats = (self.numerator - value * self.denominator) / self.denominator.sum()
-        return found
+        influence: Floats = (self.numerator - value * self.denominator) / self.denominator.sum()
+        return influence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +121,8 @@ class Quantile:
             return np.full(self.parts, np.nan)
         below = (self.values <= value).astype(np.float64)
         sums = np.bincount(self.part, below - below.mean(), self.parts) / len(self.values)
-        found: Floats = -self._slope(float(np.abs(sums).sum())) * sums
-        return found
+        influence: Floats = -self._slope(float(np.abs(sums).sum())) * sums
+        return influence
 
     def _slope(self, moved: float) -> float:
         """Return how fast the quantile grows with its level, over a step to either side.

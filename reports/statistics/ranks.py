@@ -23,8 +23,8 @@ def ranks(values: Floats) -> Floats:
     """Return the rank of each value in its row: 1 is the highest, equal ones share the mean."""
     from scipy.stats import rankdata
 
-    found: Floats = rankdata(-values, axis=-1)
-    return found
+    ranked: Floats = rankdata(-values, axis=-1)
+    return ranked
 
 
 def rank_bounds(places: Sequence[Joint]) -> tuple[Floats, Floats, int]:
@@ -86,17 +86,17 @@ def agreement(rows: Floats) -> tuple[float, float | None]:
     within = float(np.square(centred).sum(axis=1).mean())
     if not within:
         return 0.0, None
-    found = float(np.square(centred.mean(axis=0)).sum())
-    return found / within, _p_value(centred, found) if len(rows) > 1 else None
+    spread = float(np.square(centred.mean(axis=0)).sum())
+    return spread / within, _p_value(centred, spread) if len(rows) > 1 else None
 
 
-def _p_value(centred: Floats, found: float) -> float:
+def _p_value(centred: Floats, spread: float) -> float:
     """Return the share of arrangements, each row shuffled on its own, that agree as much."""
     workloads, count = centred.shape
     exact = math.factorial(min(count, 20)) ** (workloads - 1) <= MOST_ARRANGEMENTS
     drawn = _all_sums(centred) if exact else _sampled_sums(centred)
     sums = np.concatenate(list(drawn)) / workloads
-    as_much = np.square(sums).sum(axis=1) >= found * (1 - _ROUNDING)
+    as_much = np.square(sums).sum(axis=1) >= spread * (1 - _ROUNDING)
     return float(as_much.mean()) if exact else float((as_much.sum() + 1) / (len(as_much) + 1))
 
 

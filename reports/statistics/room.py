@@ -43,5 +43,5 @@ class Room:
             return np.full(self.parts, np.nan)
         base = self.base.influence
         gain, room = self.ours.influence - base, self.top.influence - base
-        found: NDArray[np.float64] = (gain - value * room) / (self.top.value - self.base.value)
-        return found
+        influence: NDArray[np.float64] = (gain - value * room) / (self.top.value - self.base.value)
+        return influence

@@ -58,8 +58,8 @@ class Shapes:
 
 def waves(influence: Floats) -> Floats:
     """Return the slow waves of series, float64 of shape (parts, ...), as (waves, ...)."""
-    found: Floats = _cosines(len(influence)) @ influence
-    return found
+    transformed: Floats = _cosines(len(influence)) @ influence
+    return transformed
 
 
 def error_of(slow: Floats, parts: int, memory: float) -> tuple[Floats, Floats]:
@@ -95,8 +95,8 @@ def error_of(slow: Floats, parts: int, memory: float) -> tuple[Floats, Floats]:
 def _cosines(parts: int) -> Floats:
     """Return the slowest cosines, orthonormal rows of shape (waves, parts); none is constant."""
     row = np.arange(1, min(MOST_WAVES, parts - 1) + 1)[:, None]
-    found: Floats = np.sqrt(2 / parts) * np.cos(np.pi * row * (np.arange(parts) + 0.5) / parts)
-    return found
+    rows: Floats = np.sqrt(2 / parts) * np.cos(np.pi * row * (np.arange(parts) + 0.5) / parts)
+    return rows
 
 
 @lru_cache(maxsize=256)

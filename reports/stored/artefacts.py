@@ -76,9 +76,9 @@ def write_page(folder: Path, cells: pl.DataFrame, manifest: dict[str, Any]) -> l
     from reports.results.comparison import compare
 
     worlds = compare(cells, manifest)
-    told = write_differences(folder, worlds, [answer_text(w) for w in worlds[:MOST_ANSWERS]])
+    sentences = write_differences(folder, worlds, [answer_text(w) for w in worlds[:MOST_ANSWERS]])
     write_text(folder / "report.html", render_page(cells, manifest))
-    return told
+    return sentences
 
 
 def read_artefacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:

@@ -92,10 +92,10 @@ def _by_workload(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, list[Cel
     """Return the cells of each workload, by its name; by its path where two files share a name."""
     files = {cell.study.workload.trace for cell, _ in outcomes}
     short = [Path(file).name for file in files if file is not None]
-    found: dict[str, list[Cell]] = {}
+    cells: dict[str, list[Cell]] = {}
     for cell, _ in outcomes:
-        found.setdefault(_workload(cell, short), []).append(cell)
-    return found
+        cells.setdefault(_workload(cell, short), []).append(cell)
+    return cells
 
 
 def _workload(cell: Cell, short: Sequence[str]) -> str:

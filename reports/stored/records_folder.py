@@ -69,8 +69,8 @@ def write_records(
     make_folder(folder)
     remove_leftovers(folder)
     request = result.columns["request"]
-    told = {"session": trace.session[request], "document": documents(trace)[request]}
-    records = pl.DataFrame(result.columns | told).with_columns(_positions(result))
+    context = {"session": trace.session[request], "document": documents(trace)[request]}
+    records = pl.DataFrame(result.columns | context).with_columns(_positions(result))
     write_parquet(
         folder / "records.parquet", records.with_columns(pl.col("ttft_seconds").fill_nan(None))
     )
@@ -90,8 +90,8 @@ def _positions(result: Result) -> pl.Series:
         "row", maintain_order=True
     )
     every = pl.DataFrame({"row": np.arange(len(written))})
-    found = every.join(lists.agg(POSITIONS), on="row", how="left", maintain_order="left")[POSITIONS]
-    return found.fill_null(pl.lit([], dtype=pl.List(pl.Int64)))
+    rows = every.join(lists.agg(POSITIONS), on="row", how="left", maintain_order="left")[POSITIONS]
+    return rows.fill_null(pl.lit([], dtype=pl.List(pl.Int64)))
 
 
 def documents(trace: Trace) -> NDArray[np.int32]:

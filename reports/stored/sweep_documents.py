@@ -130,25 +130,25 @@ def _type_problem(column: pl.Series) -> str | None:
     """Say that a column is not of the type that its name tells, or return None."""
     import polars as pl
 
-    known, found = known_type(column.name), column.dtype
-    if found == pl.Null and column.name not in _NEVER_NULL:
+    known, dtype = known_type(column.name), column.dtype
+    if dtype == pl.Null and column.name not in _NEVER_NULL:
         return None
     if column.name in _TEXTS or known == pl.String:
-        fits, expected = found == pl.String, "text"
+        fits, expected = dtype == pl.String, "text"
     elif known == pl.Int64 or (known is None and _counts(column.name)):
-        fits, expected = found.is_integer(), "whole numbers"
+        fits, expected = dtype.is_integer(), "whole numbers"
     elif known == pl.Boolean:
-        fits, expected = found == pl.Boolean, "true or false"
+        fits, expected = dtype == pl.Boolean, "true or false"
     elif known == pl.List(pl.String):
-        fits, expected = found in (known, pl.List(pl.Null)), "lists of text"
+        fits, expected = dtype in (known, pl.List(pl.Null)), "lists of text"
     elif isinstance(known, pl.List):
-        fits, expected = isinstance(found, pl.List) and _of_numbers(found), "lists of numbers"
+        fits, expected = isinstance(dtype, pl.List) and _of_numbers(dtype), "lists of numbers"
     elif known is not None:
-        fits, expected = found.is_numeric(), "numbers"
+        fits, expected = dtype.is_numeric(), "numbers"
     else:  # what the grid varies is of any one type
-        fits = found.is_numeric() or found in (pl.String, pl.Boolean)
+        fits = dtype.is_numeric() or dtype in (pl.String, pl.Boolean)
         expected = "text, numbers, or true and false"
-    return None if fits else f"expected {expected}, found {found}"
+    return None if fits else f"expected {expected}, found {dtype}"
 
 
 def _counts(name: str) -> bool:
@@ -200,12 +200,12 @@ def _check_sums(cells: pl.DataFrame, source: str) -> None:
     parts = ["saved_tokens", *(f"lost_{loss}_tokens" for loss in LOSSES)]
     if not {"prompt_tokens", *parts} <= set(cells.columns):
         return  # not every version wrote every figure
-    whole, told = pl.col("prompt_tokens"), pl.sum_horizontal(pl.col(parts))
-    wrong = cells.drop_nulls(["prompt_tokens", *parts]).filter(whole != told)
+    whole, summed = pl.col("prompt_tokens"), pl.sum_horizontal(pl.col(parts))
+    wrong = cells.drop_nulls(["prompt_tokens", *parts]).filter(whole != summed)
     if len(wrong):
-        tokens, found = wrong.select(whole, told.alias("told")).row(0)
+        tokens, summed_tokens = wrong.select(whole, summed.alias("summed")).row(0)
         problem = f"expected saved and lost tokens that make {tokens:,} prompt tokens"
-        raise DataError(source, f"{problem}, found {found:,}", field="saved_tokens")
+        raise DataError(source, f"{problem}, found {summed_tokens:,}", field="saved_tokens")
 
 
 def _check_bins(cells: pl.DataFrame, source: str) -> None:
@@ -216,6 +216,6 @@ def _check_bins(cells: pl.DataFrame, source: str) -> None:
         sizes = {name: BIN_COUNTS[name] for name in BINS}
         sizes |= {name: labels * BIN_COUNTS[name] for name in LABEL_BINS}
         for name, size in sizes.items():
-            found = len(row.get(name) or ())
-            if found not in (0, size):
-                raise DataError(source, f"expected {size} bins, found {found}", field=name)
+            bins = len(row.get(name) or ())
+            if bins not in (0, size):
+                raise DataError(source, f"expected {size} bins, found {bins}", field=name)

@@ -89,26 +89,26 @@ def _grid() -> Iterator[str]:
 def _row(name: str, field: Mapping[str, Any]) -> str:
     """Return the row of one key."""
     plain = [option for option in field.get("anyOf", [field]) if option.get("type") != "null"]
-    found = {**plain[0], **field}
-    if "enum" in found:
-        kind = ", ".join(f"`{value}`" for value in found["enum"])
+    schema = {**plain[0], **field}
+    if "enum" in schema:
+        kind = ", ".join(f"`{value}`" for value in schema["enum"])
     else:
-        kind = found.get("kind") or _KINDS[found["type"]]
-    default = found.get("default")
+        kind = schema.get("kind") or _KINDS[schema["type"]]
+    default = schema.get("default")
     shown = "" if default in (None, "") else f"`{_plain(default)}`"
     if name == "capacity":
         shown = "`unbounded`"
-    bounds = found.get("bounds") or _bounds(found)
-    return _cells(name, kind, found.get("unit", ""), shown, bounds, found["description"])
+    bounds = schema.get("bounds") or _bounds(schema)
+    return _cells(name, kind, schema.get("unit", ""), shown, bounds, schema["description"])
 
 
-def _bounds(found: Mapping[str, Any]) -> str:
+def _bounds(schema: Mapping[str, Any]) -> str:
     """Return the bounds of a number, or of the length of a text."""
-    if "maxLength" in found:
-        return f"up to {found['maxLength']:,} characters"
-    above = found.get("gt", found.get("exclusiveMinimum"))
-    below = found.get("lt", found.get("exclusiveMaximum"))
-    low, high = found.get("ge", found.get("minimum")), found.get("le", found.get("maximum"))
+    if "maxLength" in schema:
+        return f"up to {schema['maxLength']:,} characters"
+    above = schema.get("gt", schema.get("exclusiveMinimum"))
+    below = schema.get("lt", schema.get("exclusiveMaximum"))
+    low, high = schema.get("ge", schema.get("minimum")), schema.get("le", schema.get("maximum"))
     ends = [
         *([f"above {_number(above)}"] if above is not None else []),
         *([f"{_number(low)}"] if low is not None else []),
@@ -140,10 +140,10 @@ def _paragraph(text: str) -> str:
 def _parameters(docstring: str) -> dict[str, str]:
     """Return what a docstring in numpy's style says of each parameter."""
     section = docstring.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    told: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for names, text in re.findall(r"^(\S.*)\n((?:    .*\n?)+)", section, re.MULTILINE):
-        told |= {name.strip(): _paragraph(text) for name in names.split(",")}
-    return told
+        meanings |= {name.strip(): _paragraph(text) for name in names.split(",")}
+    return meanings
 
 
 if __name__ == "__main__":

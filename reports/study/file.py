@@ -104,8 +104,8 @@ def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
     known = [key for key in settings.values if key.split(".") == parts[: len(key.split("."))]]
     grid = f"grid.{parts[1]}" if parts[0] == "grid" and len(parts) > 1 else ""
     key = grid or next(iter(known), ".".join(parts[:2]))
-    told = problem["type"] == "value_error"  # by a parser of ours, which names what it found
-    tail = "" if told else f", found {shown(problem['input'])}"
+    names_value = problem["type"] == "value_error"  # by a parser of ours, which names what it found
+    tail = "" if names_value else f", found {shown(problem['input'])}"
     return settings.problem(key, f": {_expected(problem['msg'])}{tail}")
 
 

@@ -17,16 +17,16 @@ def lines_of(text: str) -> dict[str, int]:
     Tables count as keys, too. It is for messages: what looks like a key inside a text of several
     lines is taken for one.
     """
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     table = ""
     for number, line in zip(count(1), text.splitlines(), strict=False):
         if header := _TABLE.fullmatch(line):
             table = _dotted(header[1])
-            found.setdefault(table, number)
+            lines.setdefault(table, number)
         elif key := _KEY.match(line):
             name = _dotted(key[1])
-            found.setdefault(f"{table}.{name}" if table else name, number)
-    return found
+            lines.setdefault(f"{table}.{name}" if table else name, number)
+    return lines
 
 
 def _dotted(name: str) -> str:

@@ -59,8 +59,8 @@ def _about(settings: Settings, keys: list[str]) -> Iterator[str]:
     if not keys:
         return
     place, trace = settings.origin(keys[0]), printable(Path(str(settings.values[TRACE])).name)
-    told = ", ".join(dict.fromkeys(_section(key) for key in keys))
-    yield f"{place}: {trace} is replayed instead of the study's workload: {told} not used"
+    sections = ", ".join(dict.fromkeys(_section(key) for key in keys))
+    yield f"{place}: {trace} is replayed instead of the study's workload: {sections} not used"
 
 
 def _section(key: str) -> str:

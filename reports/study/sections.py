@@ -74,10 +74,10 @@ def parse_percentiles(value: Any) -> list[float]:
     return [float(name.removeprefix("p")) for name in with_usual(names) if name in names]
 
 
-def _told(kind: str, unit: str, *, bounds: str = "") -> Any:
+def _docs(kind: str, unit: str, *, bounds: str = "") -> Any:
     """Return what documentation says of a type where its schema does not."""
-    told = {"kind": kind, "unit": unit, "bounds": bounds}
-    return Field(json_schema_extra={key: text for key, text in told.items() if text})
+    texts = {"kind": kind, "unit": unit, "bounds": bounds}
+    return Field(json_schema_extra={key: text for key, text in texts.items() if text})
 
 
 def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
@@ -95,30 +95,30 @@ def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeVali
 
 
 Seconds = Annotated[
-    float, _reading(parse_seconds, (str,)), Field(gt=0, le=LARGEST_SECONDS), _told("time", "s")
+    float, _reading(parse_seconds, (str,)), Field(gt=0, le=LARGEST_SECONDS), _docs("time", "s")
 ]
 Percentiles = Annotated[
     list[float],
     _reading(parse_percentiles, (object,)),
-    _told("numbers, as in `[95, 99.9]`", "", bounds="0 to 100, at most 20"),
+    _docs("numbers, as in `[95, 99.9]`", "", bounds="0 to 100, at most 20"),
 ]
 Capacity = Annotated[
     int | None,
     _reading(parse_capacity, (object,)),
-    _told("size, as in `8 GiB`", "bytes", bounds="0 to 2**60, or `unbounded`"),
+    _docs("size, as in `8 GiB`", "bytes", bounds="0 to 2**60, or `unbounded`"),
 ]
 Share = Annotated[
-    float, _reading(parse_share, (str,)), Field(gt=0, lt=1), _told("share, as in `1 %`", "")
+    float, _reading(parse_share, (str,)), Field(gt=0, lt=1), _docs("share, as in `1 %`", "")
 ]
 Warmup = Annotated[
     Annotated[float, Field(ge=0, le=0.9)] | Literal["auto"],
     _reading(parse_warmup, (str,)),
-    _told("share, or `auto`", "of the requests", bounds="0 to 0.9"),
+    _docs("share, or `auto`", "of the requests", bounds="0 to 0.9"),
 ]
 Rate = Annotated[
-    float, Field(ge=MIN_RATE_PER_SECOND, le=MAX_RATE_PER_SECOND), _told("number", "1/s")
+    float, Field(ge=MIN_RATE_PER_SECOND, le=MAX_RATE_PER_SECOND), _docs("number", "1/s")
 ]
-Tokens = Annotated[int, Field(ge=1, le=MAX_BLOCK_TOKENS), _told("whole number", "tokens")]
+Tokens = Annotated[int, Field(ge=1, le=MAX_BLOCK_TOKENS), _docs("whole number", "tokens")]
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 Spec = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -223,7 +223,7 @@ class Server(_Section):
     kind: Literal["queue", "instant"] = "queue"
     """Whether requests wait for one another, or are served in no time, so that only their order
     counts."""
-    queue_limit: Annotated[int, Field(ge=0, le=10**9), _told("whole number", "requests")] | None = (
+    queue_limit: Annotated[int, Field(ge=0, le=10**9), _docs("whole number", "requests")] | None = (
         None
     )
     """Requests that may wait; those beyond are rejected. By default any number."""

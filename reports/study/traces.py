@@ -237,8 +237,8 @@ def file_sha256(path: str) -> str:
     """
     folder = Path(path)
     if folder.is_dir():
-        told = [(str(file.relative_to(folder)), file_sha256(str(file))) for file in _files(folder)]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        sums = [(str(file.relative_to(folder)), file_sha256(str(file))) for file in _files(folder)]
+        return hashlib.sha256(json.dumps(sums).encode()).hexdigest()
     return _hashed(path)
 
 

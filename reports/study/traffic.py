@@ -35,8 +35,8 @@ class Traffic:
         trace = self.generator.trace(self.requests, seed, self.arrivals, self.drift)
         if not self.noted:
             return trace
-        told = ", ".join(f"{name} {value}" for name, value in self.names().items() if value)
-        return replace(trace, notes=(*trace.notes, f"generated: {told}, seed {seed}"))
+        settings = ", ".join(f"{name} {value}" for name, value in self.names().items() if value)
+        return replace(trace, notes=(*trace.notes, f"generated: {settings}, seed {seed}"))
 
     def identity(self, seed: int) -> dict[str, Any]:
         """Return all that the trace of a seed depends on, as plain values."""

@@ -27,8 +27,8 @@ def named_workloads(settings: Settings, entries: Sequence[Any]) -> dict[str, Map
     place = f"{settings.origin(f'grid.{WORKLOADS}')}: [[grid.workload]]"
     for entry in entries:
         if not isinstance(entry, dict) or not entry:
-            found = printable(repr(entry), limit=80)
-            raise UsageError(f"{place}: expected a table, as in trace = 'a.jsonl', found {found}")
+            shown = printable(repr(entry), limit=80)
+            raise UsageError(f"{place}: expected a table, as in trace = 'a.jsonl', found {shown}")
     names = _names(entries)
     for name in names:
         if names.count(name) > 1:

@@ -32,20 +32,20 @@ def tokens(count: float) -> str:
     return f"{format_count(count)} tokens"
 
 
-def survival(found: Inspection) -> str:
+def survival(inspection: Inspection) -> str:
     """Say how many requests overlap, and how far."""
-    law = found.overlap
+    law, hits = inspection.overlap, format_count(inspection.reuse.hits)
     return (
-        f"{format_count(found.reuse.hits)} of {format_count(found.requests)} requests begin like "
+        f"{hits} of {format_count(inspection.requests)} requests begin like "
         f"an earlier one. The mean overlap is {tokens(law.mean)}; one request in ten shares "
-        f"{tokens(law.p90)} or more. Overlaps end at {format_count(found.distinct_depths)} "
+        f"{tokens(law.p90)} or more. Overlaps end at {format_count(inspection.distinct_depths)} "
         "different depths."
     )
 
 
-def concentration(found: Inspection) -> str:
+def concentration(inspection: Inspection) -> str:
     """Say in which coordinate overlaps lie closest together, and what one checkpoint saves."""
-    law = found.coordinates.all
+    law = inspection.coordinates.all
     assert law is not None
     held = {name: getattr(law, name).share_in_best_window for name in COUNTED_FROM}
     saved = {name: getattr(law, name).one_checkpoint_share for name in COUNTED_FROM}
@@ -70,21 +70,21 @@ def _place(coordinate: str, count: int) -> str:
     return f"{format_count(count)} tokens {how or 'behind the last branch point'}"
 
 
-def timeline(found: Inspection) -> str:
+def timeline(inspection: Inspection) -> str:
     """Say how the hit rate of an unbounded cache moves."""
-    quarters = _quarters(found)
-    told = " and ".join(
+    quarters = _quarters(inspection)
+    rates = " and ".join(
         f"{percent(rate)} in the {name} quarter"
         for name, rate in zip(("first", "last"), (quarters[0], quarters[-1]), strict=True)
     )
     drifts = abs(quarters[-1] - quarters[1]) > 0.1
     meaning = "the traffic changes" if drifts else "beyond the start there is little change"
-    return f"An unbounded cache with a state everywhere saves {told} of the trace: {meaning}."
+    return f"An unbounded cache with a state everywhere saves {rates} of the trace: {meaning}."
 
 
-def _quarters(found: Inspection) -> list[float]:
+def _quarters(inspection: Inspection) -> list[float]:
     """Return the token hit rate of each quarter of the windows (0 without tokens)."""
-    line = found.timeline
+    line = inspection.timeline
     count = len(line.start)
     rates = []
     for quarter in range(4):
@@ -95,9 +95,9 @@ def _quarters(found: Inspection) -> list[float]:
     return rates
 
 
-def lru(found: Inspection) -> str:
+def lru(inspection: Inspection) -> str:
     """Say how much KV an LRU cache needs."""
-    needed = found.lru.tokens_for_share
+    needed = inspection.lru.tokens_for_share
     return (
         f"An LRU cache that keeps {tokens(needed['90%'])} of KV saves 90 % of what an unbounded "
         f"one saves, one of {tokens(needed['50%'])} half of it. States are not counted: they need "
@@ -105,24 +105,24 @@ def lru(found: Inspection) -> str:
     )
 
 
-def working_set(found: Inspection) -> str:
+def working_set(inspection: Inspection) -> str:
     """Say how many distinct tokens are in use."""
-    sets = found.working_sets
+    sets = inspection.working_sets
     parts = [
         f"within {span_name(each.window, sets.unit)} {tokens(each.mean_tokens)} (peak "
         f"{tokens(each.peak_tokens)})"
         for each in sets.sets
         if each.window is not None
     ]
-    all_told = tokens(sets.sets[-1].peak_tokens)
+    whole = tokens(sets.sets[-1].peak_tokens)
     if not parts:
-        return f"In all, the trace uses {all_told} of distinct prefixes."
-    return f"On average the trace uses {', '.join(parts)}; in all it uses {all_told}."
+        return f"In all, the trace uses {whole} of distinct prefixes."
+    return f"On average the trace uses {', '.join(parts)}; in all it uses {whole}."
 
 
-def reuse(found: Inspection) -> str:
+def reuse(inspection: Inspection) -> str:
     """Say how soon prefixes are used again."""
-    law, seconds, requests = found.reuse, found.reuse.seconds, found.reuse.requests
+    law, seconds, requests = inspection.reuse, inspection.reuse.seconds, inspection.reuse.requests
     assert requests is not None
     assert law.tokens is not None
     if seconds is not None and seconds.max > 0:
@@ -137,28 +137,28 @@ def reuse(found: Inspection) -> str:
     )
 
 
-def popularity(found: Inspection) -> str:
+def popularity(inspection: Inspection) -> str:
     """Say how uneven the use of prefixes is, and whether Zipf's law describes it."""
-    law = found.popularity
-    told = (
+    law = inspection.popularity
+    opening = (
         f"{percent(law.used_again_share)} of the distinct tokens are in more than one prompt; the "
         f"most used 1 % make {percent(law.top_shares['1.0%'])} of all prompt tokens."
     )
     if law.zipf is None:
-        return told
+        return opening
     fit = "fits" if law.zipf.largest_error <= GOOD_FIT else "fits badly"
     return (
-        f"{told} Over those, Zipf's law with exponent {law.zipf.exponent:.2f} {fit}: cumulative "
+        f"{opening} Over those, Zipf's law with exponent {law.zipf.exponent:.2f} {fit}: cumulative "
         f"shares differ by up to {100 * law.zipf.largest_error:.1f} points."
     )
 
 
-def lengths(found: Inspection) -> str:
+def lengths(inspection: Inspection) -> str:
     """Say how long prompts and outputs are."""
-    told = f"Prompts: {_law(found.prompt_length)}."
-    if not found.output_tokens:
-        return f"{told} The trace does not tell the outputs."
-    return f"{told} Outputs: {_law(found.output_length)}."
+    prompts = f"Prompts: {_law(inspection.prompt_length)}."
+    if not inspection.output_tokens:
+        return f"{prompts} The trace does not tell the outputs."
+    return f"{prompts} Outputs: {_law(inspection.output_length)}."
 
 
 def _law(law: Quantiles) -> str:
@@ -168,25 +168,25 @@ def _law(law: Quantiles) -> str:
     )
 
 
-def rate(found: Inspection) -> str:
+def rate(inspection: Inspection) -> str:
     """Say how many requests arrive, and how evenly."""
-    arrivals = found.arrivals
+    arrivals = inspection.arrivals
     assert arrivals is not None
-    told = f"{arrivals.requests_per_second:.3g} requests arrive each second on average."
+    mean = f"{arrivals.requests_per_second:.3g} requests arrive each second on average."
     if arrivals.tick_seconds is None or arrivals.jittered_gap_cv is None:
-        return f"{told} The gaps between them vary with a cv of {arrivals.gap_cv:.2f} (Poisson: 1)."
+        return f"{mean} The gaps between them vary with a cv of {arrivals.gap_cv:.2f} (Poisson: 1)."
     clock = f"there are only {format_count(arrivals.distinct_times)} different times"
     return (
-        f"{told} Their gaps tell of the clock, not of the traffic: {clock}, in ticks of "
+        f"{mean} Their gaps tell of the clock, not of the traffic: {clock}, in ticks of "
         f"{format_seconds(arrivals.tick_seconds)}. The cv of the gaps is {arrivals.gap_cv:.2f}; "
         f"with arrivals spread within their tick it is {arrivals.jittered_gap_cv:.2f} (Poisson: 1)."
     )
 
 
-def dispersion(found: Inspection) -> str:
+def dispersion(inspection: Inspection) -> str:
     """Say at which time scales arrivals are burstier than Poisson."""
-    assert found.arrivals is not None
-    windows = found.arrivals.dispersion
+    assert inspection.arrivals is not None
+    windows = inspection.arrivals.dispersion
     bursty = [each for each in windows if each.index > each.poisson_high]
     if not bursty:
         return (
@@ -201,19 +201,19 @@ def dispersion(found: Inspection) -> str:
     )
 
 
-def turns(found: Inspection) -> str:
+def turns(inspection: Inspection) -> str:
     """Say how long sessions are, and whether they go on from turn to turn."""
-    talk = found.conversations
+    talk = inspection.conversations
     assert talk is not None
-    told = (
+    opening = (
         f"{format_count(talk.requests)} requests belong to {format_count(talk.sessions)} sessions, "
         f"{talk.turns.mean:.3g} turns each on average, the longest {format_count(talk.turns.max)}."
     )
     if talk.continuing_share is None:
-        return told
+        return opening
     return (
-        f"{told} {percent(talk.continuing_share)} of the later turns begin with the whole prompt "
-        "of the turn before."
+        f"{opening} {percent(talk.continuing_share)} of the later turns begin with the whole "
+        "prompt of the turn before."
     )
 
 

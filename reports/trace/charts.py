@@ -23,28 +23,28 @@ WORKING_SETS = (BLUE, GREEN, ORANGE, PURPLE)
 TOKENS = ",.3~s"
 
 
-def trace_charts(found: Inspection) -> dict[str, alt.LayerChart]:
+def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
     """Return the charts by name; those that have nothing to show are left out."""
     charts = {
-        "survival": _survival(found),
-        "concentration": _concentration(found),
-        "timeline": _timeline(found),
-        "lru": _lru(found),
-        "working_set": _working_sets(found),
-        "reuse": _reuse(found),
-        "popularity": _popularity(found),
-        "lengths": _lengths(found),
-        "rate": _rate(found),
-        "dispersion": _dispersion(found),
-        "turns": _turns(found),
+        "survival": _survival(inspection),
+        "concentration": _concentration(inspection),
+        "timeline": _timeline(inspection),
+        "lru": _lru(inspection),
+        "working_set": _working_sets(inspection),
+        "reuse": _reuse(inspection),
+        "popularity": _popularity(inspection),
+        "lengths": _lengths(inspection),
+        "rate": _rate(inspection),
+        "dispersion": _dispersion(inspection),
+        "turns": _turns(inspection),
     }
     return {name: chart for name, chart in charts.items() if chart is not None}
 
 
-def working_set_colours(found: Inspection) -> dict[str, str]:
+def working_set_colours(inspection: Inspection) -> dict[str, str]:
     """Return the colour of each working set, by the name of its window."""
-    unit = found.working_sets.unit
-    names = [window_name(each.window, unit) for each in found.working_sets.sets]
+    unit = inspection.working_sets.unit
+    names = [window_name(each.window, unit) for each in inspection.working_sets.sets]
     return dict(zip(names, (*WORKING_SETS[: len(names) - 1], GREY), strict=True))
 
 
@@ -61,22 +61,22 @@ def span_name(window: float, unit: str) -> str:
     return f"{window / seconds:g} {name}"
 
 
-def _survival(found: Inspection) -> alt.LayerChart | None:
-    law = found.overlap_survival
+def _survival(inspection: Inspection) -> alt.LayerChart | None:
+    law = inspection.overlap_survival
     if not law.points:
         return None
-    across = [min(found.granularity, law.points[0]), *law.points, law.points[-1]]
+    across = [min(inspection.granularity, law.points[0]), *law.points, law.points[-1]]
     x = Axis("Overlap, tokens from the start", TOKENS, log=True)
     y = Axis("Requests that overlap this far", ".0%", domain=(0.0, 1.0))
     points = (across, [*law.share, law.share[-1], 0.0])
     return curves({"requests": points}, {"requests": BLUE}, x, y, steps=True)
 
 
-def _concentration(found: Inspection) -> alt.LayerChart | None:
-    law = found.coordinates.all
+def _concentration(inspection: Inspection) -> alt.LayerChart | None:
+    law = inspection.coordinates.all
     if law is None:
         return None
-    first = found.granularity.bit_length() - 1  # narrower windows than a block tell nothing
+    first = inspection.granularity.bit_length() - 1  # narrower windows than a block tell nothing
     series = {
         name: (law.widths_tokens[first:], getattr(law, name).concentration[first:])
         for name in COORDINATES
@@ -86,62 +86,62 @@ def _concentration(found: Inspection) -> alt.LayerChart | None:
     return curves(series, COORDINATES, x, y)
 
 
-def _timeline(found: Inspection) -> alt.LayerChart | None:
-    line = found.timeline
+def _timeline(inspection: Inspection) -> alt.LayerChart | None:
+    line = inspection.timeline
     shown = [at for at, tokens in enumerate(line.prompt_tokens) if tokens]
     if len(shown) < 2:
         return None
-    across, x = _clock(found, [line.start[at] for at in shown])
+    across, x = _clock(inspection, [line.start[at] for at in shown])
     rates = [line.saved_tokens[at] / line.prompt_tokens[at] for at in shown]
-    mean = level(found.ideal_token_hit_rate, "whole trace")
+    mean = level(inspection.ideal_token_hit_rate, "whole trace")
     y = Axis("Token hit rate, unbounded cache", ".0%", domain=(0.0, 1.0))
     return curves({"window": (across, rates)}, {"window": BLUE}, x, y, steps=True, below=mean)
 
 
-def _lru(found: Inspection) -> alt.LayerChart | None:
-    curve, whole = found.lru, found.prompt_tokens
-    if not found.ideal_saved_tokens:
+def _lru(inspection: Inspection) -> alt.LayerChart | None:
+    curve, whole = inspection.lru, inspection.prompt_tokens
+    if not inspection.ideal_saved_tokens:
         return None
     rates = [saved / whole for saved in curve.saved_tokens]
-    top = level(found.ideal_token_hit_rate, "unbounded")
+    top = level(inspection.ideal_token_hit_rate, "unbounded")
     x = Axis("KV held by the cache, tokens", TOKENS, log=True)
-    y = Axis("Token hit rate", ".0%", domain=(0.0, min(1.0, 1.1 * found.ideal_token_hit_rate)))
+    y = Axis("Token hit rate", ".0%", domain=(0.0, min(1.0, 1.1 * inspection.ideal_token_hit_rate)))
     series = {"LRU": (curve.capacity_tokens, rates)}
     return curves(series, {"LRU": BLUE}, x, y, below=top)
 
 
-def _working_sets(found: Inspection) -> alt.LayerChart | None:
-    sets = found.working_sets
+def _working_sets(inspection: Inspection) -> alt.LayerChart | None:
+    sets = inspection.working_sets
     if len(sets.moments) < 2:
         return None
-    across, x = _clock(found, sets.moments)
+    across, x = _clock(inspection, sets.moments)
     series = {window_name(each.window, sets.unit): (across, each.tokens) for each in sets.sets}
     y = Axis("Distinct tokens used", TOKENS)
-    return curves(series, working_set_colours(found), x, y)
+    return curves(series, working_set_colours(inspection), x, y)
 
 
-def memory_chart(found: Inspection, memory: Memory) -> alt.LayerChart | None:
+def memory_chart(inspection: Inspection, memory: Memory) -> alt.LayerChart | None:
     """Return the working sets in GiB of a profile; None where the trace is too short for it."""
-    sets = found.working_sets
+    sets = inspection.working_sets
     if len(sets.moments) < 2:
         return None
-    across, x = _clock(found, sets.moments)
+    across, x = _clock(inspection, sets.moments)
     series = {window_name(each.window, sets.unit): (across, memory.gib(each)) for each in sets.sets}
-    return curves(series, working_set_colours(found), x, Axis("KV and states, GiB", ",~r"))
+    return curves(series, working_set_colours(inspection), x, Axis("KV and states, GiB", ",~r"))
 
 
-def _reuse(found: Inspection) -> alt.LayerChart | None:
-    law, x = found.reuse.seconds, Axis("Seconds since the last use", log=True)
+def _reuse(inspection: Inspection) -> alt.LayerChart | None:
+    law, x = inspection.reuse.seconds, Axis("Seconds since the last use", log=True)
     if law is None or not law.max > 0:
-        law, x = found.reuse.requests, Axis("Requests since the last use", TOKENS, log=True)
+        law, x = inspection.reuse.requests, Axis("Requests since the last use", TOKENS, log=True)
     if law is None:
         return None
     y = Axis("Tokens used again this soon", ".0%", domain=(0.0, 1.0))
     return curves({"tokens": _shares(law)}, {"tokens": BLUE}, x, y)
 
 
-def _popularity(found: Inspection) -> alt.LayerChart | None:
-    law = found.popularity
+def _popularity(inspection: Inspection) -> alt.LayerChart | None:
+    law = inspection.popularity
     if len(law.ranks) < 2:
         return None
     series: dict[str, Curve] = {"uses": (law.ranks, law.uses)}
@@ -154,27 +154,27 @@ def _popularity(found: Inspection) -> alt.LayerChart | None:
     return curves(series, colours, x, Axis("Prompts that contain it", TOKENS, log=True))
 
 
-def _lengths(found: Inspection) -> alt.LayerChart:
-    series = {"prompts": _shares(found.prompt_length)}
-    if found.output_tokens:
-        series["outputs"] = _shares(found.output_length)
+def _lengths(inspection: Inspection) -> alt.LayerChart:
+    series = {"prompts": _shares(inspection.prompt_length)}
+    if inspection.output_tokens:
+        series["outputs"] = _shares(inspection.output_length)
     y = Axis("Requests of at most this length", ".0%", domain=(0.0, 1.0))
     return curves(series, {name: LENGTHS[name] for name in series}, Axis("Tokens", TOKENS, True), y)
 
 
-def _rate(found: Inspection) -> alt.LayerChart | None:
-    line = found.timeline
-    if found.arrivals is None or len(line.start) < 2:
+def _rate(inspection: Inspection) -> alt.LayerChart | None:
+    line = inspection.timeline
+    if inspection.arrivals is None or len(line.start) < 2:
         return None
-    across, x = _clock(found, line.start)
+    across, x = _clock(inspection, line.start)
     rates = [requests / line.window for requests in line.requests]
-    mean = level(found.arrivals.requests_per_second, "mean")
+    mean = level(inspection.arrivals.requests_per_second, "mean")
     y = Axis("Requests a second", domain=(0.0, max(rates) * 1.05))
     return curves({"requests": (across, rates)}, {"requests": BLUE}, x, y, steps=True, below=mean)
 
 
-def _dispersion(found: Inspection) -> alt.LayerChart | None:
-    windows = () if found.arrivals is None else found.arrivals.dispersion
+def _dispersion(inspection: Inspection) -> alt.LayerChart | None:
+    windows = () if inspection.arrivals is None else inspection.arrivals.dispersion
     if len(windows) < 2 or not any(each.index > 0 for each in windows):
         return None  # as regular as a clock: nothing that a logarithmic axis could show
     across = [each.window_seconds for each in windows]
@@ -187,12 +187,12 @@ def _dispersion(found: Inspection) -> alt.LayerChart | None:
     return curves(series, {"trace": BLUE}, x, y, below=[poisson])
 
 
-def _turns(found: Inspection) -> alt.LayerChart | None:
-    if found.conversations is None or found.conversations.turns.max < 2:
+def _turns(inspection: Inspection) -> alt.LayerChart | None:
+    if inspection.conversations is None or inspection.conversations.turns.max < 2:
         return None
     x = Axis("Turns", TOKENS, log=True)
     y = Axis("Sessions of at most so many turns", ".0%", domain=(0.0, 1.0))
-    return curves({"sessions": _shares(found.conversations.turns)}, {"sessions": BLUE}, x, y)
+    return curves({"sessions": _shares(inspection.conversations.turns)}, {"sessions": BLUE}, x, y)
 
 
 def _shares(law: Quantiles) -> Curve:
@@ -200,16 +200,16 @@ def _shares(law: Quantiles) -> Curve:
     return law.percentiles, [percent / 100 for percent in range(101)]
 
 
-def time_unit(found: Inspection) -> tuple[str, float]:
+def time_unit(inspection: Inspection) -> tuple[str, float]:
     """Return name and size of the unit of time, the same in all charts."""
-    if found.working_sets.unit == "requests":
+    if inspection.working_sets.unit == "requests":
         return "requests", 1.0
-    return clock_unit(found.working_sets.moments[-1])
+    return clock_unit(inspection.working_sets.moments[-1])
 
 
-def _clock(found: Inspection, times: Sequence[float]) -> tuple[list[float], Axis]:
+def _clock(inspection: Inspection, times: Sequence[float]) -> tuple[list[float], Axis]:
     """Return times in the unit that suits the trace, and their axis."""
-    name, size = time_unit(found)
+    name, size = time_unit(inspection)
     title = f"Time from the first arrival ({name})"
     axis = Axis(title, ",~f", over_time=True)
     if name == "requests":

@@ -46,7 +46,7 @@ class Memory:
         pairs = zip(each.tokens, each.prompts, strict=True)
         return [self.kv_gib(tokens) + states * self.state_bytes / GIB for tokens, states in pairs]
 
-    def told(self) -> str:
+    def text(self) -> str:
         """Say what is counted."""
         kv = format_bytes(self.kv_bytes_per_token)
         return f"{kv} of KV a token, {format_bytes(self.state_bytes)} a state; assumed: {ASSUMED}"
@@ -59,23 +59,23 @@ class Memory:
         parts = f"{self.kv_gib(each.tokens[peak]):,.4g} GiB of KV and {format_count(states)} states"
         return f"mean {sum(held) / len(held):,.4g}, peak {held[peak]:,.4g} GiB ({parts})"
 
-    def caption(self, found: Inspection) -> str:
+    def caption(self, inspection: Inspection) -> str:
         """Say what the chart shows and what it assumes."""
-        whole = self.figures(found.working_sets.sets[-1])
+        whole = self.figures(inspection.working_sets.sets[-1])
         return (
-            f"Distinct tokens as KV, and {ASSUMED}: {self.told().partition(';')[0]}. "
+            f"Distinct tokens as KV, and {ASSUMED}: {self.text().partition(';')[0]}. "
             f"All that was used since the beginning: {whole}. A cache with more checkpoints needs "
             "more, and one that evicts needs less than its peak."
         )
 
-    def as_json(self, found: Inspection) -> dict[str, Any]:
+    def as_json(self, inspection: Inspection) -> dict[str, Any]:
         """Return plain values for JSON; LRU capacities are of KV alone."""
         sets = []
-        for each in found.working_sets.sets:
+        for each in inspection.working_sets.sets:
             held = self.gib(each)
             mean, peak = sum(held) / len(held), max(held)
             sets.append({"window": each.window, "mean": mean, "peak": peak, "gib": held})
-        needed = found.lru.tokens_for_share.items()
+        needed = inspection.lru.tokens_for_share.items()
         return {
             "profile": self.profile,
             "kv_bytes_per_token": self.kv_bytes_per_token,

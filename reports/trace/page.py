@@ -39,7 +39,7 @@ COMMAND = "milepost trace inspect FILE --page PAGE.html"
 
 
 def write_trace_page(
-    path: Path, found: Inspection, command: str = COMMAND, memory: Memory | None = None
+    path: Path, inspection: Inspection, command: str = COMMAND, memory: Memory | None = None
 ) -> None:
     """Write the page of a trace; whole, or not at all; `memory` adds working sets in bytes.
 
@@ -48,21 +48,21 @@ def write_trace_page(
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_trace_page(found, command, memory))
+    write_text(path, render_trace_page(inspection, command, memory))
 
 
 def render_trace_page(
-    found: Inspection, command: str = COMMAND, memory: Memory | None = None
+    inspection: Inspection, command: str = COMMAND, memory: Memory | None = None
 ) -> str:
     """Return the page of a trace as HTML; the same input gives the same bytes."""
-    charts, captions = trace_charts(found), dict(CAPTIONS)
-    held = None if memory is None else memory_chart(found, memory)
+    charts, captions = trace_charts(inspection), dict(CAPTIONS)
+    held = None if memory is None else memory_chart(inspection, memory)
     if held is not None and memory is not None:
         charts["memory"] = held
         captions["memory"] = f"The working set, with {memory.profile}", memory.caption
-    swatches = _swatches(found)
+    swatches = _swatches(inspection)
     panels = {
-        name: Panel(name, title, caption(found), tuple(swatches.get(name, {}).items()))
+        name: Panel(name, title, caption(inspection), tuple(swatches.get(name, {}).items()))
         for name, (title, caption) in captions.items()
         if name in charts
     }
@@ -74,62 +74,61 @@ def render_trace_page(
         "trace.html",
         described(charts, panels.values()),
         brand="Milepost trace",
-        title=f"What {found.name or 'the trace'} holds",
+        title=f"What {inspection.name or 'the trace'} holds",
         version=version(),
         command=command,
-        found=found,
-        best=percent(found.ideal_token_hit_rate),
-        fraction=_of(found.ideal_saved_tokens, found.prompt_tokens),
-        at_ends=percent(found.end_only_token_hit_rate),
-        numbers=_numbers(found),
+        best=percent(inspection.ideal_token_hit_rate),
+        fraction=_of(inspection.ideal_saved_tokens, inspection.prompt_tokens),
+        at_ends=percent(inspection.end_only_token_hit_rate),
+        numbers=_numbers(inspection),
         groups=[(title, shown) for title, shown in groups if shown],
-        range=_range(found),
+        range=_range(inspection),
         headings=HEADINGS,
-        rows=_rows(found),
-        notes=_notes(found),
+        rows=_rows(inspection),
+        notes=_notes(inspection),
     )
 
 
-def _range(found: Inspection) -> Range | None:
+def _range(inspection: Inspection) -> Range | None:
     """Return the whole time of the trace; None where it is too short for charts over time."""
-    if len(found.working_sets.moments) < 2:
+    if len(inspection.working_sets.moments) < 2:
         return None
-    name, size = time_unit(found)
-    return Range(0, short(found.working_sets.moments[-1] / size), name)
+    name, size = time_unit(inspection)
+    return Range(0, short(inspection.working_sets.moments[-1] / size), name)
 
 
-def _swatches(found: Inspection) -> Mapping[str, Mapping[str, str]]:
-    lengths = LENGTHS if found.output_tokens else {"prompts": LENGTHS["prompts"]}
-    zipf = {} if found.popularity.zipf is None else {"Zipf's law": VERMILLION}
+def _swatches(inspection: Inspection) -> Mapping[str, Mapping[str, str]]:
+    lengths = LENGTHS if inspection.output_tokens else {"prompts": LENGTHS["prompts"]}
+    zipf = {} if inspection.popularity.zipf is None else {"Zipf's law": VERMILLION}
     return {
         "concentration": {f"from the {name}": colour for name, colour in COORDINATES.items()},
         "lengths": lengths,
-        "working_set": working_set_colours(found),
-        "memory": working_set_colours(found),
+        "working_set": working_set_colours(inspection),
+        "memory": working_set_colours(inspection),
         "popularity": {"this trace": BLUE, **zipf},
         "dispersion": {"this trace": BLUE, "Poisson, 95 %": GREY},
     }
 
 
-def _numbers(found: Inspection) -> list[Number]:
-    law = found.coordinates.all
+def _numbers(inspection: Inspection) -> list[Number]:
+    law = inspection.coordinates.all
     span = "no times"
-    if found.span_seconds is not None and found.arrivals is not None:
-        span = f"in {format_seconds(found.span_seconds)}, "
-        span += f"{found.arrivals.requests_per_second:.3g} a second"
+    if inspection.span_seconds is not None and inspection.arrivals is not None:
+        span = f"in {format_seconds(inspection.span_seconds)}, "
+        span += f"{inspection.arrivals.requests_per_second:.3g} a second"
     sharpest = "n/a" if law is None else law.sharpest
     held = "no prompt overlaps"
     if law is not None:
         share = getattr(law, law.sharpest).share_in_best_window
         held = f"{percent(share)} of overlaps end in {law.window_tokens} tokens"
-    needed = found.lru.tokens_for_share["90%"]
+    needed = inspection.lru.tokens_for_share["90%"]
     return [
-        Number("Requests", format_count(found.requests), span),
+        Number("Requests", format_count(inspection.requests), span),
         Number(
             "Prompt, mean",
-            tokens(found.prompt_length.mean),
-            f"output {tokens(found.output_length.mean)}"
-            if found.output_tokens
+            tokens(inspection.prompt_length.mean),
+            f"output {tokens(inspection.output_length.mean)}"
+            if inspection.output_tokens
             else "output unknown",
         ),
         Number("Sharpest coordinate", sharpest, held),
@@ -148,11 +147,11 @@ HEADINGS = (
 )
 
 
-def _rows(found: Inspection) -> list[tuple[str, ...]]:
+def _rows(inspection: Inspection) -> list[tuple[str, ...]]:
     """Return a row for each label, where there are several."""
     rows: list[tuple[str, ...]] = []
-    for label, law in found.coordinates.by_label.items():
-        requests = format_count(found.labels[label])
+    for label, law in inspection.coordinates.by_label.items():
+        requests = format_count(inspection.labels[label])
         if law is None:
             rows.append((label, requests, "0", "n/a", "n/a", "n/a", "n/a"))
             continue
@@ -161,13 +160,12 @@ def _rows(found: Inspection) -> list[tuple[str, ...]]:
     return rows if len(rows) > 1 else []
 
 
-def _notes(found: Inspection) -> list[str]:
-    notes = [str(note).rstrip(".") + "." for note in found.notes]
-    if found.granularity > 1:
-        notes.append(
-            f"The trace tells overlaps to whole blocks of {format_count(found.granularity)} tokens."
-        )
-    if found.arrivals is not None and found.arrivals.tick_is_artefact:
+def _notes(inspection: Inspection) -> list[str]:
+    notes = [str(note).rstrip(".") + "." for note in inspection.notes]
+    if inspection.granularity > 1:
+        block = format_count(inspection.granularity)
+        notes.append(f"The trace tells overlaps to whole blocks of {block} tokens.")
+    if inspection.arrivals is not None and inspection.arrivals.tick_is_artefact:
         notes.append(
             "Most arrivals share their time with others: a queue simulated on these times is "
             "longer than it was. --jitter SEED spreads them within their tick."

@@ -63,11 +63,11 @@ def telling_capacities(trace: Trace) -> list[int]:
     """
     from workloads.inspection.uses import uses
 
-    found = uses(trace)
-    tokens = found.tokens[found.again]
+    reuses = uses(trace)
+    tokens = reuses.tokens[reuses.again]
     if not len(tokens):
         return []
-    distance = found.above[found.again] + tokens
+    distance = reuses.above[reuses.again] + tokens
     order = np.argsort(distance, kind="stable")
     steps = np.cumsum(tokens[order])
     at = np.searchsorted(steps, np.array(SHARES) * steps[-1])

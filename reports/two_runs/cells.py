@@ -17,7 +17,7 @@ from reports.two_runs.measures import Measure
 from reports.two_runs.outcome import Compared
 from simulator.base.errors import DataError, UsageError, printable
 
-_NOT_TOLD = ("command", "failed", "title", "trace.notes")
+_NOT_COMPARED = ("command", "failed", "title", "trace.notes")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +28,7 @@ class Sweep:
     ----------
     folder
         As the user named it.
-    told
+    facts
         The manifest: dotted key -> value.
     grid
         The keys that its cells differ in.
@@ -37,7 +37,7 @@ class Sweep:
     """
 
     folder: str
-    told: dict[str, Any]
+    facts: dict[str, Any]
     grid: tuple[str, ...]
     rows: tuple[Row, ...]
 
@@ -49,19 +49,19 @@ class Sweep:
     @property
     def deterministic(self) -> bool:
         """Whether nothing depends on the seed."""
-        return bool(self.told.get("trace.deterministic"))
+        return bool(self.facts.get("trace.deterministic"))
 
     def points(self, keys: Sequence[str]) -> dict[str, list[Row]]:
         """Return the cells by their values of `keys`, which hold the grid's, as JSON."""
-        found: dict[str, list[Row]] = {}
+        rows_by_place: dict[str, list[Row]] = {}
         for row in self.rows:
             place = {key: self._value(row, key) for key in keys}
-            found.setdefault(json.dumps(place, default=str), []).append(row)
-        return found
+            rows_by_place.setdefault(json.dumps(place, default=str), []).append(row)
+        return rows_by_place
 
     def _value(self, row: Row, key: str) -> Any:
         column = PLAIN_COLUMNS.get(key, key)
-        value = row[column] if column in row else self.told.get(f"study.{key}")
+        value = row[column] if column in row else self.facts.get(f"study.{key}")
         if isinstance(value, float) and value.is_integer():
             return int(value)  # 5 in a grid is 5.0 as a setting
         return value
@@ -73,9 +73,9 @@ def open_sweep(folder: Path) -> Sweep:
     for name in ("replication", "seed"):
         if name not in cells.columns:
             raise DataError(str(folder / "cells.parquet"), "missing", field=name)
-    told = {k: v for k, v in flatten(manifest) if k not in _NOT_TOLD}
+    facts = {k: v for k, v in flatten(manifest) if k not in _NOT_COMPARED}
     rows = tuple(row | {"finished_share": _finished(row)} for row in cells.rows(named=True))
-    return Sweep(str(folder), told, tuple(manifest["grid"]), rows)
+    return Sweep(str(folder), facts, tuple(manifest["grid"]), rows)
 
 
 def compare_cells(
@@ -98,7 +98,7 @@ def compare_cells(
             f"{printable(a.folder)} and {printable(b.folder)}: no cell is in both (the grids vary "
             f"{printable(', '.join(keys))})"
         )
-    found: list[Compared] = []
+    figures: list[Compared] = []
     failed = 0
     for place in common:
         mine, others = finished(ours[place]), finished(theirs[place])
@@ -106,8 +106,8 @@ def compare_cells(
         if paired:
             _refuse_other_requests(a, b, mine, others)
         sides = (a, mine), (b, others)
-        found += [_compared(json.loads(place), *sides, measure, paired) for measure in measures]
-    return found, _left_out(len(ours) - len(common), len(theirs) - len(common), failed)
+        figures += [_compared(json.loads(place), *sides, measure, paired) for measure in measures]
+    return figures, _left_out(len(ours) - len(common), len(theirs) - len(common), failed)
 
 
 Side = tuple[Sweep, Sequence[Row]]
@@ -125,11 +125,11 @@ def _compared(
     if ours is None or theirs is None:
         values = [None if side is None else side.value for side in (ours, theirs)]
         return Compared(place, measure, values[0], values[1], None)
-    found: Estimate | None = independent_difference(theirs, ours)
+    apart: Estimate | None = independent_difference(theirs, ours)
     if paired:
         deterministic = a[0].deterministic and b[0].deterministic
-        found = difference(b[1], a[1], measure.metric, deterministic)
-    return Compared(place, measure, ours.value, theirs.value, found)
+        apart = difference(b[1], a[1], measure.metric, deterministic)
+    return Compared(place, measure, ours.value, theirs.value, apart)
 
 
 def _estimate(side: Side, measure: Measure) -> Estimate | None:
@@ -141,22 +141,22 @@ def _refuse_other_traces(a: Sweep, b: Sweep) -> None:
     varied = {f"study.{key}" for key in (*a.grid, *b.grid)} | {"study.workload.trace"}
     keys = [
         key
-        for key in dict.fromkeys([*a.told, *b.told])
+        for key in dict.fromkeys([*a.facts, *b.facts])
         if key.startswith("study.workload.") and key not in varied
     ]
     hashes = _hashes(a), _hashes(b)
     common = hashes[0].keys() & hashes[1].keys()  # none where only one varies its workload
     generated = not any(hashes[0].values()) and not any(hashes[1].values())
     other = any(hashes[0][name] != hashes[1][name] for name in common)
-    if other or (generated and any(a.told.get(k) != b.told.get(k) for k in keys)):
+    if other or (generated and any(a.facts.get(k) != b.facts.get(k) for k in keys)):
         raise _other_traces(a, b)
 
 
 def _hashes(sweep: Sweep) -> dict[str, Any]:
     """Return the hash of each trace file by its key; None for what is generated."""
-    several = {k: v for k, v in sweep.told.items() if k.startswith("workloads.")}
-    told = several or {"trace.sha256": sweep.told.get("trace.sha256")}
-    return {key: value for key, value in told.items() if key.endswith(".sha256")}
+    several = {k: v for k, v in sweep.facts.items() if k.startswith("workloads.")}
+    hashed = several or {"trace.sha256": sweep.facts.get("trace.sha256")}
+    return {key: value for key, value in hashed.items() if key.endswith(".sha256")}
 
 
 def _refuse_other_requests(a: Sweep, b: Sweep, ours: Sequence[Row], theirs: Sequence[Row]) -> None:

@@ -11,5 +11,5 @@ from reports.two_runs.outcome import Change
 def changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...]:
     """Return the keys that differ, in the order of A, then what only B has."""
     keys = dict.fromkeys([*a, *b])
-    found = ((key, a.get(key), b.get(key)) for key in keys)
-    return tuple(Change(key, mine, theirs) for key, mine, theirs in found if mine != theirs)
+    values = ((key, a.get(key), b.get(key)) for key in keys)
+    return tuple(Change(key, mine, theirs) for key, mine, theirs in values if mine != theirs)

@@ -32,28 +32,28 @@ def words_of(name: str) -> str:
     return WORDS.get(name) or f"{name.removesuffix('_ttft').upper()} TTFT"
 
 
-def comparison_charts(found: TwoRuns) -> dict[str, alt.LayerChart]:
+def comparison_charts(runs: TwoRuns) -> dict[str, alt.LayerChart]:
     """Return the charts by the ids of their panels; a figure without a difference is left out."""
     charts = {}
-    for panel, group in _groups(found):
+    for panel, group in _groups(runs):
         unit, size = _unit(group)
-        rows = [_row(each, unit, size, found.kind) for each in group]
+        rows = [_row(each, unit, size, runs.kind) for each in group]
         chart = intervals(rows, f"B less A ({unit})", zero=0.0)
-        chart.title = f"{_title(group, found.kind)}, B less A"  # of an image, which stands alone
+        chart.title = f"{_title(group, runs.kind)}, B less A"  # of an image, which stands alone
         chart.config = alt.Config(**CONFIG)
         charts[panel] = chart
     return charts
 
 
-def panels(found: TwoRuns) -> list[Panel]:
+def panels(runs: TwoRuns) -> list[Panel]:
     """Return what stands around each chart."""
-    how = "Paired, request by request" if found.paired else "Two samples that share nothing"
-    if found.kind == "sweep" and found.paired:
+    how = "Paired, request by request" if runs.paired else "Two samples that share nothing"
+    if runs.kind == "sweep" and runs.paired:
         how = "Paired, replication by replication or block by block"
-    told = f"{how}. Bars: 95 % intervals."
+    caption = f"{how}. Bars: 95 % intervals."
     return [
-        Panel(panel, _title(group, found.kind), told + _left_out(found, group), _swatches(group))
-        for panel, group in _groups(found)
+        Panel(panel, _title(group, runs.kind), caption + _left_out(runs, group), _swatches(group))
+        for panel, group in _groups(runs)
     ]
 
 
@@ -64,15 +64,15 @@ def _swatches(group: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
     return tuple((name, colour) for name, colour in known.items() if name in names)
 
 
-def _groups(found: TwoRuns) -> list[tuple[str, list[Compared]]]:
+def _groups(runs: TwoRuns) -> list[tuple[str, list[Compared]]]:
     """Return the figures of each chart: of runs those of one unit, of sweeps those of one kind.
 
     Where all are equal there is nothing to draw.
     """
-    known = [each for each in found.comparisons if each.difference is not None]
+    known = [each for each in runs.comparisons if each.difference is not None]
     groups: dict[str, list[Compared]] = {}
     for each in known:
-        name = each.measure.unit if found.kind == "run" else each.measure.name
+        name = each.measure.unit if runs.kind == "run" else each.measure.name
         groups.setdefault(f"compare-{name.replace('_', '-').replace('.', '-')}", []).append(each)
     return [
         (name, _most_telling(group))
@@ -88,10 +88,10 @@ def _most_telling(group: Sequence[Compared]) -> list[Compared]:
     return [group[index] for index in sorted(order[:MOST_SERIES])]
 
 
-def _left_out(found: TwoRuns, group: Sequence[Compared]) -> str:
-    if found.kind == "run":
+def _left_out(runs: TwoRuns, group: Sequence[Compared]) -> str:
+    if runs.kind == "run":
         return ""
-    same = [each for each in found.comparisons if each.measure == group[0].measure]
+    same = [each for each in runs.comparisons if each.measure == group[0].measure]
     more = sum(each.difference is not None for each in same) - len(group)
     return f" {more} more are in the table." if more else ""
 
@@ -112,11 +112,11 @@ def _unit(group: Sequence[Compared]) -> tuple[str, float]:
 
 def _ends(compared: Compared) -> tuple[float, float, float]:
     """Return value, low and high; the ends are the value where there is no interval."""
-    found = compared.difference
-    if found is None:
+    difference = compared.difference
+    if difference is None:
         return 0.0, 0.0, 0.0
-    low = found.value if found.low is None else found.low
-    return found.value, low, found.value if found.high is None else found.high
+    low = difference.value if difference.low is None else difference.low
+    return difference.value, low, difference.value if difference.high is None else difference.high
 
 
 def _row(compared: Compared, unit: str, size: float, kind: str) -> IntervalRow:

@@ -96,7 +96,7 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
         a=a.folder,
         b=b.folder,
         paired=paired,
-        changes=changes(a.told, b.told),
+        changes=changes(a.facts, b.facts),
         comparisons=tuple(figures),
         requests=_moved(ours, theirs) if paired else {},
         lost_tokens=lost,
@@ -121,7 +121,7 @@ def _overloaded(a: Run, b: Run) -> list[str]:
 
 
 def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> TwoRuns:
-    found, notes = compare_cells(a, b, measures, paired=paired)
+    figures, notes = compare_cells(a, b, measures, paired=paired)
     for name, side in (("A", a), ("B", b)):
         warning = grown_words([load_of_row(row.get) for row in finished(side.rows)])
         notes += [] if warning is None else [f"{name}: {warning}"]
@@ -130,8 +130,8 @@ def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> Tw
         a=a.folder,
         b=b.folder,
         paired=paired,
-        changes=changes(a.told, b.told),
-        comparisons=tuple(found),
+        changes=changes(a.facts, b.facts),
+        comparisons=tuple(figures),
         requests={},
         lost_tokens={},
         notes=(*_marked({"A": a.marks, "B": b.marks}), *notes),
@@ -147,11 +147,11 @@ def _moved(a: Columns, b: Columns) -> dict[str, int]:
 
 def _marked(marks: Mapping[str, Iterable[Sequence[str]]]) -> list[str]:
     """Return a note for each side with policies that are no fair competitors."""
-    found = {side: sorted({mark for each in told for mark in each}) for side, told in marks.items()}
+    sides = {side: sorted({mark for each in rows for mark in each}) for side, rows in marks.items()}
     return [
-        f"{side} has policies with a mark ({', '.join(told)}): no real system can do what they do"
-        for side, told in found.items()
-        if told
+        f"{side} has policies with a mark ({', '.join(names)}): no real system can do what they do"
+        for side, names in sides.items()
+        if names
     ]
 
 

@@ -104,7 +104,7 @@ def parse_condition(text: str) -> Condition:
     return Condition(text.strip(), measure, sense, limit, relative=match["unit"] == "%")
 
 
-def broken(found: TwoRuns, conditions: Sequence[Condition]) -> list[tuple[Condition, Compared]]:
+def broken(runs: TwoRuns, conditions: Sequence[Condition]) -> list[tuple[Condition, Compared]]:
     """Return every figure that has changed by more than a limit, with the limit.
 
     Raises
@@ -115,7 +115,7 @@ def broken(found: TwoRuns, conditions: Sequence[Condition]) -> list[tuple[Condit
     return [
         (condition, compared)
         for condition in conditions
-        for compared in found.comparisons
+        for compared in runs.comparisons
         if compared.measure == condition.measure and condition.broken(compared)
     ]
 
@@ -131,5 +131,5 @@ def _amount(text: str, measure: Measure, number: str, unit: str) -> float:
         if unit:
             return parse_seconds(f"{number} {unit}", f"--fail-if {printable(text)}")
         expected = "% (of A) or a time, as in 50ms"
-    found = f"'{unit}'" if unit else "no unit"
-    raise UsageError(f"--fail-if {printable(text)}: expected {expected}, found {found}")
+    shown = f"'{unit}'" if unit else "no unit"
+    raise UsageError(f"--fail-if {printable(text)}: expected {expected}, found {shown}")

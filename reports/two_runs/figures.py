@@ -58,14 +58,14 @@ def parts_of(columns: Columns, unit: Unit) -> Parts | None:
 def memory_of(columns: Columns) -> float:
     """Return for how long a request is remembered, as a share of all requests."""
     timed = all(name in columns for name in TIMES)
-    requests = len(columns["request"])
-    told = Requests(
+    count = len(columns["request"])
+    requests = Requests(
         columns.get("session"),
         columns["prompt_tokens"],
         columns["arrival_seconds"] if timed else None,
-        busy_seconds(columns) if timed else np.zeros(requests),
+        busy_seconds(columns) if timed else np.zeros(count),
     )
-    return memory_requests(told) / max(requests, 1)
+    return memory_requests(requests) / max(count, 1)
 
 
 def figure(columns: Columns, measure: Measure) -> float | None:

@@ -106,14 +106,14 @@ class TwoRuns:
     margins: Margins = USUAL_MARGINS
 
 
-def judged(found: TwoRuns, margins: Margins) -> TwoRuns:
+def judged(runs: TwoRuns, margins: Margins) -> TwoRuns:
     """Return the two with each difference told by margins and by p-values for all of them.
 
     Figures that are equal in every part are no comparison: there is nothing to test.
     """
-    differences = corrected([compared.difference for compared in found.comparisons])
+    differences = corrected([compared.difference for compared in runs.comparisons])
     comparisons = tuple(
         replace(compared, difference=compared.measure.judged(difference, compared.a, margins))
-        for compared, difference in zip(found.comparisons, differences, strict=True)
+        for compared, difference in zip(runs.comparisons, differences, strict=True)
     )
-    return replace(found, comparisons=comparisons, margins=margins)
+    return replace(runs, comparisons=comparisons, margins=margins)

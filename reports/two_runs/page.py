@@ -24,53 +24,53 @@ from reports.two_runs.shown import (
 MOST_ROWS = 500
 
 
-def render_comparison(found: TwoRuns, kept: Mapping[str, Any]) -> str:
+def render_comparison(runs: TwoRuns, kept: Mapping[str, Any]) -> str:
     """Return the page as HTML; the same input gives the same bytes.
 
     Parameters
     ----------
-    found
+    runs
         The comparison.
     kept
         The same as it is stored, with command, version and failed limits.
     """
-    around = panels(found)
-    order = sorted(found.comparisons, key=lambda each: in_order(each.measure))
-    rows = [(_name(each, found.kind), *row_of(each)) for each in order]
+    around = panels(runs)
+    order = sorted(runs.comparisons, key=lambda each: in_order(each.measure))
+    rows = [(_name(each, runs.kind), *row_of(each)) for each in order]
     return render(
         "two_runs.html",
-        described(comparison_charts(found), around),
+        described(comparison_charts(runs), around),
         brand="Milepost comparison",
-        title=f"{found.b} against {found.a}",
+        title=f"{runs.b} against {runs.a}",
         version=kept["milepost_version"],
-        found=found,
-        answer=answer(found),
+        runs=runs,
+        answer=answer(runs),
         failed=kept["failed"],
-        changes=[(c.key, _shown(c.a), _shown(c.b)) for c in found.changes],
+        changes=[(c.key, _shown(c.a), _shown(c.b)) for c in runs.changes],
         panels=around,
-        head=("Figure" if found.kind == "run" else "Cell", *HEAD),
+        head=("Figure" if runs.kind == "run" else "Cell", *HEAD),
         rows=rows[:MOST_ROWS],
         more_rows=max(0, len(rows) - MOST_ROWS),
-        lost=lost_rows(found),
-        moved=_sentence(moved_words(found)),
-        notes=_notes(found),
+        lost=lost_rows(runs),
+        moved=_sentence(moved_words(runs)),
+        notes=_notes(runs),
         command=kept["command"],
-        found_json=json.dumps(dict(kept), indent=2, ensure_ascii=False),
+        json_text=json.dumps(dict(kept), indent=2, ensure_ascii=False),
     )
 
 
-def answer(found: TwoRuns) -> str:
+def answer(runs: TwoRuns) -> str:
     """Return what came of it in one sentence."""
-    if found.kind == "sweep":
-        return _sentence(counted(found))
-    told = [_told(each) for each in found.comparisons if each.change is not None]
-    return f"Against A, B has {'; '.join(told)}." if told else "Nothing can be compared."
+    if runs.kind == "sweep":
+        return _sentence(counted(runs))
+    clauses = [_clause(each) for each in runs.comparisons if each.change is not None]
+    return f"Against A, B has {'; '.join(clauses)}." if clauses else "Nothing can be compared."
 
 
-def _told(compared: Compared) -> str:
+def _clause(compared: Compared) -> str:
     """Return "a worse token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
-    measure, found, name = compared.measure, compared.difference, words_of(compared.measure.name)
-    ends = (found.low, found.high) if found else (None, None)
+    measure, gap, name = compared.measure, compared.difference, words_of(compared.measure.name)
+    ends = (gap.low, gap.high) if gap else (None, None)
     verdict = compared.verdict
     if verdict == "equal":
         return f"the same {name}: {measure.shown(compared.b)}"
@@ -81,8 +81,8 @@ def _told(compared: Compared) -> str:
         "unsure": f"a {name} that may be better or worse",
         "unknown": f"a {name} without an interval",
     }
-    said = words.get(verdict, f"a {verdict} {name}")
-    return f"{said}: {measure.shown(compared.b)}, {change}"
+    claim = words.get(verdict, f"a {verdict} {name}")
+    return f"{claim}: {measure.shown(compared.b)}, {change}"
 
 
 def _name(compared: Compared, kind: str) -> str:
@@ -92,18 +92,18 @@ def _name(compared: Compared, kind: str) -> str:
     return f"{compared.measure.name}: {place_words(compared.place)}"
 
 
-def _notes(found: TwoRuns) -> list[str]:
+def _notes(runs: TwoRuns) -> list[str]:
     """Return what a reader should weigh."""
     return [
-        _sentence(evidence(found)),
+        _sentence(evidence(runs)),
         "“Better” and “worse” stand Holm's correction for "
-        f"{sum(each.tested for each in found.comparisons):,} comparisons: the chance that any such "
+        f"{sum(each.tested for each in runs.comparisons):,} comparisons: the chance that any such "
         "claim is false is at most 5 %. “Tied”: the whole interval is within "
-        f"{found.margins.told}. “Unsure” is every other difference that has an interval.",
+        f"{runs.margins.text}. “Unsure” is every other difference that has an interval.",
         "An interval tells how far a difference would move with other requests from the same "
         "traffic, not whether your traffic is like it, nor how wrong the costs are.",
-        *(() if found.paired else ("Unpaired: far wider than pairs of the same requests.",)),
-        *(_sentence(note) for note in found.notes),
+        *(() if runs.paired else ("Unpaired: far wider than pairs of the same requests.",)),
+        *(_sentence(note) for note in runs.notes),
     ]
 
 

@@ -53,14 +53,14 @@ def unpaired_figures(
 ) -> list[Compared]:
     """Return each measure of B less that of A, of requests that need not be the same."""
     ours, theirs = ([p for unit in units if (p := parts_of(side, unit))] for side in (a, b))
-    found = []
+    figures = []
     for measure in measures:
         values = figure(a, measure), figure(b, measure)
         estimates = [_widest(side, None, ways, measure) for side, ways in ((a, ours), (b, theirs))]
         known = None not in values
         difference = independent_difference(estimates[1], estimates[0]) if known else None
-        found.append(Compared({}, measure, *values, difference))
-    return found
+        figures.append(Compared({}, measure, *values, difference))
+    return figures
 
 
 def _paired(a: Columns, b: Columns, ways: Sequence[Parts], measure: Measure) -> Compared:
@@ -80,9 +80,9 @@ def _widest(
     gives too narrow an interval. Where time is too short to tell, so it is for all.
     """
     value = (figure(ours, measure) or 0.0) - ((theirs and figure(theirs, measure)) or 0.0)
-    found = [_estimate(ours, theirs, parts, measure) for parts in ways]
-    reason = next((estimate.reason for estimate in found if estimate.reason), "")
-    known = [estimate for estimate in found if estimate.low is not None and not reason]
+    estimates = [_estimate(ours, theirs, parts, measure) for parts in ways]
+    reason = next((estimate.reason for estimate in estimates if estimate.reason), "")
+    known = [estimate for estimate in estimates if estimate.low is not None and not reason]
     return max(known, key=_width, default=Estimate(value, reason=reason))
 
 

@@ -42,7 +42,7 @@ class Run:
     ----------
     folder
         As the user named it.
-    told
+    facts
         Settings, trace and versions: dotted key -> value.
     warmup
         The share of the requests that does not count.
@@ -55,7 +55,7 @@ class Run:
     """
 
     folder: str
-    told: dict[str, Any]
+    facts: dict[str, Any]
     warmup: float
     columns: Columns
     marks: tuple[str, ...] = ()
@@ -64,8 +64,8 @@ class Run:
     @property
     def prompts(self) -> str | None:
         """The hash of all prompts; None where the run does not tell it."""
-        found = self.told.get("provenance.prompts_sha256")
-        return None if found is None else str(found)
+        hashed = self.facts.get("provenance.prompts_sha256")
+        return None if hashed is None else str(hashed)
 
     def counted(self) -> Columns:
         """Return the columns without warm-up."""
@@ -102,19 +102,19 @@ def open_run(folder: Path) -> Run:
         When a file is damaged or was written by a newer version.
     """
     summary = _read_summary(folder)
-    told = dict(flatten(summary["scenario"] | _facts(summary)))
-    warmup = told.get("study.warmup", 0.0)
-    policies = {kind: told.get(f"policy.{kind}") for kind in ("placer", "eviction", "admission")}
+    facts = dict(flatten(summary["scenario"] | _facts(summary)))
+    warmup = facts.get("study.warmup", 0.0)
+    policies = {kind: facts.get(f"policy.{kind}") for kind in ("placer", "eviction", "admission")}
     stored = summary.get(COLUMN)
     marks = marks_in(policies | ({} if stored is None else {COLUMN: ", ".join(map(str, stored))}))
     records = _read_records(folder / "records.parquet")
-    return Run(str(folder), told, float(warmup), records, marks, _load(summary.get("server")))
+    return Run(str(folder), facts, float(warmup), records, marks, _load(summary.get("server")))
 
 
 def _load(server: Any) -> dict[str, Any]:
     """Return the figures of a server's load; those that are none are left out."""
-    told = server if isinstance(server, dict) else {}
-    return {name: value for name, value in told.items() if isinstance(value, int | float)}
+    figures = server if isinstance(server, dict) else {}
+    return {name: value for name, value in figures.items() if isinstance(value, int | float)}
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:
@@ -160,8 +160,8 @@ def _array(path: Path, records: pl.DataFrame, name: str) -> NDArray[Any]:
             raise DataError(str(path), "expected seconds, 0 or more", field=name)
         return seconds
     if not column.dtype.is_integer() or column.null_count():
-        found = f"{column.dtype}, {column.null_count()} nulls"
-        raise DataError(str(path), f"expected whole numbers, found {found}", field=name)
+        shown = f"{column.dtype}, {column.null_count()} nulls"
+        raise DataError(str(path), f"expected whole numbers, found {shown}", field=name)
     whole = column.cast(pl.Int64, strict=False)
     least = -1 if name in DEPENDENCE else 0
     if whole.null_count() or (whole < least).any() or (whole > MOST_TOKENS).any():

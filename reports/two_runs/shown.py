@@ -18,19 +18,19 @@ HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
 _METHODS = {"blocks": "blocks of time"}
 
 
-def as_json(found: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[str, Any]:
+def as_json(runs: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[str, Any]:
     """Return everything as plain values."""
     return {
-        "kind": found.kind,
-        "a": found.a,
-        "b": found.b,
-        "paired": found.paired,
-        "changes": [{"key": c.key, "a": c.a, "b": c.b} for c in found.changes],
-        "comparisons": [_plain(compared) for compared in found.comparisons],
-        "requests": dict(found.requests),
-        "lost_tokens": {k: {"a": a, "b": b} for k, (a, b) in found.lost_tokens.items()},
-        "notes": list(found.notes),
-        "margins": asdict(found.margins),
+        "kind": runs.kind,
+        "a": runs.a,
+        "b": runs.b,
+        "paired": runs.paired,
+        "changes": [{"key": c.key, "a": c.a, "b": c.b} for c in runs.changes],
+        "comparisons": [_plain(compared) for compared in runs.comparisons],
+        "requests": dict(runs.requests),
+        "lost_tokens": {k: {"a": a, "b": b} for k, (a, b) in runs.lost_tokens.items()},
+        "notes": list(runs.notes),
+        "margins": asdict(runs.margins),
         "failed": [
             {"condition": condition.text, "place": dict(compared.place)}
             for condition, compared in failures
@@ -38,22 +38,22 @@ def as_json(found: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[
     }
 
 
-def print_comparison(found: TwoRuns) -> None:
+def print_comparison(runs: TwoRuns) -> None:
     """Print what differs in what was asked, then what differs in what came of it."""
-    print_line(f"A: {found.a}")
-    print_line(f"B: {found.b}")
+    print_line(f"A: {runs.a}")
+    print_line(f"B: {runs.b}")
     print()
-    if found.changes:
-        rows = [(c.key, _given(c.key, c.a), _given(c.key, c.b)) for c in found.changes]
+    if runs.changes:
+        rows = [(c.key, _given(c.key, c.a), _given(c.key, c.b)) for c in runs.changes]
         print_table(("what differs", "A", "B"), rows)
     else:
         print_line("settings, trace and versions are the same")
-    for note in found.notes:
+    for note in runs.notes:
         print_line(f"note: {note}")
     print()
-    _print_figures(found)
-    if found.kind == "run":
-        _print_requests(found)
+    _print_figures(runs)
+    if runs.kind == "run":
+        _print_requests(runs)
 
 
 def failure_line(condition: Condition, compared: Compared) -> str:
@@ -64,22 +64,22 @@ def failure_line(condition: Condition, compared: Compared) -> str:
     return f"--fail-if {condition.text}: {change} ({_relative(compared)} of A){where}; {sure}"
 
 
-def _print_figures(found: TwoRuns) -> None:
-    shown = list(found.comparisons)
+def _print_figures(runs: TwoRuns) -> None:
+    shown = list(runs.comparisons)
     if len(shown) > MOST_ROWS:
         shown = [compared for compared in shown if compared.verdict in CLAIMS]
-    if found.kind == "run":
+    if runs.kind == "run":
         print_table(("", *HEAD), [(c.measure.name, *row_of(c)) for c in shown])
-    for name in dict.fromkeys(c.measure.name for c in shown) if found.kind == "sweep" else ():
+    for name in dict.fromkeys(c.measure.name for c in shown) if runs.kind == "sweep" else ():
         rows = [(place_words(c.place), *row_of(c)) for c in shown if c.measure.name == name]
         print_table(("", *HEAD), rows, title=name)
         print()
-    print_line(counted(found))
-    if hidden := len(found.comparisons) - len(shown):
+    print_line(counted(runs))
+    if hidden := len(runs.comparisons) - len(shown):
         print_line(
             f"{hidden} that are neither better nor worse are not shown here; --json has them all"
         )
-    print_line(evidence(found))
+    print_line(evidence(runs))
 
 
 def row_of(compared: Compared) -> list[str]:
@@ -100,60 +100,60 @@ def row_of(compared: Compared) -> list[str]:
     ]
 
 
-def evidence(found: TwoRuns) -> str:
+def evidence(runs: TwoRuns) -> str:
     """Return what the intervals rest on."""
     rests: dict[str, list[str]] = {}
-    for compared in found.comparisons:
+    for compared in runs.comparisons:
         difference = compared.difference
         if difference is not None and difference.low is not None:
             basis = f"{difference.count} {_METHODS.get(difference.method, difference.method)}"
             rests.setdefault(basis, []).append(compared.measure.name)
     shown = (f"{basis} ({', '.join(dict.fromkeys(names))})" for basis, names in rests.items())
-    told = [f"intervals from {'; '.join(shown)}"] if rests else []
+    clauses = [f"intervals from {'; '.join(shown)}"] if rests else []
     missing: dict[str, list[str]] = {}
-    for compared in found.comparisons:
+    for compared in runs.comparisons:
         if compared.difference is not None and compared.difference.reason:
             missing.setdefault(compared.difference.reason, []).append(compared.measure.name)
     for reason, names in missing.items():
-        told.append(f"no interval ({', '.join(dict.fromkeys(names))}): {reason}")
-    return "; ".join(told) or "no interval: too few requests to tell"
+        clauses.append(f"no interval ({', '.join(dict.fromkeys(names))}): {reason}")
+    return "; ".join(clauses) or "no interval: too few requests to tell"
 
 
-def counted(found: TwoRuns) -> str:
+def counted(runs: TwoRuns) -> str:
     """Return how many figures are better, worse, tied and so on, of how many comparisons."""
-    verdicts = [compared.verdict for compared in found.comparisons]
+    verdicts = [compared.verdict for compared in runs.comparisons]
     counts = ", ".join(
         f"{verdicts.count(verdict)} {verdict}"
         for verdict in get_args(Verdict)
         if verdict in verdicts
     )
-    tested = sum(compared.tested for compared in found.comparisons)
-    how = "paired" if found.paired else "unpaired"
+    tested = sum(compared.tested for compared in runs.comparisons)
+    how = "paired" if runs.paired else "unpaired"
     return (
-        f"{how} figures of B: {counts}; tied: within {found.margins.told}; Holm's correction is "
+        f"{how} figures of B: {counts}; tied: within {runs.margins.text}; Holm's correction is "
         f"for {tested} comparisons"
     )
 
 
-def lost_rows(found: TwoRuns) -> list[tuple[str, str, str, str]]:
+def lost_rows(runs: TwoRuns) -> list[tuple[str, str, str, str]]:
     """Return cause, A, B and B - A of the tokens that were not saved."""
     return [
         (LOSS_WORDS.get(loss, loss), f"{a:,}", f"{b:,}", f"{b - a:+,}")
-        for loss, (a, b) in found.lost_tokens.items()
+        for loss, (a, b) in runs.lost_tokens.items()
         if a or b
     ]
 
 
-def moved_words(found: TwoRuns) -> str:
+def moved_words(runs: TwoRuns) -> str:
     """Return how many requests save more, less and the same in B; empty where not paired."""
-    counts = ", ".join(f"{count:,} {name}" for name, count in found.requests.items())
+    counts = ", ".join(f"{count:,} {name}" for name, count in runs.requests.items())
     return f"requests that save in B: {counts}" if counts else ""
 
 
-def _print_requests(found: TwoRuns) -> None:
-    if moved := moved_words(found):
+def _print_requests(runs: TwoRuns) -> None:
+    if moved := moved_words(runs):
         print_line(moved)
-    rows = lost_rows(found)
+    rows = lost_rows(runs)
     if rows:
         print()
         print_table(("tokens not saved because", "A", "B", "B - A"), rows)

@@ -26,13 +26,13 @@ def refuse_other_folder(folder: Path) -> None:
     refuse_foreign(folder, (JSON, PAGE, "charts"), "the folder of a comparison")
 
 
-def told(found: TwoRuns, failures: Sequence[str], command: str) -> dict[str, Any]:
+def document_of(runs: TwoRuns, failures: Sequence[str], command: str) -> dict[str, Any]:
     """Return what is kept of a comparison; `failures` are lines of changes beyond a limit."""
     return {
         "schema_version": SCHEMA_VERSION,
         "milepost_version": version(),
         "command": command,
-        **as_json(found, []),
+        **as_json(runs, []),
         "failed": list(failures),
     }
 
@@ -66,7 +66,7 @@ def read_comparison(folder: Path) -> dict[str, Any]:
 
 
 def two_runs(kept: Mapping[str, Any]) -> TwoRuns:
-    """Return the comparison that `told` told of."""
+    """Return the comparison that `document_of` made."""
     limits = kept.get("margins")
     margins = Margins() if limits is None else Margins(limits["points"], limits["times"])
     return TwoRuns(

@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="milepost-figures-") as temporary:
         place = Workplace(Path(asked.work or temporary).resolve(), shared, asked.jobs)
         fresh, failed = _made(parts, place)
-    return _told(fresh, write_them=asked.write) or int(failed)
+    return _report(fresh, write_them=asked.write) or int(failed)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,7 +73,7 @@ def _made(parts: Sequence[Part], place: Workplace) -> tuple[dict[str, Any], bool
     return fresh, failed
 
 
-def _told(fresh: dict[str, Any], *, write_them: bool) -> int:
+def _report(fresh: dict[str, Any], *, write_them: bool) -> int:
     """Print, or write, what differs; return 1 where something does and is not written."""
     stored = {name: read(name) for name in PARTS}
     figures = {name: each for name, each in (stored | fresh).items() if each is not None}
@@ -91,11 +91,11 @@ def _told(fresh: dict[str, Any], *, write_them: bool) -> int:
     return 0
 
 
-def _stored_drift(name: str, said: Any, found: Any) -> list[str]:
+def _stored_drift(name: str, stored: Any, fresh: Any) -> list[str]:
     where = f"studies/figures/results/{name}.json"
-    if said is None:
+    if stored is None:
         return [f"{where}: said nothing, as there is no such file"]
-    return [f"{where}: {line}" for line in drift(said, found)]
+    return [f"{where}: {line}" for line in drift(stored, fresh)]
 
 
 def _list() -> None:

@@ -53,10 +53,10 @@ class Block:
 
     def drift(self, figures: Mapping[str, Any]) -> Iterator[str]:
         """Yield "document:line: said ..., found ..." for each line that differs."""
-        for number, (said, found) in enumerate(zip_longest(self.lines, self.made(figures))):
-            if said != found:
+        for number, (written, made) in enumerate(zip_longest(self.lines, self.made(figures))):
+            if written != made:
                 line = min(self.first + number, self.last) + 1
-                yield f"{self.name}:{line}: said {_short(said)}, found {_short(found)}"
+                yield f"{self.name}:{line}: said {_short(written)}, found {_short(made)}"
 
 
 def documents() -> list[Path]:
@@ -79,13 +79,13 @@ def blocks_of(document: Path) -> list[Block]:
         Where one has no end, or no template.
     """
     lines = document.read_text(encoding="utf-8").split("\n")
-    found = list(
+    blocks = list(
         _header(document, lines) if document.suffix == ".toml" else _marked(document, lines)
     )
-    for block in found:
+    for block in blocks:
         if not (TEMPLATES / block.template).is_file():
             raise BrokenBlockError(f"{block.name}:{block.first}: no template {block.template}")
-    return found
+    return blocks
 
 
 def replace_blocks(document: Path, figures: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reports.across.overview import overview_of
 from reports.capacity.sentences import headline
-from reports.capacity.summary import said_of
+from reports.capacity.summary import main_texts
 from simulator.base.files import write_text
 from studies.figures.gallery import capacity_figures
 from studies.figures.parts import ROOT, Figures, Part, Workplace
@@ -32,8 +32,8 @@ def _compared(place: Workplace) -> Figures:
         if not out.is_dir():
             more = ("--set", f"workload.requests={REQUESTS}")
             place.milepost("run", *more, "--capacity", "8 GiB", "--placer", placer, "--out", out)
-    told = place.milepost("compare", place.folder / "before", place.folder / "after")
-    lines = [line.rstrip() for line in told.split("\n")]
+    printed = place.milepost("compare", place.folder / "before", place.folder / "after")
+    lines = [line.rstrip() for line in printed.split("\n")]
     head = next(at for at, line in enumerate(lines) if "B - A" in line)
     table = list(takewhile(lambda line: line.startswith(" "), lines[head:]))
     return {"requests": REQUESTS, "table": table}
@@ -68,10 +68,10 @@ def study_in(document: str) -> str:
 def _least_memory(place: Workplace) -> Figures:
     trace = place.trace(CONVERSATION)
     folder = place.study("least_memory", "capacity", "--trace", trace, *LEAST_MEMORY)
-    found = json.loads((folder / "capacity.json").read_bytes())
-    methods = sorted({each["method"] for each in found["answers"]})
-    told = [headline(found), *said_of(found)]
-    return capacity_figures(folder) | {"sentences": told, "evidence": methods}
+    report = json.loads((folder / "capacity.json").read_bytes())
+    methods = sorted({each["method"] for each in report["answers"]})
+    sentences = [headline(report), *main_texts(report)]
+    return capacity_figures(folder) | {"sentences": sentences, "evidence": methods}
 
 
 PARTS = (

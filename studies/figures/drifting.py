@@ -27,32 +27,32 @@ SIMULATED = (
 
 def drift_figures(folder: Path) -> Figures:
     """Return what moved, what each placer saves, and how fast to re-plan."""
-    found = read_series(folder)
-    findings = find_all(found)
-    fastest, slowest = min(found.paced), slowest_as_good(found)
-    behind = against_best(found, findings)
-    placers = {name: _placer(findings[name]) for name in (CLAIRVOYANT, *found.placers)}
+    study = read_series(folder)
+    findings = find_all(study)
+    fastest, slowest = min(study.paced), slowest_as_good(study)
+    behind = against_best(study, findings)
+    placers = {name: _placer(findings[name]) for name in (CLAIRVOYANT, *study.placers)}
     for name, each in behind.items():
         placers[name]["against_best"] = estimate(each)
     return {
         "placers": placers,
-        "best": best_of(found, findings).placer,
+        "best": best_of(study, findings).placer,
         "as_good_every": slowest,
-        "as_good_loses": estimate(difference(found, found.paced[fastest], found.paced[slowest])),
-        "paced": {str(every): _placer(findings[placer]) for every, placer in found.paced.items()},
+        "as_good_loses": estimate(difference(study, study.paced[fastest], study.paced[slowest])),
+        "paced": {str(every): _placer(findings[placer]) for every, placer in study.paced.items()},
         "why_no_interval": sorted({each.saved_share.reason for each in findings.values()} - {""}),
-        **_moved(found),
+        **_moved(study),
     }
 
 
-def _moved(found: DriftStudy) -> Figures:
+def _moved(study: DriftStudy) -> Figures:
     """Return the largest step beyond chance, and how far the last window is from the first."""
-    told = found.distances
-    largest, last = told.largest, told.since_first[-1]
+    distances = study.distances
+    largest, last = distances.largest, distances.since_first[-1]
     return {
-        "window_requests": found.windows.width,
+        "window_requests": study.windows.width,
         "largest_step": largest and [largest.kolmogorov, largest.kolmogorov_band],
-        "steps_beyond_chance": sum(step.moved for step in told.steps),
+        "steps_beyond_chance": sum(step.moved for step in distances.steps),
         "last_from_first": last.kolmogorov,
     }
 

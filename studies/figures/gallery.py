@@ -22,8 +22,8 @@ WHAT_IF = {
 
 def capacity_figures(folder: Path) -> Figures:
     """Return the answer for each combination of policies, the best first, and how it moves."""
-    found = json.loads((folder / "capacity.json").read_bytes())
-    answers, moved = found["answers"], found["sensitivity"] or []
+    report = json.loads((folder / "capacity.json").read_bytes())
+    answers, moved = report["answers"], report["sensitivity"] or []
     return {
         "answers": {each["name"]: _answer(each) for each in answers},
         "best": min(answers, key=_capacity)["name"],
@@ -57,11 +57,11 @@ def _generated(place: Workplace) -> Figures:
 
 def _engine(place: Workplace) -> Figures:
     """Return the figures of the study, and of what its header asks."""
-    found = {"plain": sweep_figures(place.study("engine", *ENGINE))} | {
+    figures = {"plain": sweep_figures(place.study("engine", *ENGINE))} | {
         name: sweep_figures(place.study(name, *ENGINE, "--set", setting))
         for name, setting in WHAT_IF.items()
     }
-    return found | {"nodes_cost_at_most": _most_lost(found["plain"], found["nodes"])}
+    return figures | {"nodes_cost_at_most": _most_lost(figures["plain"], figures["nodes"])}
 
 
 def _most_lost(plain: Figures, other: Figures) -> float:

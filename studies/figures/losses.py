@@ -11,9 +11,9 @@ TRACE = "mooncake/conversation_trace.jsonl.gz"
 
 def _losses(place: Workplace) -> Figures:
     words = ("run", "--trace", place.trace(TRACE), "--capacity", "256 GiB", "--json")
-    found = json.loads(place.milepost(*words))
+    summary = json.loads(place.milepost(*words))
     kept = ("saved_tokens", "prompt_tokens", "lost_tokens")
-    return {name: found[name] for name in kept}
+    return {name: summary[name] for name in kept}
 
 
 PARTS = (Part("losses", "losses", 0.2, _losses, (TRACE,)),)

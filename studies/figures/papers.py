@@ -19,11 +19,11 @@ def _on_quality(place: Workplace, name: str) -> Figures:
 
 def _pareto(place: Workplace) -> Figures:
     """Return the figures, and what is best of all but `adaptive` and the bound, by capacity."""
-    found = _on_quality(place, "pareto")
-    others = [at for name, at in found["points"].items() if name not in {"adaptive", "dense"}]
+    figures = _on_quality(place, "pareto")
+    others = [at for name, at in figures["points"].items() if name not in {"adaptive", "dense"}]
     best = {at: max(each[at]["rate"] for each in others) for at in others[0]}
-    led = [found["points"]["adaptive"][at]["rate"] >= rate for at, rate in best.items()]
-    return found | {"best_of_others": best, "led": [sum(led), len(led)]}
+    led = [figures["points"]["adaptive"][at]["rate"] >= rate for at, rate in best.items()]
+    return figures | {"best_of_others": best, "led": [sum(led), len(led)]}
 
 
 def _drifts(place: Workplace) -> Figures:

@@ -42,9 +42,9 @@ class Workplace:
         CommandFailedError
             With the end of what it said, where its exit code is not 0.
         """
-        told = [str(word) for word in words]
+        args = [str(word) for word in words]
         ended = subprocess.run(
-            [*MILEPOST, *told],
+            [*MILEPOST, *args],
             cwd=ROOT,
             env=os.environ | {"COLUMNS": "120"},  # that tables have in documents
             capture_output=True,
@@ -52,8 +52,8 @@ class Workplace:
             check=False,
         )
         if ended.returncode != 0:
-            said = ended.stderr.strip().splitlines()[-1:] or ["nothing said"]
-            raise CommandFailedError(f"milepost {shlex.join(told)}: {ended.returncode}: {said[0]}")
+            last = ended.stderr.strip().splitlines()[-1:] or ["nothing said"]
+            raise CommandFailedError(f"milepost {shlex.join(args)}: {ended.returncode}: {last[0]}")
         return ended.stdout
 
     def study(self, name: str, *words: str | Path) -> Path:

@@ -90,12 +90,12 @@ def _bounded(place: Workplace, name: str, capacities: dict[str, str], ideal: flo
     sizes = list(capacities.values())
     lru = _world(place, name, "lru", PLACERS, sizes)
     ahead = _world(place, name, "belady", ["clairvoyant"], sizes, eviction="belady")
-    found = {}
+    savings = {}
     for share, at in zip(capacities, lru.capacities, strict=True):
         rates = {each: _rate(lru, each, at) / ideal for each in PLACERS}
         bound = lru.points["adaptive", at].bound_tokens
         whole = lru.points["adaptive", at].total("prompt_tokens")
-        found[share] = {
+        savings[share] = {
             "adaptive": rates["adaptive"],
             "best_of_others": max(rates[each] for each in OTHERS),
             "branch": rates["branch"],
@@ -103,7 +103,7 @@ def _bounded(place: Workplace, name: str, capacities: dict[str, str], ideal: flo
             "belady": _rate(ahead, "clairvoyant", at) / ideal,
             "bound": bound and bound / whole / ideal,
         }
-    return found
+    return savings
 
 
 def _world(

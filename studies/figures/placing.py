@@ -21,9 +21,9 @@ def _hold_out(place: Workplace) -> Figures:
     }
 
 
-def _kept(told: str) -> Figures:
-    found = json.loads(told)["hold_out"]
-    return {name: figure for name, figure in found.items() if not isinstance(figure, list)}
+def _kept(printed: str) -> Figures:
+    hold_out = json.loads(printed)["hold_out"]
+    return {name: figure for name, figure in hold_out.items() if not isinstance(figure, list)}
 
 
 PARTS = (Part("hold_out", "placement", 0.2, _hold_out, (CONVERSATION, SYSTEM_PROMPTS)),)

@@ -28,8 +28,8 @@ def rendered(template: str, figures: Mapping[str, Any]) -> list[str]:
 def parts_of(template: str) -> set[str]:
     """Return the names of the parts whose figures a template shows."""
     source = (TEMPLATES / template).read_text(encoding="utf-8")
-    found = meta.find_undeclared_variables(environment().parse(source))
-    return set(found) - set(environment().globals)
+    names = meta.find_undeclared_variables(environment().parse(source))
+    return set(names) - set(environment().globals)
 
 
 @cache

@@ -37,20 +37,20 @@ def write(name: str, figures: Figures) -> None:
     write_text(RESULTS / f"{name}.json", json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
 
 
-def drift(said: Any, found: Any, place: str = "") -> Iterator[str]:
+def drift(stored: Any, fresh: Any, place: str = "") -> Iterator[str]:
     """Yield a line for each figure that is stored otherwise than it was found."""
-    if isinstance(said, dict) and isinstance(found, dict):
-        for key in dict.fromkeys([*said, *found]):
+    if isinstance(stored, dict) and isinstance(fresh, dict):
+        for key in dict.fromkeys([*stored, *fresh]):
             at = f"{place}.{key}" if place else key
-            yield from drift(said.get(key, _ABSENT), found.get(key, _ABSENT), at)
-    elif isinstance(said, list) and isinstance(found, list) and len(said) == len(found):
-        for number, (one, other) in enumerate(zip(said, found, strict=True)):
+            yield from drift(stored.get(key, _ABSENT), fresh.get(key, _ABSENT), at)
+    elif isinstance(stored, list) and isinstance(fresh, list) and len(stored) == len(fresh):
+        for number, (one, other) in enumerate(zip(stored, fresh, strict=True)):
             yield from drift(one, other, f"{place}[{number}]")
-    elif not _same(said, found):
-        yield f"{place}: said {said!r}, found {found!r}"
+    elif not _same(stored, fresh):
+        yield f"{place}: said {stored!r}, found {fresh!r}"
 
 
-def _same(said: Any, found: Any) -> bool:
-    if isinstance(said, float) and isinstance(found, float):
-        return math.isclose(said, found, rel_tol=TOLERANCE)
-    return type(said) is type(found) and bool(said == found)
+def _same(stored: Any, fresh: Any) -> bool:
+    if isinstance(stored, float) and isinstance(fresh, float):
+        return math.isclose(stored, fresh, rel_tol=TOLERANCE)
+    return type(stored) is type(fresh) and bool(stored == fresh)

@@ -46,12 +46,12 @@ def reasons(worlds: list[World]) -> list[str]:
     return sorted({each.reason for each in made if each is not None and each.reason})
 
 
-def estimate(found: Estimate | None) -> dict[str, Any] | None:
+def estimate(difference: Estimate | None) -> dict[str, Any] | None:
     """Return a figure with its interval and what is said of it."""
-    if found is None:
+    if difference is None:
         return None
-    kept = {name: asdict(found)[name] for name in ("value", "low", "high")}
-    return kept | {"verdict": found.verdict}
+    kept = {name: asdict(difference)[name] for name in ("value", "low", "high")}
+    return kept | {"verdict": difference.verdict}
 
 
 def less(ours: Point, theirs: Point) -> dict[str, Any] | None:

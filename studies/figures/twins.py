@@ -42,7 +42,7 @@ def _twins(place: Workplace, name: str) -> Figures:
     fitted = fit(original)
     twins = [generate(fitted, seed) for seed in seeds]
     capacities = [*(round(size * GIB) for size in sizes), None]
-    found = {}
+    differences = {}
     for placer in PLACERS:
         rates = _rates(original, placer, capacities)
         apart = [
@@ -52,8 +52,8 @@ def _twins(place: Workplace, name: str) -> Figures:
             ]
             for twin in twins
         ]
-        found[placer] = [_summed(at) for at in zip(*apart, strict=True)]
-    return {"gib": [f"{size:g}" for size in sizes], "seeds": len(seeds), **found}
+        differences[placer] = [_summed(at) for at in zip(*apart, strict=True)]
+    return {"gib": [f"{size:g}" for size in sizes], "seeds": len(seeds), **differences}
 
 
 def _summed(apart: Sequence[float]) -> Figures:

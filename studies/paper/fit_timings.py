@@ -97,9 +97,9 @@ def fit_table(rows: pl.DataFrame) -> Fitted:
     least, most = int(points.n.min()), int(points.n.max())
     knots = np.array([least, *(n for n in KNOTS if least < n < most), most])
     form = fit_form(points, knots)
-    said = rows.with_columns(said=form.seconds(everything.c, everything.n))
-    sums = said.group_by("strategy").agg(pl.col("said", "prefill_s").sum()).sort("strategy")
-    totals = dict(zip(sums["strategy"], (sums["said"] / sums["prefill_s"] - 1), strict=True))
+    fitted = rows.with_columns(fit_s=form.seconds(everything.c, everything.n))
+    sums = fitted.group_by("strategy").agg(pl.col("fit_s", "prefill_s").sum()).sort("strategy")
+    totals = dict(zip(sums["strategy"], (sums["fit_s"] / sums["prefill_s"] - 1), strict=True))
     return Fitted(form, points, held_out, errors_by_regime(form, held_out), totals)
 
 
@@ -147,11 +147,11 @@ def _straight(form: CostForm) -> tuple[float, float, float]:
     return float(first - token * form.knots[0]), float(token), form.pair_seconds
 
 
-def _print_straight(name: str, found: Straight) -> None:
+def _print_straight(name: str, line: Straight) -> None:
     units = (
-        ("ms", 1e3, found.start),
-        ("us a token", 1e6, found.token),
-        ("ns a pair", 1e9, found.pair),
+        ("ms", 1e3, line.start),
+        ("us a token", 1e6, line.token),
+        ("ns a pair", 1e9, line.pair),
     )
     parts = [
         f"{k * v:.2f} ({k * low:.2f} to {k * high:.2f}) {unit}" for unit, k, (v, low, high) in units

@@ -42,7 +42,7 @@ from calibration.preflight import check_libraries
 from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
 from calibration.prototype.served import Pass, PrototypeRun, Served, write_run
 from reports.files import make_folder
-from reports.prototype.run import told
+from reports.prototype.run import run_of
 from reports.prototype.setup import GENERATOR, Setup, built, check, rules_of, trace_of
 from reports.prototype.summary import cautions
 from simulator.base.decode import decode
@@ -176,7 +176,7 @@ def run_all(setup: Setup, profile: Profile, strategies: Sequence[str], out: Path
     finally:
         journal.close()
     runs = [
-        told(one, site, trace, profile, prototype.outcome())
+        run_of(one, site, trace, profile, prototype.outcome())
         for one, prototype in zip(setups, made, strict=True)
     ]
     return _written(runs, journal.facts, out)
@@ -202,11 +202,11 @@ def _serve_all(number: int, prototypes: Sequence[tuple[str, Prototype]], journal
             prototype.take(decode(Pass, journal.facts[name]["pass"], name))
             continue
         start = time.perf_counter()
-        found = prototype.serve()
+        served = prototype.serve()
         spent = time.perf_counter() - start
-        fact = {"pass": asdict(found), "load_average": os.getloadavg()[0]}
+        fact = {"pass": asdict(served), "load_average": os.getloadavg()[0]}
         journal.add_fact(name, json.loads(json.dumps(fact)), spent)
-        service = sum(request.measured_seconds for request in found.requests)
+        service = sum(request.measured_seconds for request in served.requests)
         print(f"{name}: {service:.1f} s served in {spent:.0f} s", file=sys.stderr, flush=True)
 
 
@@ -217,7 +217,7 @@ def _written(runs: Sequence[PrototypeRun], facts: Mapping[str, Any], out: Path) 
     service, ttft = service_errors(every), ttft_errors(every)
     for number, run in enumerate(runs):
         write_run(out / f"strategy-{number:02}.json", run)
-    found = {
+    document = {
         "setting": asdict(runs[0].setting),
         "slowdown": facts.get(SLOWDOWN),
         "load_averages": [fact["load_average"] for fact in facts.values() if type(fact) is dict],
@@ -226,7 +226,7 @@ def _written(runs: Sequence[PrototypeRun], facts: Mapping[str, Any], out: Path) 
         "service": [asdict(row) for row in service],
         "ttft": [asdict(row) for row in ttft],
     }
-    write_text(out / "wall_clock.json", json.dumps(found, indent=1) + "\n")
+    write_text(out / "wall_clock.json", json.dumps(document, indent=1) + "\n")
     lines = [*strategy_lines(rows), "", "restores, prefills and captures", *regime_lines(service)]
     lines += ["", "times to first token, waits included", *regime_lines(ttft), ""]
     if SLOWDOWN in facts:
@@ -234,7 +234,7 @@ def _written(runs: Sequence[PrototypeRun], facts: Mapping[str, Any], out: Path) 
             f"note: A reference pass took {facts[SLOWDOWN]:.2f} times what the profile says of it; "
             "seconds are those of the machine as it was for the profile."
         )
-    return [*lines, *(f"note: {said}" for said in cautions(runs[0]))]
+    return [*lines, *(f"note: {caution}" for caution in cautions(runs[0]))]
 
 
 def _head(names: str) -> list[str]:

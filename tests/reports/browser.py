@@ -52,7 +52,7 @@ const look = async (frame, act) => {
   const seen = {
     drawn: charts.map((chart) => chart.dataset.drawn),
     marks: charts.map((chart) => chart.querySelectorAll(".role-mark path, .role-mark line").length),
-    told: charts.map((chart) => chart.getAttribute("aria-label") ?? ""),
+    labels: charts.map((chart) => chart.getAttribute("aria-label") ?? ""),
     width, scroll: page.documentElement.scrollWidth,
     wide: Math.max(...[...page.querySelectorAll(".chart svg")]
       .map((svg) => svg.getBoundingClientRect().right)),
@@ -171,7 +171,7 @@ def assert_sound(seen: Seen, charts: int) -> None:
     assert seen.console == []
     assert seen["drawn"] == ["yes"] * charts
     assert min(seen["marks"]) >= 1
-    assert all(seen["told"])
+    assert all(seen["labels"])
     assert seen["nameless"] == []
     assert seen["scroll"] <= seen["width"]
     assert seen["wide"] <= seen["width"]

@@ -94,8 +94,8 @@ def test_placers_need_no_simpy_and_packages_load_nothing_heavy() -> None:
 
 @pytest.mark.usefixtures("no_page")
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    found = runpy.run_path(str(ROOT / "studies" / "python_interface.py"))
-    told = capsys.readouterr().out
-    assert "500 requests" in told
-    assert "study.policy.eviction" in told
-    assert not found["folder"].exists()
+    names = runpy.run_path(str(ROOT / "studies" / "python_interface.py"))
+    output = capsys.readouterr().out
+    assert "500 requests" in output
+    assert "study.policy.eviction" in output
+    assert not names["folder"].exists()

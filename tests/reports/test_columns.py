@@ -37,16 +37,16 @@ def test_the_page_is_what_the_code_says() -> None:
 
 def test_every_column_of_the_records_is_told(milepost: Milepost, tmp_path: Path) -> None:
     assert milepost("run", *SMALL, "--out", tmp_path / "out").code == 0
-    found = pl.read_parquet(tmp_path / "out" / "records.parquet").columns
-    assert found == list(RECORDS)  # in the order of the page
+    columns = pl.read_parquet(tmp_path / "out" / "records.parquet").columns
+    assert columns == list(RECORDS)  # in the order of the page
 
 
 def test_every_column_of_the_cells_is_told(swept: Path) -> None:
-    found = pl.read_parquet(swept / "cells.parquet").columns
-    untold = [name for name in found if cell_column(name) is None]
-    assert not untold, f"say in reports/columns.py what these are: {untold}"
+    columns = pl.read_parquet(swept / "cells.parquet").columns
+    undescribed = [name for name in columns if cell_column(name) is None]
+    assert not undescribed, f"say in reports/columns.py what these are: {undescribed}"
     assert cell_column("arrivals.rate") == BY_GRID
-    assert "arrivals.rate" in found
+    assert "arrivals.rate" in columns
     assert cell_column("ttft_p99_seconds") == cell_column("ttft_p99.9_seconds") is not None
     assert cell_column("ttft_pq_seconds") is cell_column("unheard_of") is None
 
@@ -66,5 +66,5 @@ def test_the_csv_has_the_rows_and_the_flat_columns_of_the_cells(swept: Path) -> 
 def test_every_field_of_the_series_is_told(
     kind: type[Replication | Course | Distance],
 ) -> None:
-    told = [name for names in series(kind.__name__) for name in names.split(", ")]
-    assert told == [field.name for field in fields(kind)]
+    described = [name for names in series(kind.__name__) for name in names.split(", ")]
+    assert described == [field.name for field in fields(kind)]

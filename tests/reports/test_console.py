@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.console import FEWEST_COLUMNS, print_table, told_minutes
+from reports.console import FEWEST_COLUMNS, minutes_text, print_table
 
 WIDTHS = (60, 80)
 LONG = "optimal:budget=16,window=12345,replan=500 · prefix_lru:half_life=3600"
@@ -42,13 +42,13 @@ def test_nothing_is_cut_and_no_line_is_too_long(
     rows = [[f"{row} {LONG}", *(f"{row}.{n:02} points" for n in range(1, columns))] for row in "ab"]
     lines = printed(width, capsys, monkeypatch, head, rows)
     assert max(map(len, lines)) <= width
-    told = "\n".join(lines)
-    assert "…" not in told
+    text = "\n".join(lines)
+    assert "…" not in text
     for row in rows:
-        assert all(word in told for cell in row[1:] for word in cell.split())  # figures stay whole
-    found = letters(told)
-    assert all(word in told for name in head[1:] for word in name.split())
-    assert all(found.count(letter) >= letters(LONG).count(letter) * 2 for letter in letters(LONG))
+        assert all(word in text for cell in row[1:] for word in cell.split())  # figures stay whole
+    counts = letters(text)
+    assert all(word in text for name in head[1:] for word in name.split())
+    assert all(counts.count(letter) >= letters(LONG).count(letter) * 2 for letter in letters(LONG))
 
 
 def test_what_fits_is_a_table_and_what_does_not_is_a_list_of_each_row(
@@ -87,14 +87,14 @@ def test_every_letter_of_every_cell_is_there(rows: list[tuple[str, ...]], width:
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
         patch.setenv("COLUMNS", str(width))
         print_table(("v", "w", "x", "y", "z"), rows)
-    told = out.getvalue()
-    assert max(map(len, told.splitlines())) <= width
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= width
     for letter in "ab:=,.·12":
-        assert told.count(letter) == sum(cell.count(letter) for row in rows for cell in row)
+        assert text.count(letter) == sum(cell.count(letter) for row in rows for cell in row)
 
 
 @pytest.mark.parametrize(
-    ("minutes", "told"),
+    ("minutes", "text"),
     [
         ((0.02,), "under a minute"),
         ((3.21,), "about 3.2 min"),
@@ -103,6 +103,6 @@ def test_every_letter_of_every_cell_is_there(rows: list[tuple[str, ...]], width:
     ],
 )
 def test_minutes_of_an_estimate_have_as_many_digits_as_help(
-    minutes: tuple[float, ...], told: str
+    minutes: tuple[float, ...], text: str
 ) -> None:
-    assert told_minutes(*minutes) == told
+    assert minutes_text(*minutes) == text

@@ -53,7 +53,7 @@ def test_without_draws_nothing_changes(profile: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sets", "told"),
+    ("sets", "message"),
     [
         (("study.replications=1",), "expected 2 or more"),
         (("study.replications=7",), "numbered 6, found 6 draws"),
@@ -61,8 +61,8 @@ def test_without_draws_nothing_changes(profile: Path) -> None:
         (('model.draws="yes"',), "model.draws"),
     ],
 )
-def test_refused(sets: tuple[str, ...], told: str, profile: Path) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_refused(sets: tuple[str, ...], message: str, profile: Path) -> None:
+    with pytest.raises(UsageError, match=message):
         expand(settings(profile, *sets))
 
 
@@ -88,11 +88,11 @@ def test_the_interval_of_draws_does_not_shrink_with_their_number() -> None:
     few, many = random.normal(10, 1, 200), random.normal(10, 1, 5000)
     assert drawn_interval([3.0]).low is None
     for values in (few, many):
-        found = drawn_interval(values)
-        assert found.low is not None
-        assert found.high is not None
-        assert found.method == "draws"
-        assert (found.high - found.low) / 2 == pytest.approx(2.0, rel=0.25)  # 1.96 sigma
+        interval = drawn_interval(values)
+        assert interval.low is not None
+        assert interval.high is not None
+        assert interval.method == "draws"
+        assert (interval.high - interval.low) / 2 == pytest.approx(2.0, rel=0.25)  # 1.96 sigma
     mean = mean_interval(many)
     assert mean.low is not None
     assert mean.low > 9.9
@@ -103,23 +103,23 @@ def test_the_interval_of_draws_covers_another_draw() -> None:
     covered = 0
     for _ in range(500):
         *values, another = random.normal(5, 2, 9)
-        found = drawn_interval(values)
-        covered += (found.low or 0) <= another <= (found.high or 0)
+        interval = drawn_interval(values)
+        covered += (interval.low or 0) <= another <= (interval.high or 0)
     assert 0.92 <= covered / 500 <= 0.98
 
 
 def row(replication: int, ttft: float, draw: int | None) -> dict[str, Any]:
-    found = {"replication": replication, "seed": replication, "ttft_mean_seconds": ttft}
-    return found if draw is None else found | {"draw": draw}
+    metrics = {"replication": replication, "seed": replication, "ttft_mean_seconds": ttft}
+    return metrics if draw is None else metrics | {"draw": draw}
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_evidence_of_draws(deterministic: bool) -> None:
     ours = [row(k, 1.0 + 0.1 * k, k) for k in range(4)]
     theirs = [row(k, 2.0 + 0.1 * k, k) for k in range(4)]
-    found = estimate(ours, "ttft_seconds", deterministic)
-    assert found is not None
-    assert (found.method, found.count) == ("draws", 4)
+    interval = estimate(ours, "ttft_seconds", deterministic)
+    assert interval is not None
+    assert (interval.method, interval.count) == ("draws", 4)
     # Both move with the draw, so the paired difference is known exactly.
     less = difference(ours, theirs, "ttft_seconds", deterministic)
     assert less is not None
@@ -127,13 +127,13 @@ def test_evidence_of_draws(deterministic: bool) -> None:
 
 
 def test_replications_without_draws_are_what_they_were() -> None:
-    found = estimate([row(k, 1.0 + k, None) for k in range(4)], "ttft_seconds", False)
-    assert found is not None
-    assert found.method == "replications"
+    interval = estimate([row(k, 1.0 + k, None) for k in range(4)], "ttft_seconds", False)
+    assert interval is not None
+    assert interval.method == "replications"
 
 
 def test_the_care_box_tells_of_loss_uncertainty_and_warnings() -> None:
-    told = " ".join(
+    text = " ".join(
         read_with_care(
             [],
             {
@@ -148,10 +148,10 @@ def test_the_care_box_tells_of_loss_uncertainty_and_warnings() -> None:
             },
         )
     )
-    assert "Lossy: with the profile p:kv=0.5 KV keeps 50 % of its bytes; states are exact" in told
-    assert "timed as group x 8, not on the whole model" in told
-    assert "known to about 3.1 %" in told
-    assert "The profile warns: one layer group was timed." in told
+    assert "Lossy: with the profile p:kv=0.5 KV keeps 50 % of its bytes; states are exact" in text
+    assert "timed as group x 8, not on the whole model" in text
+    assert "known to about 3.1 %" in text
+    assert "The profile warns: one layer group was timed." in text
     drawn = read_with_care([], {"profile": {"band": 0.031, "draws": True}})
     assert not any("known to about" in fact for fact in drawn)
 

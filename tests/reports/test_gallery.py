@@ -24,8 +24,8 @@ MOST_REQUESTS = 400_000  # a core replays more than 5,000 a second: well under t
 def commands(study: Path) -> list[list[str]]:
     """Return the commands in a study's header, as words."""
     lines = study.read_text().partition("\n\n")[0].replace("\\\n#", "").splitlines()
-    told = (line.removeprefix("#").strip() for line in lines)
-    return [shlex.split(line)[1:] for line in told if line.startswith("milepost ")]
+    comments = (line.removeprefix("#").strip() for line in lines)
+    return [shlex.split(line)[1:] for line in comments if line.startswith("milepost ")]
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, words: list[str], out: Path, *more: str) -> int:
@@ -61,9 +61,9 @@ def test_the_capacity_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     words = commands(STUDIES / "capacity.toml")[0]
     code = ended(monkeypatch, words, tmp_path, "--within", "1", "--no-sensitivity", *FEW)
     assert code in (0, 99)  # so few requests may not meet the target
-    found = json.loads((tmp_path / "capacity.json").read_text())
-    assert len(found["answers"]) == 4
-    assert all(answer["error"] is None for answer in found["answers"])
+    report = json.loads((tmp_path / "capacity.json").read_text())
+    assert len(report["answers"]) == 4
+    assert all(answer["error"] is None for answer in report["answers"])
 
 
 def test_the_drift_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

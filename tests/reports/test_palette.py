@@ -17,11 +17,11 @@ def test_a_placer_looks_the_same_in_every_study() -> None:
 
 def test_a_look_follows_from_the_name_whatever_else_is_there_and_in_what_order() -> None:
     names = [f"block:size={2**i}" for i in range(5)] + ["branch", "last", "mine:P:a=1", "block"]
-    found = dict(zip(names, looks(names), strict=True))
-    assert dict(zip(names[::-1], looks(names[::-1]), strict=True)) == found
-    assert len({(look.colour, look.dash) for look in found.values()}) == len(names)
+    by_name = dict(zip(names, looks(names), strict=True))
+    assert dict(zip(names[::-1], looks(names[::-1]), strict=True)) == by_name
+    assert len({(look.colour, look.dash) for look in by_name.values()}) == len(names)
     for name in ("branch", "last", "block"):
-        assert looks([name]) == [found[name]]
+        assert looks([name]) == [by_name[name]]
 
 
 def test_series_of_many_policies_of_one_name_are_told_apart_by_shape_at_last() -> None:

@@ -48,9 +48,9 @@ def test_a_cheap_part_is_what_is_stored(part: Part, tmp_path: Path) -> None:
 
 
 def test_a_drift_of_stored_figures_is_told_with_its_place() -> None:
-    said = {"a": {"b": [0.5, 1]}, "c": 1.0, "d": "x"}
-    found = {"a": {"b": [0.5000001, 2]}, "c": 1.1, "e": None}
-    assert list(drift(said, found)) == [
+    stored = {"a": {"b": [0.5, 1]}, "c": 1.0, "d": "x"}
+    fresh = {"a": {"b": [0.5000001, 2]}, "c": 1.1, "e": None}
+    assert list(drift(stored, fresh)) == [
         "a.b[1]: said 1, found 2",
         "c: said 1.0, found 1.1",
         "d: said 'x', found 'nothing'",
@@ -96,8 +96,8 @@ def test_figures_that_differ_are_told_line_by_line(
 
 def test_figures_that_differ_are_written_where_that_is_asked(house: Path) -> None:
     assert command.main(["--write"]) == 0
-    said = f"# A house\n\n<!-- figures: needs -->\nIt needs\n2.0 GiB.\n{END}\n\nEnd.\n"
-    assert (house / "README.md").read_text() == said
+    text = f"# A house\n\n<!-- figures: needs -->\nIt needs\n2.0 GiB.\n{END}\n\nEnd.\n"
+    assert (house / "README.md").read_text() == text
     assert command.main([]) == 0
 
 
@@ -108,8 +108,8 @@ def test_a_part_without_its_trace_is_skipped_with_a_line(
     monkeypatch.setattr("studies.figures.registry.PARTS", {"sizes": part})
     monkeypatch.setenv("MILEPOST_SHARED", str(house))
     assert command.main([]) == 0
-    said = "sizes: skipped, no hours/trace.jsonl (set MILEPOST_SHARED)\n"
-    assert capsys.readouterr().out == said
+    line = "sizes: skipped, no hours/trace.jsonl (set MILEPOST_SHARED)\n"
+    assert capsys.readouterr().out == line
 
 
 def test_a_block_without_an_end_or_a_template_is_refused(house: Path) -> None:
@@ -142,10 +142,10 @@ def test_the_list_tells_parts_where_they_are_shown_and_what_is_not_made(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert command.main(["--list"]) == 0
-    told = capsys.readouterr().out
-    line = next(line for line in told.splitlines() if " comparison " in line)
+    output = capsys.readouterr().out
+    line = next(line for line in output.splitlines() if " comparison " in line)
     assert line.endswith("README.md, studies/comparison.toml")
-    assert "Not made here" in told
+    assert "Not made here" in output
 
 
 def test_parts_are_chosen_by_name_or_group() -> None:

@@ -39,16 +39,16 @@ def compare(
     for file in (a, b):
         traces.append(open_trace(file, **reading.given()))
         refuse_empty(traces[-1], file)
-    found = compare_traces(traces[0], traces[1], (trace_name(a), trace_name(b)))
+    comparison = compare_traces(traces[0], traces[1], (trace_name(a), trace_name(b)))
     if page is not None:
         from reports.trace.comparison.page import write_comparison_page
 
-        write_comparison_page(page, found, typed_again("milepost trace compare A B"))
+        write_comparison_page(page, comparison, typed_again("milepost trace compare A B"))
     if json:
-        print_json(found.as_json())
+        print_json(comparison.as_json())
     else:
         from reports.trace.comparison.shown import print_comparison
 
-        print_comparison(found)
+        print_comparison(comparison)
     if page is not None:
         say(f"page: {page}")

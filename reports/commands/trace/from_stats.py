@@ -78,9 +78,9 @@ def _tell(out: Path, twin: Trace, original: Trace | None, *, as_json: bool) -> N
     if warned is not None:
         say(warned)
     if as_json:
-        told = {"file": str(out), "requests": len(twin), "prompt_tokens": tokens}
+        written = {"file": str(out), "requests": len(twin), "prompt_tokens": tokens}
         hits = None if points is None else [point.as_json() for point in points]
-        print_json({**told, "token_hit_rates": hits})
+        print_json({**written, "token_hit_rates": hits})
         return
     print_line(f"{out}: {len(twin):,} requests, {tokens:,} prompt tokens")
     if points is not None:

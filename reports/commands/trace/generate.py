@@ -85,7 +85,7 @@ def _names() -> Iterator[tuple[str, str, str, str]]:
     }
     for kind, classes in tables.items():
         for name, known in classes.items():
-            told = [p for p in parameters_of(known) if p.default not in {None, ""}]
-            usage = ", ".join(f"{p.name}={text_of(p.default)}" for p in told)
+            shown = [p for p in parameters_of(known) if p.default not in {None, ""}]
+            usage = ", ".join(f"{p.name}={text_of(p.default)}" for p in shown)
             summary = (inspect.getdoc(known) or "").partition("\n")[0]
             yield kind, name, f"{name}:{usage}" if usage else name, summary

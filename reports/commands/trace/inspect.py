@@ -38,17 +38,17 @@ def inspect(
         memory = Memory.of(open_profile(profile))
     trace = open_trace(file, **reading.given())
     refuse_empty(trace, file)
-    found = inspect_trace(trace)
+    inspection = inspect_trace(trace)
     if page is not None:
         from reports.trace.page import write_trace_page
 
-        write_trace_page(page, found, typed_again("milepost trace inspect FILE"), memory)
+        write_trace_page(page, inspection, typed_again("milepost trace inspect FILE"), memory)
     if json:
-        told = found.as_json()
-        print_json(told if memory is None else {**told, "memory": memory.as_json(found)})
+        plain = inspection.as_json()
+        print_json(plain if memory is None else {**plain, "memory": memory.as_json(inspection)})
     else:
         from reports.trace.summary import print_inspection
 
-        print_inspection(found, memory)
+        print_inspection(inspection, memory)
     if page is not None:
         say(f"page: {page}")

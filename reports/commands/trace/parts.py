@@ -27,11 +27,11 @@ def parse_range(text: str, flag: str) -> tuple[int | None, int | None]:
     """
     if _COUNT.fullmatch(text):
         return None, int(text)
-    found = _RANGE.fullmatch(text)
-    if found is None or text == ":":
+    match = _RANGE.fullmatch(text)
+    if match is None or text == ":":
         expected = "1000 (the first ones), 1000:5000, 1000: or -1000: (the last ones)"
         raise UsageError(f"{flag}: expected a range such as {expected}, found '{_shown(text)}'")
-    start, stop = found.groups()
+    start, stop = match.groups()
     return (None if start is None else int(start)), (None if stop is None else int(stop))
 
 
@@ -58,7 +58,7 @@ def refuse_empty(trace: Trace, file: Path) -> None:
 
 
 def write_part(
-    trace: Trace, out: Path, notes: tuple[str, ...], *, as_json: bool, **found: Any
+    trace: Trace, out: Path, notes: tuple[str, ...], *, as_json: bool, **more: Any
 ) -> None:
     """Write a trace made of others; tell what was written, what the notes say and what was found.
 
@@ -72,8 +72,8 @@ def write_part(
         )
     tokens = int(trace.prompt_tokens.sum())
     if as_json:
-        told = {"file": str(out), "requests": len(trace), "prompt_tokens": tokens}
-        print_json({**told, "notes": list(notes), **found})
+        written = {"file": str(out), "requests": len(trace), "prompt_tokens": tokens}
+        print_json({**written, "notes": list(notes), **more})
         return
     print_line(f"{out}: {len(trace):,} requests, {tokens:,} prompt tokens")
     for note in notes:

@@ -51,26 +51,26 @@ def sample(
     trace, names = open_named(file, **options)
     refuse_empty(trace, file)
     if part is not None:
-        found = sample_share(trace, part, seed, names)
+        sampled = sample_share(trace, part, seed, names)
     else:
         assert requests is not None
-        found = sample_requests(trace, requests, seed, names)
-    error = curve_error(trace, found.trace, found.share)
-    taken = replace(found.trace, notes=(*found.trace.notes, _told(error)))
+        sampled = sample_requests(trace, requests, seed, names)
+    error = curve_error(trace, sampled.trace, sampled.share)
+    taken = replace(sampled.trace, notes=(*sampled.trace.notes, _error_note(error)))
     write_part(
         taken,
         out,
         taken.notes[len(trace.notes) :],
         as_json=json,
-        share=found.share,
-        units={"taken": found.taken, "of": found.units},
-        share_of_requests=found.of_whole[0],
-        share_of_prompt_tokens=found.of_whole[1],
+        share=sampled.share,
+        units={"taken": sampled.taken, "of": sampled.units},
+        share_of_requests=sampled.of_whole[0],
+        share_of_prompt_tokens=sampled.of_whole[1],
         lru=asdict(error),
     )
 
 
-def _told(error: CurveError) -> str:
+def _error_note(error: CurveError) -> str:
     return (
         "LRU hit rates of the sample, in caches scaled by its share, against those of the whole: "
         f"{_misses(error.corrected)} with SHARDS' correction for the size of the sample; "

@@ -31,14 +31,14 @@ def validate(
     if json:
         print_json({"valid": not errors, "anomalies": [asdict(anomaly) for anomaly in anomalies]})
     elif anomalies:
-        print_table(("", "count", "first line", "what"), [_row(found) for found in anomalies])
+        print_table(("", "count", "first line", "what"), [_row(anomaly) for anomaly in anomalies])
     else:
         print("nothing is wrong")
     if errors:
         raise typer.Exit(DataError.exit_code)
 
 
-def _row(found: Anomaly) -> tuple[str, str, str, str]:
-    line = "" if found.first_line is None else str(found.first_line)
-    kind = "error" if found.error else "warning"
-    return kind, f"{found.count:,}", line, f"{found.what}: {found.detail}"
+def _row(anomaly: Anomaly) -> tuple[str, str, str, str]:
+    line = "" if anomaly.first_line is None else str(anomaly.first_line)
+    kind = "error" if anomaly.error else "warning"
+    return kind, f"{anomaly.count:,}", line, f"{anomaly.what}: {anomaly.detail}"

@@ -65,11 +65,11 @@ class Nearest:
         start = "nearest of the engine settings compared" if near else "no engine setting is near"
         much = f"{100 * self.shared:.0f} % of these positions"
         more = f", and {self.more:.2f} more a request" if self.more >= 0.005 else ""
-        told = f"{self.setting} would give {much} (to within {self.within_tokens:,} tokens){more}"
-        return f"{start}: {told}" if near else f"{start}; of those compared {told}"
+        share = f"{self.setting} would give {much} (to within {self.within_tokens:,} tokens){more}"
+        return f"{start}: {share}" if near else f"{start}; of those compared {share}"
 
 
-def nearest_setting(stored: Stored, profile: Profile, found: Pattern | None) -> Nearest | None:
+def nearest_setting(stored: Stored, profile: Profile, pattern: Pattern | None) -> Nearest | None:
     """Return the setting with the greatest agreement, the most exact of equals.
 
     None where no state was stored.
@@ -77,12 +77,12 @@ def nearest_setting(stored: Stored, profile: Profile, found: Pattern | None) -> 
     if not len(stored):
         return None
     some = sampled(stored)
-    all_found = [_nearness(each, some) for each in settings(block_tokens(profile), found)]
-    return max(all_found, key=_merit) if len(some) else None
+    compared = [_nearness(each, some) for each in settings(block_tokens(profile), pattern)]
+    return max(compared, key=_merit) if len(some) else None
 
 
-def _merit(found: Nearest) -> tuple[float, int]:
-    return found.agreement, -found.within_tokens
+def _merit(nearest: Nearest) -> tuple[float, int]:
+    return nearest.agreement, -nearest.within_tokens
 
 
 def block_tokens(profile: Profile) -> int:
@@ -96,10 +96,10 @@ def block_tokens(profile: Profile) -> int:
     return 16 * max(-(-profile.state_bytes // max(round(recurrent * kv_bytes), 1)), 1)
 
 
-def settings(block: int, found: Pattern | None) -> Iterator[Setting]:
+def settings(block: int, pattern: Pattern | None) -> Iterator[Setting]:
     """Yield the settings that are compared, for a model whose vLLM block is `block` tokens."""
-    own = found.tokens[0] if found is not None and found.kind in ("every", "computed") else None
-    periods = sorted({*PERIODS, *([] if own is None else [own])})
+    regular = pattern is not None and pattern.kind in ("every", "computed")
+    periods = sorted({*PERIODS, *(pattern.tokens[:1] if pattern and regular else ())})
     align = f"vLLM with `--mamba-cache-mode align`, blocks of {block:,} tokens"
     yield Setting(f"{align}, retention 0 (its default)", block, _vllm(block, None))
     for every in periods:
@@ -120,11 +120,11 @@ def settings(block: int, found: Pattern | None) -> Iterator[Setting]:
     end = "TensorRT-LLM with an offset of 0 tokens from the end"
     yield Setting(end, 1, _before((0,)))
     yield Setting(f"{end} and branch snapshots", 1, _end_and_branch)
-    if found is not None and found.kind in ("before_end", "from_start"):
-        before = found.kind == "before_end"
-        told = " and ".join(f"{n:,}" for n in found.tokens)
-        name = f"TensorRT-LLM with offsets of {told} tokens from the {'end' if before else 'start'}"
-        yield Setting(name, 1, (_before if before else _after_start)(found.tokens))
+    if pattern is not None and pattern.kind in ("before_end", "from_start"):
+        before = pattern.kind == "before_end"
+        ends = " and ".join(f"{n:,}" for n in pattern.tokens)
+        name = f"TensorRT-LLM with offsets of {ends} tokens from the {'end' if before else 'start'}"
+        yield Setting(name, 1, (_before if before else _after_start)(pattern.tokens))
 
 
 def _nearness(setting: Setting, stored: Stored) -> Nearest:

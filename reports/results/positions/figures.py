@@ -58,10 +58,10 @@ class Positions:
         alignment = profile.alignment if scenario.alignment is None else scenario.alignment
         grid = Grid(trace.granularity, alignment)
         stored = stored_states(trace, result, grid, seen, warmup_share)
-        found = pattern_of(stored)
-        told = words(name, stored, found, implicit=scenario.placer().implicit)
-        nearest = nearest_setting(stored, profile, found)
-        return cls(stored, by_label(stored, trace.labels), told, nearest)
+        pattern = pattern_of(stored)
+        sentence = words(name, stored, pattern, implicit=scenario.placer().implicit)
+        nearest = nearest_setting(stored, profile, pattern)
+        return cls(stored, by_label(stored, trace.labels), sentence, nearest)
 
 
 def positions_of(
@@ -78,13 +78,13 @@ def positions_of(
     warmup_share
         The first requests that do not count, as a share of all.
     """
-    found = Positions.of(name, trace, scenario, result, warmup_share, None)
-    nearest = found.nearest
+    positions = Positions.of(name, trace, scenario, result, warmup_share, None)
+    nearest = positions.nearest
     return {
-        "words": found.words,
+        "words": positions.words,
         "nearest": None if nearest is None else asdict(nearest) | {"words": nearest.words()},
-        **figures(found.stored),
-        "labels": {label: figures(stored) for label, stored in found.labels.items()},
+        **figures(positions.stored),
+        "labels": {label: figures(stored) for label, stored in positions.labels.items()},
     }
 
 
@@ -97,15 +97,15 @@ def flat_positions(
     seen: Whole | None = None,
 ) -> dict[str, Any]:
     """Return the same as columns of a cell, the bins of the labels one after another."""
-    found = Positions.of(name, trace, scenario, result, warmup_share, seen)
-    kinds = (int(which.sum()) for which in found.stored.kinds().values())
-    nearest = None if found.nearest is None else found.nearest.words()
-    of_labels = [all_counts(stored) for stored in found.labels.values()]
+    positions = Positions.of(name, trace, scenario, result, warmup_share, seen)
+    kinds = (int(which.sum()) for which in positions.stored.kinds().values())
+    nearest = None if positions.nearest is None else positions.nearest.words()
+    of_labels = [all_counts(stored) for stored in positions.labels.values()]
     together = ([n for each in of_labels for n in each[point]] for point in POINTS)
     return {
         **dict(zip(COUNTS, kinds, strict=True)),
-        **dict(zip(WORDS, (found.words, nearest), strict=True)),
-        **dict(zip(BINS, all_counts(found.stored).values(), strict=True)),
-        LABELS: [*found.labels],
+        **dict(zip(WORDS, (positions.words, nearest), strict=True)),
+        **dict(zip(BINS, all_counts(positions.stored).values(), strict=True)),
+        LABELS: [*positions.labels],
         **dict(zip(LABEL_BINS, together, strict=True)),
     }

@@ -56,7 +56,7 @@ def at_forks(
     The walk is that of all positions at once, from where each prompt ends towards the root.
     """
     tree = trace.tree
-    found = np.zeros(len(position), dtype=np.bool_)
+    at_fork = np.zeros(len(position), dtype=np.bool_)
     node = trace.leaf[request].astype(np.int64)
     if trace.after is not None:
         after = trace.after[request]
@@ -66,10 +66,10 @@ def at_forks(
     while len(walking):
         here, wanted = node[walking], position[walking]
         hit = (ends[here] == wanted) & (seen[here] <= request[walking])
-        found[walking[hit]] = True
+        at_fork[walking[hit]] = True
         walking = walking[~hit & (start[here] >= wanted)]
         node[walking] = parent[node[walking]]
-    return found
+    return at_fork
 
 
 def floored(grid: Grid, positions: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -36,12 +36,12 @@ def all_counts(stored: Stored) -> dict[str, list[int]]:
     return {point: counts(stored, point) for point in POINTS}
 
 
-def bins(point: str, found: list[int]) -> list[dict[str, int]]:
+def bins(point: str, states_by_bin: list[int]) -> list[dict[str, int]]:
     """Return the bins that hold states, for JSON, with the least and the greatest distance."""
     first = 1 if point == "start" else -OCTAVES
     return [
         {**dict(zip(("least", "greatest"), ends(number), strict=True)), "states": states}
-        for number, states in enumerate(found, start=first)
+        for number, states in enumerate(states_by_bin, start=first)
         if states
     ]
 
@@ -73,5 +73,5 @@ def by_label(stored: Stored, names: tuple[str, ...]) -> dict[str, Stored]:
 def figures(stored: Stored) -> dict[str, Any]:
     """Return the counts of a set of states for JSON."""
     kinds = {name: int(which.sum()) for name, which in stored.kinds().items()}
-    found = {f"from_{point}": bins(point, n) for point, n in all_counts(stored).items()}
-    return {"states": len(stored), **kinds, **found}
+    bins_by_point = {f"from_{point}": bins(point, n) for point, n in all_counts(stored).items()}
+    return {"states": len(stored), **kinds, **bins_by_point}

@@ -65,8 +65,8 @@ def multiples(requests: Requests, every: int, origin: Whole, stop: Whole) -> tup
 def keys(row: Whole, position: Whole, width: int) -> Whole:
     """Return one number a request and stretch of `width` tokens, sorted, each once."""
     # Far faster here than the hashes of np.unique.
-    found = np.sort((row << 40) + position // width)
-    once: Whole = found[np.diff(found, prepend=-1) != 0]
+    stretches = np.sort((row << 40) + position // width)
+    once: Whole = stretches[np.diff(stretches, prepend=-1) != 0]
     return once
 
 
@@ -102,10 +102,10 @@ def _candidates(distances: Whole, stored: Stored) -> Iterator[int]:
     step = stored.grid.step
     gaps = np.diff(stored.position)[np.diff(stored.row) == 0]
     yield from {int(np.gcd.reduce(distances))} - {0, 1}
-    found: list[int] = []
+    periods: list[int] = []
     if len(gaps):  # of floored positions they differ, and their mean is nearly the period
-        found += [int(np.median(gaps)), *(round(float(gaps.mean()) / d) * d for d in ROUND)]
-    yield from (tokens for tokens in dict.fromkeys(found) if tokens >= max(CLEAR * step, 2))
+        periods += [int(np.median(gaps)), *(round(float(gaps.mean()) / d) * d for d in ROUND)]
+    yield from (tokens for tokens in dict.fromkeys(periods) if tokens >= max(CLEAR * step, 2))
 
 
 def _is_every(stored: Stored, tokens: int, origin: Whole) -> bool:
@@ -122,23 +122,23 @@ def _offsets(stored: Stored) -> Pattern | None:
         ("before_end", before[before >= 0], step),
         ("from_start", stored.position, 1),
     ):
-        found = _windows(distance, width, NEARLY_ALL * len(stored))
-        if found:
-            return Pattern(kind, tuple(sorted(found)))
+        offsets = _windows(distance, width, NEARLY_ALL * len(stored))
+        if offsets:
+            return Pattern(kind, tuple(sorted(offsets)))
     return None
 
 
 def _windows(distance: Whole, width: int, enough: float) -> list[int]:
     """Return up to three distances within `width` of which nearly all lie, else nothing."""
-    found: list[int] = []
+    starts: list[int] = []
     distance, explained = np.sort(distance), 0
-    while len(distance) and len(found) < MOST_OFFSETS and explained < enough:
+    while len(distance) and len(starts) < MOST_OFFSETS and explained < enough:
         upto = np.searchsorted(distance, distance + width)
         best = int(np.argmax(upto - np.arange(len(distance))))
-        found.append(int(distance[best]))
+        starts.append(int(distance[best]))
         explained += int(upto[best]) - best
         distance = _without(distance, best, int(upto[best]))
-    return found if explained >= enough else []
+    return starts if explained >= enough else []
 
 
 def _without(values: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:

@@ -22,29 +22,29 @@ LEAST_TOLD = 0.005  # a smaller share is not told
 EVEN, LEAST_EVEN = 0.1, 20  # distance from a uniform law (Kolmogorov), and states to tell it
 
 
-def words(name: str, stored: Stored, found: Pattern | None, *, implicit: bool = False) -> str:
-    """Say how many states a policy of this name stores, and where; `found` is their pattern."""
+def words(name: str, stored: Stored, pattern: Pattern | None, *, implicit: bool = False) -> str:
+    """Say how many states a policy of this name stores, and where; `pattern` is how they lie."""
     if implicit:
         return f"`{name}` holds a state at every position at no cost: it stores none"
     if not len(stored):
         return f"`{name}` stores no states"
     rate = len(stored) / len(stored.requests)
-    return f"`{name}` stores {rate:.2f} states a request: {places(stored, found)}"
+    return f"`{name}` stores {rate:.2f} states a request: {places(stored, pattern)}"
 
 
-def places(stored: Stored, found: Pattern | None) -> str:
+def places(stored: Stored, pattern: Pattern | None) -> str:
     """Say where the states lie, the most frequent place first."""
     kinds = stored.kinds()
     shares = {kind: float(which.mean()) for kind, which in kinds.items()}
     if max(shares[kind] for kind in POINTED) < NEARLY_ALL:
-        several = found is not None and found.kind in OFFSETS and len(found.tokens) > 1
+        several = pattern is not None and pattern.kind in OFFSETS and len(pattern.tokens) > 1
         by_chance = several and shares["elsewhere"] < NEARLY_ALL
-        if found is not None and not by_chance:
-            return f"nearly all {found.words()}"
+        if pattern is not None and not by_chance:
+            return f"nearly all {pattern.words()}"
     order = sorted(shares, key=lambda kind: (kind == "elsewhere", -shares[kind]))
     rest = _elsewhere(stored.where(kinds["elsewhere"]))
     return ", ".join(
-        _told(shares[kind], rest if kind == "elsewhere" else PLACES[kind])
+        _share_words(shares[kind], rest if kind == "elsewhere" else PLACES[kind])
         for kind in order
         if shares[kind] >= LEAST_TOLD
     )
@@ -54,9 +54,9 @@ def _elsewhere(rest: Stored) -> str:
     """Say where the states lie that are at no point of note."""
     if not len(rest):
         return PLACES["elsewhere"]
-    found = pattern_of(rest)
-    if found is not None:
-        return found.words()
+    pattern = pattern_of(rest)
+    if pattern is not None:
+        return pattern.words()
     share = np.sort(rest.position / rest.requests.prompt[rest.row])
     even = (np.arange(len(share)) + 0.5) / len(share)
     if len(share) >= LEAST_EVEN and np.abs(share - even).max() < EVEN:
@@ -73,7 +73,7 @@ def _quartiles(values: NDArray[Any]) -> list[float]:
     return list(np.percentile(values, [25, 75]).tolist())
 
 
-def _told(share: float, place: str) -> str:
+def _share_words(share: float, place: str) -> str:
     return f"all {place}" if share == 1 else f"{_percent(share)} {place}"
 
 

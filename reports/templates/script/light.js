@@ -45,11 +45,11 @@ const choose = (series, first) => {
   lightAll([first, ...worlds.filter((section) => section !== first)]);
   const rows = worlds.flatMap((section) => rowsOf(section, series)).length;
   const tables = worlds.flatMap((section) => [...section.querySelectorAll("table")]).length;
-  const told = `${rows} rows of the ${tables > 1 ? "tables" : "table"}`;
+  const lines = `${rows} rows of the ${tables > 1 ? "tables" : "table"}`;
   if (series === "") { announce("All policies are shown alike."); }
   else if (worlds.some((section) => drawnIn(section, series))) {
-    announce(`${series} is lit up in the charts and in ${told}.`);
-  } else { announce(`${series} is lit up in ${told}; the charts do not show it.`); }
+    announce(`${series} is lit up in the charts and in ${lines}.`);
+  } else { announce(`${series} is lit up in ${lines}; the charts do not show it.`); }
 };
 const toggle = (series, section) => choose(chosen() === series ? "" : series, section);
 

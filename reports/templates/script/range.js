@@ -27,7 +27,7 @@ const setRange = (section, range) => {
   form.querySelector("output").textContent = all ? "all of it" : written(form, shown);
   for (const [, view] of overTime(section)) { view.signal("span", all ? null : shown).runAsync(); }
 };
-const told = (section) => {
+const announceRange = (section) => {
   const form = section.querySelector(".range");
   announce(form.dataset.whole === "yes"
     ? "The charts over time show all of it."
@@ -71,9 +71,9 @@ const brush = (section, place, view) => {
     ended();
     if (ends[1] - ends[0] < LEAST_DRAG) { return; }
     setRange(section, ends.map((x) => view.scale("x").invert(x)));
-    told(section);
+    announceRange(section);
   });
-  place.addEventListener("dblclick", () => { setRange(section, null); told(section); });
+  place.addEventListener("dblclick", () => { setRange(section, null); announceRange(section); });
 };
 
 for (const form of document.querySelectorAll(".range")) {
@@ -88,11 +88,11 @@ for (const form of document.querySelectorAll(".range")) {
     if (last.value - first.value < least) { last.value = Number(first.value) + least; }
     setRange(section, rangeOf(form));
   });
-  form.addEventListener("change", () => told(section));
+  form.addEventListener("change", () => announceRange(section));
   form.querySelector("button").addEventListener("click", () => {
     setRange(section, null);
     first.focus();
-    told(section);
+    announceRange(section);
   });
   form.hidden = false;
 }

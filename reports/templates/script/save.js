@@ -68,11 +68,11 @@ const saveTable = (scroll) => {
   const name = scroll.getAttribute("aria-labelledby");
   save(new Blob([text], { type: "text/csv" }), fileName(name, "csv"));
 };
-const button = (ending, told, act) => {
+const button = (ending, title, act) => {
   const made = document.createElement("button");
   made.type = "button";
   made.textContent = ending.toUpperCase();
-  made.setAttribute("aria-label", `Save ${told} as ${ending.toUpperCase()}`);
+  made.setAttribute("aria-label", `Save ${title} as ${ending.toUpperCase()}`);
   made.addEventListener("click", act);
   return made;
 };
@@ -84,13 +84,13 @@ const saves = (...buttons) => {
 };
 for (const id of Object.keys(packed.charts)) {
   const place = document.getElementById(id);
-  const told = document.getElementById(`${id}-title`).textContent;
+  const title = document.getElementById(`${id}-title`).textContent;
   place.closest("figure").append(saves(
-    button("svg", told, () => saveChart(place, "svg", asSvg)),
-    button("png", told, () => saveChart(place, "png", asPng)),
+    button("svg", title, () => saveChart(place, "svg", asSvg)),
+    button("png", title, () => saveChart(place, "png", asPng)),
   ));
 }
 for (const scroll of document.querySelectorAll(".scroll")) {
-  const told = document.getElementById(scroll.getAttribute("aria-labelledby")).textContent;
-  scroll.after(saves(button("csv", told, () => saveTable(scroll))));
+  const title = document.getElementById(scroll.getAttribute("aria-labelledby")).textContent;
+  scroll.after(saves(button("csv", title, () => saveTable(scroll))));
 }

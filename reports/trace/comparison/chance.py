@@ -49,8 +49,8 @@ class Chance:
         statistic
             Sums of one and of the other, float64 (splits, columns) each, to their distances.
         """
-        found = [self._p_of(kind, *pair, statistic) for kind, pair in tables.items()]
-        known = [p for p in found if p is not None]
+        p_values = [self._p_of(kind, *pair, statistic) for kind, pair in tables.items()]
+        known = [p for p in p_values if p is not None]
         return max(known, default=None)
 
     def _p_of(self, kind: Kind, one: Float64, other: Float64, statistic: Statistic) -> float | None:

@@ -28,9 +28,9 @@ LOOKS = {"A": (BLUE, SOLID), "B": (VERMILLION, DASHES[1])}
 WINDOWS = 60
 
 
-def comparison_charts(found: Comparison) -> dict[str, alt.LayerChart]:
+def comparison_charts(comparison: Comparison) -> dict[str, alt.LayerChart]:
     """Return the charts by name; those that have nothing to show are left out."""
-    sides = found.sides
+    sides = comparison.sides
     charts = {
         "prompts": _laws([quantiles_of(side.trace.prompt_tokens) for side in sides], "Tokens"),
         "outputs": _outputs(sides),
@@ -108,13 +108,13 @@ def _waits(sides: tuple[Side, Side]) -> alt.LayerChart | None:
 
 def _rate(sides: tuple[Side, Side]) -> alt.LayerChart | None:
     times = [side.trace.arrival_seconds for side in sides if side.period_seconds is not None]
-    told = [each for each in times if each is not None]
-    if len(told) < 2:
+    timed = [each for each in times if each is not None]
+    if len(timed) < 2:
         return None
-    last = max(float(each[-1]) for each in told)
+    last = max(float(each[-1]) for each in timed)
     name, size = clock_unit(last)
     x = Axis(f"Time from the first arrival ({name})", ",~f")
-    series = [_rates(each, last / WINDOWS, size) for each in told]
+    series = [_rates(each, last / WINDOWS, size) for each in timed]
     return _drawn(series, x, Axis("Requests a second"), steps=True)
 
 
@@ -129,8 +129,8 @@ def _dispersion(sides: tuple[Side, Side]) -> alt.LayerChart | None:
     series: list[Curve | None] = []
     for side in sides:
         times = side.trace.arrival_seconds
-        found = None if times is None else burstiness(times)
-        windows = () if found is None else found.dispersion
+        bursts = None if times is None else burstiness(times)
+        windows = () if bursts is None else bursts.dispersion
         across = [each.window_seconds for each in windows]
         series.append((across, [each.index for each in windows]) if len(windows) > 1 else None)
     x = Axis("Length of the windows, seconds", log=True)

@@ -122,9 +122,9 @@ def _left_out(sides: tuple[Side, Side]) -> list[str]:
         "labels": [bool((trace.label != NO_LABEL).any()) for trace in traces],
         "answers, which later prompts repeat": [trace.after is not None for trace in traces],
     }
-    for what, told in facts.items():
-        if any(told) and not all(told):
-            notes.append(f"Only {'AB'[told.index(True)]} tells {what}.")
+    for what, present in facts.items():
+        if any(present) and not all(present):
+            notes.append(f"Only {'AB'[present.index(True)]} tells {what}.")
     if traces[0].granularity != traces[1].granularity:
         notes.append(
             f"A tells overlaps to {traces[0].granularity:,} tokens, B to "

@@ -62,8 +62,8 @@ def _places(trace: Trace, names: list[str]) -> Int64:
     """Return the place of each request's label among `names`; behind them that of all others."""
     place = {name: at for at, name in enumerate(names)}
     of_label = np.array([*(place.get(name, len(names)) for name in trace.labels), len(names)])
-    found: Int64 = of_label[trace.label]  # no label is -1: the last
-    return found
+    places: Int64 = of_label[trace.label]  # no label is -1: the last
+    return places
 
 
 def _variation(one: Float64, other: Float64) -> Float64:

@@ -11,7 +11,7 @@ from reports.trace.comparison.chance import Chance
 from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.sides import Int64, Side
 from reports.trace.comparison.statistics import Numbers, binned, kolmogorov, quantile_ratio
-from reports.trace.comparison.wording import arrow, change, told
+from reports.trace.comparison.wording import arrow, change, with_unit
 
 QUANTILES = {"median": 0.5, "p90": 0.9}
 PLACES = {"median": "at the median", "p90": "at the 90th percentile"}
@@ -84,7 +84,7 @@ def law_differences(
 
 def _sentence(words: Words, place: str, a: float, b: float, unit: str) -> str:
     if a == b:
-        return f"{words.what} {words.same} {place} ({told(a, unit)})"
+        return f"{words.what} {words.same} {place} ({with_unit(a, unit)})"
     how = change(b / a, words.more, words.less, words.same) if a and b else ""
     if not how:
         return f"{words.what} {words.more if b > a else words.less} {place} {arrow(a, b, unit)}"

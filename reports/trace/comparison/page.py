@@ -12,7 +12,7 @@ from reports.trace.comparison.charts import LOOKS, comparison_charts
 from reports.trace.comparison.comparing import Comparison
 from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.shown import headline, p_value
-from reports.trace.comparison.wording import told
+from reports.trace.comparison.wording import with_unit
 from reports.version import version
 from simulator.base.files import write_text
 from simulator.base.units import format_count
@@ -58,7 +58,7 @@ NUMBERS = ("prompt_median", "reusable_share", "kv_for_90_percent", "rate")
 HEADINGS = ("Measure", "A", "B", "Change", "p, corrected", "Verdict")
 
 
-def write_comparison_page(path: Path, found: Comparison, command: str = COMMAND) -> None:
+def write_comparison_page(path: Path, comparison: Comparison, command: str = COMMAND) -> None:
     """Write the page of a comparison; whole, or not at all.
 
     Raises
@@ -66,52 +66,52 @@ def write_comparison_page(path: Path, found: Comparison, command: str = COMMAND)
     UsageError
         When the file cannot be written.
     """
-    write_text(path, render_comparison_page(found, command))
+    write_text(path, render_comparison_page(comparison, command))
 
 
-def render_comparison_page(found: Comparison, command: str = COMMAND) -> str:
+def render_comparison_page(comparison: Comparison, command: str = COMMAND) -> str:
     """Return the page as HTML; the same input gives the same bytes."""
-    charts = comparison_charts(found)
-    panels = {name: _panel(found, name) for name in CHARTS if name in charts}
+    charts = comparison_charts(comparison)
+    panels = {name: _panel(comparison, name) for name in CHARTS if name in charts}
     groups = [
         (title, [panels[name] for name in names if name in panels])
         for title, names in GROUPS.items()
     ]
-    beyond = found.of("beyond chance")
+    beyond = comparison.of("beyond chance")
     return render(
         "trace_compare.html",
         described(charts, panels.values()),
         brand="Milepost trace",
-        title=f"From {found.a} to {found.b}",
+        title=f"From {comparison.a} to {comparison.b}",
         version=version(),
         command=command,
-        found=found,
-        answer=_answer(found, beyond),
+        comparison=comparison,
+        answer=_answer(comparison, beyond),
         beyond=[_printed(each.sentence) for each in beyond],
-        numbers=_numbers(found),
+        numbers=_numbers(comparison),
         groups=[(title, shown) for title, shown in groups if shown],
         headings=HEADINGS,
-        rows=[_row(each) for each in found.differences],
-        notes=[*found.notes, *_own_notes(found)],
+        rows=[_row(each) for each in comparison.differences],
+        notes=[*comparison.notes, *_own_notes(comparison)],
     )
 
 
-def _answer(found: Comparison, beyond: list[Difference]) -> str:
+def _answer(comparison: Comparison, beyond: list[Difference]) -> str:
     if not beyond:
-        return _printed(headline(found)) + "."
+        return _printed(headline(comparison)) + "."
     return _printed(f"most of all, {beyond[0].sentence}.")
 
 
-def _panel(found: Comparison, name: str) -> Panel:
+def _panel(comparison: Comparison, name: str) -> Panel:
     title, measures = CHARTS[name]
-    by_name = {each.name: each for each in found.differences}
+    by_name = {each.name: each for each in comparison.differences}
     sentences = [
         f"{_printed(by_name[each].sentence)}: {by_name[each].verdict}."
         for each in measures
         if each in by_name
     ]
     caption = " ".join(sentences) or "One of the traces does not tell it."
-    names = (found.a, found.b)
+    names = (comparison.a, comparison.b)
     swatches = tuple(
         (f"{letter}: {full}", colour, ",".join(map(str, dash)))
         for (letter, (colour, dash)), full in zip(LOOKS.items(), names, strict=True)
@@ -119,20 +119,20 @@ def _panel(found: Comparison, name: str) -> Panel:
     return Panel(name, title, caption, swatches)
 
 
-def _numbers(found: Comparison) -> list[Number]:
-    by_name = {each.name: each for each in found.differences}
-    sizes = [format_count(len(side.trace)) for side in found.sides]
+def _numbers(comparison: Comparison) -> list[Number]:
+    by_name = {each.name: each for each in comparison.differences}
+    sizes = [format_count(len(side.trace)) for side in comparison.sides]
     numbers = [Number("Requests", sizes[1], f"before: {sizes[0]}")]
     for name in NUMBERS:
         each = by_name.get(name)
         if each is not None and each.a is not None and each.b is not None:
-            before = f"before: {told(each.a, each.unit)}; {each.verdict}"
-            numbers.append(Number(TITLES[name], told(each.b, each.unit), before))
+            before = f"before: {with_unit(each.a, each.unit)}; {each.verdict}"
+            numbers.append(Number(TITLES[name], with_unit(each.b, each.unit), before))
     return numbers[:4]
 
 
 def _row(each: Difference) -> tuple[str, ...]:
-    figures = ["" if value is None else told(value, each.unit) for value in (each.a, each.b)]
+    figures = ["" if value is None else with_unit(value, each.unit) for value in (each.a, each.b)]
     p = "n/a" if each.adjusted_p_value is None else p_value(each.adjusted_p_value)
     return (TITLES[each.name], *figures, _change(each), p, each.verdict)
 
@@ -145,10 +145,10 @@ def _change(each: Difference) -> str:
     return "from none" if each.apart == inf else f"{100 * (each.apart - 1):+.1f} %"
 
 
-def _own_notes(found: Comparison) -> list[str]:
+def _own_notes(comparison: Comparison) -> list[str]:
     return [
         f"{letter}: {note.rstrip('.')}."
-        for letter, side in zip(LOOKS, found.sides, strict=True)
+        for letter, side in zip(LOOKS, comparison.sides, strict=True)
         for note in side.trace.notes
     ]
 

@@ -11,7 +11,7 @@ from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.lengths import Words, law_differences
 from reports.trace.comparison.sides import Float64, Int64, Side
 from reports.trace.comparison.statistics import points_apart, quotient, ratio_apart, summed
-from reports.trace.comparison.wording import arrow, change, moved, told
+from reports.trace.comparison.wording import arrow, change, moved, with_unit
 from workloads.inspection.reuse import CURVE_SPAN, Ramps, lru_savings
 
 CAPACITIES = 48
@@ -95,7 +95,7 @@ def _curves(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
     ]
     apart = np.abs(rates[1] - rates[0])
     at = int(apart.argmax())
-    where = told(int(points[at]), "tokens")
+    where = with_unit(int(points[at]), "tokens")
     yield Difference(
         "lru_curve",
         "distance",
@@ -162,7 +162,7 @@ def _needed_of(points: Int64) -> Callable[[Float64], Float64]:
         rows, before = np.arange(len(saved)), np.maximum(at - 1, 0)
         low, high = saved[rows, before], saved[rows, at]
         share = np.where(high > low, (wanted - low) / np.where(high > low, high - low, 1), 1.0)
-        found: Float64 = points[before] + share * (points[at] - points[before])
-        return found
+        capacity: Float64 = points[before] + share * (points[at] - points[before])
+        return capacity
 
     return needed

@@ -17,39 +17,41 @@ HEADINGS = {
 }
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print what changed, how sure that is, and what was compared."""
-    print_line(headline(found))
+    print_line(headline(comparison))
     for verdict, heading in HEADINGS.items():
-        differences = found.of(verdict)
+        differences = comparison.of(verdict)
         if differences:
             print_line("")
             print_line(heading)
             _print_listed(differences)
     print_line("")
-    for note in found.notes:
+    for note in comparison.notes:
         _print_wrapped(note, "")
 
 
-def headline(found: Comparison) -> str:
+def headline(comparison: Comparison) -> str:
     """Return what was compared, and how many of the measures differ beyond chance."""
     sizes = " and ".join(
         f"{letter} ({name}, {len(side.trace):,} requests)"
-        for letter, name, side in zip("AB", (found.a, found.b), found.sides, strict=True)
+        for letter, name, side in zip(
+            "AB", (comparison.a, comparison.b), comparison.sides, strict=True
+        )
     )
-    tested = sum(each.p_value is not None for each in found.differences)
+    tested = sum(each.p_value is not None for each in comparison.differences)
     if not tested:
         return f"{sizes}: too little to tell differences from chance"
-    beyond = len(found.of("beyond chance"))
+    beyond = len(comparison.of("beyond chance"))
     return f"{sizes} differ beyond chance in {beyond} of {tested} measures"
 
 
 def _print_listed(differences: Sequence[Difference]) -> None:
     for each in differences:
-        _print_wrapped(said(each), "  ")
+        _print_wrapped(with_p_value(each), "  ")
 
 
-def said(difference: Difference) -> str:
+def with_p_value(difference: Difference) -> str:
     """Return a sentence with its p-value, where there is one and something differs."""
     if difference.adjusted_p_value is None or not difference.size:
         return difference.sentence

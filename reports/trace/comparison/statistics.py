@@ -85,11 +85,11 @@ def quantile_ratio(share: float, points: Float64, least: float) -> Statistic:
     """
 
     def apart(one: Float64, other: Float64) -> Float64:
-        found = []
+        quantiles = []
         for counts in (one, other):
             reached = counts.cumsum(axis=1) >= share * counts.sum(axis=1, keepdims=True)
-            found.append(points[reached.argmax(axis=1)])
-        ratio: Float64 = np.abs(np.log((found[0] + least) / (found[1] + least)))
+            quantiles.append(points[reached.argmax(axis=1)])
+        ratio: Float64 = np.abs(np.log((quantiles[0] + least) / (quantiles[1] + least)))
         return ratio
 
     return apart
@@ -107,12 +107,12 @@ def points_apart(measure: Callable[[Float64], Float64]) -> Statistic:
 
 def quotient(sums: Float64) -> Float64:
     """Return the first column over the second."""
-    found: Float64 = sums[:, 0] / sums[:, 1]
-    return found
+    quotients: Float64 = sums[:, 0] / sums[:, 1]
+    return quotients
 
 
 def variation(sums: Float64) -> Float64:
     """Return standard deviation / mean from counts, sums and sums of squares."""
     count, total, squares = sums.T
-    found: Float64 = np.sqrt(np.maximum(squares * count / total**2 - 1, 0))
-    return found
+    variations: Float64 = np.sqrt(np.maximum(squares * count / total**2 - 1, 0))
+    return variations

@@ -12,7 +12,7 @@ from reports.trace.comparison.labels import label_difference
 from reports.trace.comparison.lengths import Words, law_differences
 from reports.trace.comparison.sides import Float64, Int64, Side
 from reports.trace.comparison.statistics import quotient, ratio_apart, summed, variation
-from reports.trace.comparison.wording import arrow, change, figure, told
+from reports.trace.comparison.wording import arrow, change, figure, with_unit
 from simulator.trace.trace import NO_SESSION
 from workloads.inspection.burstiness import JITTER_SEED, coarse_tick
 from workloads.inspection.conversations import turn_pairs
@@ -111,7 +111,7 @@ def _sessions(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
     )
     tables = summed(sides, (requests[0], requests[1]), (columns[0], columns[1]))
     if a == b:
-        sentence = f"sessions have as many turns ({told(a, 'in the mean')})"
+        sentence = f"sessions have as many turns ({with_unit(a, 'in the mean')})"
     else:
         sentence = (
             f"sessions have {change(b / a, 'more turns', 'fewer turns', 'as many turns')} "

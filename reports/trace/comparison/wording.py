@@ -32,7 +32,7 @@ def arrow(a: float, b: float, unit: str) -> str:
     return f"({figure(a)} -> {figure(b)}{' ' if unit else ''}{unit})"
 
 
-def told(value: float, unit: str) -> str:
+def with_unit(value: float, unit: str) -> str:
     """Return a figure with its unit."""
     if unit == "seconds":
         return format_seconds(value)

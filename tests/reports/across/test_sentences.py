@@ -12,13 +12,13 @@ from tests.reports.across.workloads import Cells, several, with_foresight
 ALIKE = {"a": (0.2, 0.6, 0.4), "b": (0.1, 0.5, 0.3)}
 
 
-def told(cells_and_manifest: Cells) -> list[str]:
+def sentences_of(cells_and_manifest: Cells) -> list[str]:
     worlds = compare(*cells_and_manifest)
     return sentences(overview_of(worlds), worlds)
 
 
 def test_who_is_first_how_sure_and_whether_workloads_agree() -> None:
-    first, by_ttft, agreed, claims = told(several(ALIKE))
+    first, by_ttft, agreed, claims = sentences_of(several(ALIKE))
     assert first == (
         "By token hit rate, over 2 workloads (4 places), branch ranks first: mean rank "
         "1.0 [1.0, 1.0] of 3; next sqrt with 2.0 [2.0, 2.0]."
@@ -34,20 +34,20 @@ def test_who_is_first_how_sure_and_whether_workloads_agree() -> None:
 
 def test_agreement_beyond_chance_is_told() -> None:
     alike = dict.fromkeys("abcd", (0.2, 0.6, 0.4))
-    agreed = told(several(alike))[2]
+    agreed = sentences_of(several(alike))[2]
     assert agreed == (
         "The workloads agree on the order more than chance explains (Kendall's W 1.00, p = 0.0046)."
     )
 
 
 def test_equal_ranks_are_shared() -> None:
-    first = told(several({"a": (0.2, 0.6, 0.4), "b": (0.5, 0.1, 0.3)}))[0]
+    first = sentences_of(several({"a": (0.2, 0.6, 0.4), "b": (0.5, 0.1, 0.3)}))[0]
     assert "last, branch and sqrt share the first rank: mean rank 2.0 of 3." in first
 
 
 def test_foresight_and_the_room_up_to_it() -> None:
     cells, manifest = several({"a": (0.2, 0.3, 0.6)})
-    (room, claims) = told((with_foresight(cells, 0.2), manifest))
+    (room, claims) = sentences_of((with_foresight(cells, 0.2), manifest))
     assert room == (
         "Of the room between last · lru and sqrt · clairvoyant, which looks ahead, sqrt · lru "
         "takes 66.7 % [66.6, 66.8] at 2 GiB."
@@ -58,14 +58,18 @@ def test_foresight_and_the_room_up_to_it() -> None:
 def test_the_file_holds_every_comparison(tmp_path: Path) -> None:
     worlds = compare(*several(ALIKE))
     assert write_differences(tmp_path, worlds, ["An answer."])[0] == "An answer."
-    found = json.loads((tmp_path / "differences.json").read_text())
-    assert found == json.loads(json.dumps(as_json(worlds, ["An answer."])))
-    assert found["comparisons_corrected_for"] == len(found["differences"]) == 18
-    row = found["differences"][0]
+    document = json.loads((tmp_path / "differences.json").read_text())
+    assert document == json.loads(json.dumps(as_json(worlds, ["An answer."])))
+    assert document["comparisons_corrected_for"] == len(document["differences"]) == 18
+    row = document["differences"][0]
     point = worlds[0].points["branch", "2 GiB"]
     assert (row["policy"], row["less"], row["capacity"]) == ("branch", "last", "2 GiB")
     assert point.token_hit_rate_difference is not None
     assert row["value"] == point.token_hit_rate_difference.value
     assert row["p_holm"] >= row["p_value"]
     assert row["verdict"] == "better"
-    assert [each["policy"] for each in found["rankings"][0]["ranks"]] == ["branch", "sqrt", "last"]
+    assert [each["policy"] for each in document["rankings"][0]["ranks"]] == [
+        "branch",
+        "sqrt",
+        "last",
+    ]

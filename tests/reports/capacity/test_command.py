@@ -23,10 +23,10 @@ def ended(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, 
     capsys.readouterr()
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in ("capacity", *arguments)])
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err
     assert isinstance(end.value.code, int)
-    return end.value.code, told.out, told.err
+    return end.value.code, output.out, output.err
 
 
 def test_the_answer_is_a_sentence_with_an_interval(
@@ -37,9 +37,9 @@ def test_the_answer_is_a_sentence_with_an_interval(
         capsys, study, "--target", "token_hit_rate>=38%", "--within", "0", "-q", "--no-sensitivity"
     )
     assert code == 0
-    told = " ".join(out.split())
-    assert re.match(r"66 B \(.*\) suffice for token hit rate >= 38 % with .*fifo\.", told), told
-    assert "67 B" in told
+    text = " ".join(out.split())
+    assert re.match(r"66 B \(.*\) suffice for token hit rate >= 38 % with .*fifo\.", text), text
+    assert "67 B" in text
     assert list(tmp_path.glob("out*")) == []
 
 
@@ -47,13 +47,13 @@ def test_json_and_page_say_the_same_and_are_made_again(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     study, out = toml(tmp_path, CAPACITIES), tmp_path / "out"
-    code, told, _ = ended(
+    code, printed, _ = ended(
         capsys, study, "--target", "token_hit_rate>=16%", "--out", out, "--json", "--jobs", 1
     )
     assert code == 0
-    found = json.loads(told)
-    assert found == json.loads((out / "capacity.json").read_text())
-    fifo, lru = found["answers"]
+    report = json.loads(printed)
+    assert report == json.loads((out / "capacity.json").read_text())
+    fifo, lru = report["answers"]
     assert fifo["capacity_bytes"] == 48
     assert fifo["missed_above_bytes"] == [60]
     assert not fifo["halved"]
@@ -102,7 +102,7 @@ def test_failed_cells_are_told(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "--target"),
         (["--target", "speed<=1"], "unknown metric 'speed'"),
@@ -129,13 +129,13 @@ def test_what_is_wrong_is_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
-    told: str,
+    message: str,
 ) -> None:
     toml(tmp_path, CAPACITIES)
     monkeypatch.chdir(tmp_path)
     code, out, err = ended(capsys, "study.toml", *arguments, "-q")
     assert (code, out) == (2, "")
-    assert told in err
+    assert message in err
     assert len(err.splitlines()) == 1
 
 
@@ -165,10 +165,10 @@ def test_the_page_is_closed_to_the_world_and_draws(
 ) -> None:
     study, out = toml(tmp_path, CAPACITIES), tmp_path / "out"
     ended(capsys, study, "--target", "token_hit_rate>=38%", "--out", out, "-q", "--jobs", 1)
-    found = json.loads((out / "capacity.json").read_text())
-    found["title"] = found["answers"][0]["name"] = HOSTILE
-    page = render_capacity_page(found)
-    assert page == render_capacity_page(found)
+    report = json.loads((out / "capacity.json").read_text())
+    report["title"] = report["answers"][0]["name"] = HOSTILE
+    page = render_capacity_page(report)
+    assert page == render_capacity_page(report)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)

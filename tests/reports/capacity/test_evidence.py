@@ -80,9 +80,9 @@ def test_requests_that_were_not_served_miss_any_limit() -> None:
 @given(st.lists(st.floats(0, 2), min_size=1, max_size=6), st.booleans())
 def test_surely_implies_meets_implies_perhaps(values: list[float], drawn: bool) -> None:
     for target in (LATENCY, RATE):
-        found = judge(1, rows(*values), target, drawn=drawn)
-        assert found.sure <= found.met <= found.may
-        assert found.met == target.met(float(np.mean(values)))
+        judged = judge(1, rows(*values), target, drawn=drawn)
+        assert judged.sure <= judged.met <= judged.may
+        assert judged.met == target.met(float(np.mean(values)))
 
 
 def test_the_interval_of_the_capacity_covers_the_truth_as_often_as_it_says() -> None:
@@ -103,7 +103,7 @@ def test_the_interval_of_the_capacity_covers_the_truth_as_often_as_it_says() -> 
             while True:
                 wanted = asked.send({capacity: tried(capacity) for capacity in wanted})
         except StopIteration as ended:
-            found = ended.value
-        low, high = found.low or 0, found.high or np.inf
+            result = ended.value
+        low, high = result.low or 0, result.high or np.inf
         covered += low <= 1000 <= high
     assert 0.92 <= covered / studies <= 0.98

@@ -37,8 +37,8 @@ def question(settings: Settings, target: str, **others: Any) -> Question:
 def answer(folder: Path, target: str, capacities: list[int], **settings: Any) -> Answer:
     """Return the only answer of the anomaly's study."""
     stated = study(folder, **{"grid.cache.capacity": capacities, **settings})
-    found = find_capacity(question(stated, target), folder / "out", 1)
-    return found["answers"][0]
+    report = find_capacity(question(stated, target), folder / "out", 1)
+    return report["answers"][0]
 
 
 def generated(**settings: Any) -> Settings:
@@ -48,8 +48,8 @@ def generated(**settings: Any) -> Settings:
 
 def every_value(folder: Path, capacities: range, **settings: Any) -> dict[int, float]:
     """Return the token hit rate at every capacity."""
-    found = answer(folder, "token_hit_rate>=100%", list(capacities), **settings)
-    return {trial["capacity_bytes"]: trial["value"] for trial in found["trials"]}
+    best = answer(folder, "token_hit_rate>=100%", list(capacities), **settings)
+    return {trial["capacity_bytes"]: trial["value"] for trial in best["trials"]}
 
 
 @pytest.mark.parametrize("eviction", ["fifo", "lru"])
@@ -58,26 +58,26 @@ def test_the_least_capacity_is_that_of_trying_all(tmp_path: Path, eviction: str)
     values = every_value(tmp_path, range(20, 84), **policy)
     brute = min(capacity for capacity, value in values.items() if value >= 0.38)
     (tmp_path / "again").mkdir()
-    found = answer(tmp_path / "again", SEVEN_HITS, [20, 83], **policy)
-    assert found["capacity_bytes"] == brute
-    assert found["missed_below_bytes"] == brute - 1
-    assert all(trial["value"] == values[trial["capacity_bytes"]] for trial in found["trials"])
+    best = answer(tmp_path / "again", SEVEN_HITS, [20, 83], **policy)
+    assert best["capacity_bytes"] == brute
+    assert best["missed_below_bytes"] == brute - 1
+    assert all(trial["value"] == values[trial["capacity_bytes"]] for trial in best["trials"])
 
 
 def test_belady_s_anomaly_is_not_halved_and_is_told(tmp_path: Path) -> None:
     # three documents fit into 48 bytes, four into 60: one hit less; all five into 76
-    found = answer(tmp_path, THREE_HITS, [36, 48, 60, 76])
-    assert [round(36 * t["value"] / 2) for t in found["trials"]] == [0, 3, 2, 7]
-    assert found["capacity_bytes"] == 48
-    assert not found["halved"]
-    assert found["missed_above_bytes"] == [60]
-    assert found["missed_below_bytes"] == 36
+    best = answer(tmp_path, THREE_HITS, [36, 48, 60, 76])
+    assert [round(36 * t["value"] / 2) for t in best["trials"]] == [0, 3, 2, 7]
+    assert best["capacity_bytes"] == 48
+    assert not best["halved"]
+    assert best["missed_above_bytes"] == [60]
+    assert best["missed_below_bytes"] == 36
 
 
 def test_without_stated_capacities_powers_of_two_are_tried(tmp_path: Path) -> None:
     stated = study(tmp_path, **{"policy.eviction": "lru"})
-    found = find_capacity(question(stated, SEVEN_HITS), tmp_path / "out", 1)["answers"][0]
-    tried = [trial["capacity_bytes"] for trial in found["trials"]]
+    best = find_capacity(question(stated, SEVEN_HITS), tmp_path / "out", 1)["answers"][0]
+    tried = [trial["capacity_bytes"] for trial in best["trials"]]
     # from one state, 10 B, to 22 distinct tokens of 1 B and 12 states
     assert {16, 32, 64, 128, 256} <= set(tried)
     assert max(tried) == 256
@@ -85,17 +85,17 @@ def test_without_stated_capacities_powers_of_two_are_tried(tmp_path: Path) -> No
 
 def test_unbounded_stands_for_all_there_is(tmp_path: Path) -> None:
     stated = study(tmp_path, **{"grid.cache.capacity": [40, "unbounded"]})
-    found = find_capacity(question(stated, SEVEN_HITS), tmp_path / "out", 1)["answers"][0]
-    assert max(trial["capacity_bytes"] for trial in found["trials"]) == 256
+    best = find_capacity(question(stated, SEVEN_HITS), tmp_path / "out", 1)["answers"][0]
+    assert max(trial["capacity_bytes"] for trial in best["trials"]) == 256
     assert "unbounded" in (tmp_path / "out" / "study.resolved.toml").read_text()
 
 
 def test_a_target_out_of_reach(tmp_path: Path) -> None:
     stated = study(tmp_path, **{"grid.cache.capacity": [40, 80]})
-    found = find_capacity(question(stated, "token_hit_rate>=90%"), tmp_path / "out", 1)
-    assert found["best"] is None
-    assert found["answers"][0]["capacity_bytes"] is None
-    assert "No capacity that was tried meets" in render_capacity_page(found)
+    report = find_capacity(question(stated, "token_hit_rate>=90%"), tmp_path / "out", 1)
+    assert report["best"] is None
+    assert report["answers"][0]["capacity_bytes"] is None
+    assert "No capacity that was tried meets" in render_capacity_page(report)
 
 
 def test_the_same_whatever_the_workers_and_where_it_stopped(
@@ -119,11 +119,11 @@ def test_replications_give_an_interval_and_variations_move_the_answer(tmp_path: 
     asked = question(
         generated(), "token_hit_rate>=20%", within=0.9, sensitivity=True, prices=Prices(0.005, 3.0)
     )
-    found = find_capacity(asked, tmp_path, 1)
-    best = found["answers"][found["best"]]
+    report = find_capacity(asked, tmp_path, 1)
+    best = report["answers"][report["best"]]
     assert best["method"] == "replications"
     assert best["low_bytes"] < best["capacity_bytes"] <= best["high_bytes"]
-    moved = {item["name"]: item["answer"] for item in found["sensitivity"]}
+    moved = {item["name"]: item["answer"] for item in report["sensitivity"]}
     assert list(moved) == [
         "traffic +20 %",
         "traffic -20 %",
@@ -164,7 +164,7 @@ def test_a_trace_with_times_is_stretched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "settings", "told"),
+    ("target", "settings", "message"),
     [
         ("cost<=1", {}, "needs --prices"),
         ("throughput>=1/s", {}, "contradicts server.kind = 'instant'"),
@@ -175,9 +175,9 @@ def test_a_trace_with_times_is_stretched(tmp_path: Path) -> None:
     ],
 )
 def test_what_contradicts_itself_is_one_line(
-    tmp_path: Path, target: str, settings: dict[str, Any], told: str
+    tmp_path: Path, target: str, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError) as error:
         find_capacity(question(study(tmp_path, **settings), target), tmp_path / "out", 1)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)

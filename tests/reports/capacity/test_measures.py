@@ -31,8 +31,8 @@ def measured(target: str, rows: Counted, prices: Prices | None = None) -> dict[s
     return measure(rows, parse_target(target), prices, 2 * GIB)
 
 
-def ratio(found: dict[str, Any]) -> float:
-    return float(sum(found["block_over"]) / sum(found["block_under"]))
+def ratio(metrics: dict[str, Any]) -> float:
+    return float(sum(metrics["block_over"]) / sum(metrics["block_under"]))
 
 
 def test_a_quantile_is_the_least_time_that_serves_its_share() -> None:
@@ -78,17 +78,17 @@ def test_hit_rate_and_mean() -> None:
 def test_throughput_is_served_requests_over_the_whole_time() -> None:
     # arrivals at 0, 1, 2, 3; first tokens at 1, 2, never, 7
     rows = counted([1.0, 1.0, np.inf, 4.0])
-    found = measured("throughput>=1/s", rows)
-    assert found["target_value"] == pytest.approx(3 / 7)
-    assert sum(found["block_under"]) == 7.0
+    metrics = measured("throughput>=1/s", rows)
+    assert metrics["target_value"] == pytest.approx(3 / 7)
+    assert sum(metrics["block_under"]) == 7.0
 
 
 def test_cost_is_memory_all_the_time_and_the_gpu_while_busy() -> None:
     # 3 served requests are busy for 1.5 s; 2 GiB are held for 7 s; 30 tokens are served
     prices = Prices(dollars_per_gib_hour=3600.0, dollars_per_gpu_hour=7200.0)
-    found = measured("cost<=1", counted([1.0, 1.0, np.inf, 4.0]), prices)
-    assert found["target_value"] == pytest.approx((2 * 7 + 1.5 * 2) / 30 * 1e6)
-    assert ratio(found) == pytest.approx(found["target_value"])
+    metrics = measured("cost<=1", counted([1.0, 1.0, np.inf, 4.0]), prices)
+    assert metrics["target_value"] == pytest.approx((2 * 7 + 1.5 * 2) / 30 * 1e6)
+    assert ratio(metrics) == pytest.approx(metrics["target_value"])
 
 
 @pytest.mark.parametrize("target", ["p50_ttft<=2s", "mean_ttft<=2s", "throughput>=1/s"])
@@ -97,10 +97,10 @@ def test_blocks_sum_to_the_whole(target: str) -> None:
     rows = counted(
         rng.exponential(size=1000).tolist(), rng.exponential(size=1000).cumsum().tolist()
     )
-    found = measured(target, rows)
-    assert len(found["block_over"]) == len(found["block_under"]) == 64
-    whole = float((rows.ttft > 2).mean()) if target.startswith("p50") else found["target_value"]
-    assert ratio(found) == pytest.approx(whole)
+    metrics = measured(target, rows)
+    assert len(metrics["block_over"]) == len(metrics["block_under"]) == 64
+    whole = float((rows.ttft > 2).mean()) if target.startswith("p50") else metrics["target_value"]
+    assert ratio(metrics) == pytest.approx(whole)
 
 
 def test_nothing_counted_has_no_value() -> None:

@@ -14,7 +14,7 @@ from tests.reports.capacity.test_finding import generated
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A study whose smallest stated capacity is far more than the target takes."""
     stated = generated(**{"grid.cache.capacity": ["16 GiB", "32 GiB"], "study.replications": 1})
     target = parse_target("token_hit_rate>=20%")
@@ -27,25 +27,25 @@ def tried(answer: dict[str, Any]) -> list[int]:
 
 
 def test_the_answer_itself_is_sought_below_the_smallest_that_is_stated(
-    found: dict[str, Any],
+    report: dict[str, Any],
 ) -> None:
-    answer = found["answers"][found["best"]]
+    answer = report["answers"][report["best"]]
     assert answer["capacity_bytes"] < 16 << 30
     assert answer["missed_below_bytes"] is not None
     assert "the least that was tried" not in suffices(answer)
 
 
-def test_variations_and_answer_reach_as_far_down_and_up(found: dict[str, Any]) -> None:
-    base = found["answers"][found["best"]]
-    varied = [item["answer"] for item in found["sensitivity"] if item["answer"]]
+def test_variations_and_answer_reach_as_far_down_and_up(report: dict[str, Any]) -> None:
+    base = report["answers"][report["best"]]
+    varied = [item["answer"] for item in report["sensitivity"] if item["answer"]]
     assert len(varied) == 6
     assert {min(tried(answer)) for answer in varied} == {min(tried(base))}
     assert {max(tried(answer)) for answer in varied} == {max(tried(base))}
 
 
-def test_more_traffic_does_not_seem_to_need_a_quarter(found: dict[str, Any]) -> None:
-    base = found["answers"][found["best"]]
-    busier = next(item for item in found["sensitivity"] if item["name"] == "traffic +20 %")
+def test_more_traffic_does_not_seem_to_need_a_quarter(report: dict[str, Any]) -> None:
+    base = report["answers"][report["best"]]
+    busier = next(item for item in report["sensitivity"] if item["name"] == "traffic +20 %")
     assert busier["answer"]["capacity_bytes"] > 0.8 * base["capacity_bytes"]
 
 
@@ -65,10 +65,10 @@ def answer_at(capacity: int | None, low: int | None, high: int | None, **values:
 def test_less_memory_for_more_load_is_told_with_its_reason() -> None:
     base = answer_at(16, 8, 16)
     item = {"name": "traffic +20 %", "answer": answer_at(8, 4, 16)}
-    told = against_expectation(item, base, "token_hit_rate")
-    assert told is not None
-    assert told.startswith("traffic +20 %: needs less memory, against the expectation; the interv")
-    assert told.endswith(": at 16 B 40 % as asked, 40 % then")
+    text = against_expectation(item, base, "token_hit_rate")
+    assert text is not None
+    assert text.startswith("traffic +20 %: needs less memory, against the expectation; the interv")
+    assert text.endswith(": at 16 B 40 % as asked, 40 % then")
     uneven = {"name": "traffic +20 %", "answer": answer_at(4, 2, 4, uneven=True)}
     assert "worse in places" in str(against_expectation(uneven, base, "token_hit_rate"))
 

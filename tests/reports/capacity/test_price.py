@@ -14,8 +14,8 @@ from simulator.base.errors import UsageError
 
 def test_the_hand_worked_steps() -> None:
     # a GiB-hour more saves $8, the next two $2 in all, so $1 each; more memory saves nothing
-    found = steps([1.0, 2.0, 4.0, 8.0], [20.0, 12.0, 10.0, 10.0])
-    assert found == [Step(0, float("inf")), Step(1, 8.0), Step(2, 1.0)]
+    by_price = steps([1.0, 2.0, 4.0, 8.0], [20.0, 12.0, 10.0, 10.0])
+    assert by_price == [Step(0, float("inf")), Step(1, 8.0), Step(2, 1.0)]
 
 
 @given(
@@ -25,11 +25,11 @@ def test_the_hand_worked_steps() -> None:
 def test_the_steps_name_the_cheapest_choice_at_any_price(
     choices: list[tuple[int, int]], price: float
 ) -> None:
-    found = steps([hours for hours, _ in choices], [gpu for _, gpu in choices])
+    by_price = steps([hours for hours, _ in choices], [gpu for _, gpu in choices])
     costs = [price * hours + gpu for hours, gpu in choices]
-    best = [step.number for step in found if step.dollars_per_gib_hour >= price][-1]
+    best = [step.number for step in by_price if step.dollars_per_gib_hour >= price][-1]
     assert costs[best] == pytest.approx(min(costs))
-    worth = [step.dollars_per_gib_hour for step in found]
+    worth = [step.dollars_per_gib_hour for step in by_price]
     assert worth == sorted(worth, reverse=True)
 
 
@@ -46,7 +46,7 @@ def test_a_price_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("dollars_per_gib_hour = 1", "'dollars_per_gpu_hour': expected dollars from 0"),
         ("dollars_per_gib_hour = -1\ndollars_per_gpu_hour = 3", "found -1"),
@@ -57,10 +57,10 @@ def test_a_price_file(tmp_path: Path) -> None:
         ("not toml", "not TOML"),
     ],
 )
-def test_what_is_no_price_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_no_price_file_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "prices.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as error:
         read_prices(path)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert str(path) in str(error.value)

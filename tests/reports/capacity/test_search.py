@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports.capacity.evidence import Trial
-from reports.capacity.search import Ends, Found, crossing_of, search
+from reports.capacity.search import Ends, SearchResult, crossing_of, search
 from tests.reports.capacity.examples import HIT_RATE, trial
 
 
-def found(grid: list[int], curve: Callable[[int], Trial], within: float = 0.0) -> Found:
+def searched(grid: list[int], curve: Callable[[int], Trial], within: float = 0.0) -> SearchResult:
     """Run a search over a curve from capacity to trial."""
     asked = search(grid, HIT_RATE, within)
     wanted = next(asked)
@@ -20,7 +20,7 @@ def found(grid: list[int], curve: Callable[[int], Trial], within: float = 0.0) -
         try:
             wanted = asked.send({capacity: curve(capacity) for capacity in wanted})
         except StopIteration as ended:
-            result: Found = ended.value
+            result: SearchResult = ended.value
             return result
 
 
@@ -34,7 +34,7 @@ def test_on_a_rising_curve_the_least_capacity_is_found_to_the_byte(
         return trial(capacity, value, may=may, sure=sure)
 
     grid = [1 << power for power in range(15)]
-    ended = found(grid, rising)
+    ended = searched(grid, rising)
     assert ended.least is not None
     assert ended.least.capacity_bytes == least
     assert ended.crossings["met"].below == least - 1
@@ -53,7 +53,7 @@ def test_on_any_curve_what_is_said_of_the_tried_is_true(values: list[float], wit
     def curve(capacity: int) -> Trial:
         return trial(capacity, values[capacity * 7 % len(values)])
 
-    ended = found([8, 16, 64, 256], curve, within)
+    ended = searched([8, 16, 64, 256], curve, within)
     tried = {t.capacity_bytes: curve(t.capacity_bytes).met for t in ended.trials}
     assert tried.keys() >= {8, 16, 64, 256}
     met = [capacity for capacity, holds in tried.items() if holds]
@@ -64,7 +64,7 @@ def test_on_any_curve_what_is_said_of_the_tried_is_true(values: list[float], wit
 
 def test_where_the_grid_crosses_back_at_once_the_step_is_not_halved() -> None:
     values = {10: 0.1, 20: 0.6, 40: 0.4, 80: 0.9}
-    ended = found(list(values), lambda capacity: trial(capacity, values[capacity]))
+    ended = searched(list(values), lambda capacity: trial(capacity, values[capacity]))
     assert [t.capacity_bytes for t in ended.trials] == [10, 20, 40, 80]
     assert not ended.crossings["met"].clean
     assert ended.least is not None
@@ -76,7 +76,7 @@ def test_a_later_miss_is_told_and_hinders_nothing() -> None:
     def curve(capacity: int) -> Trial:
         return trial(capacity, 0.2 if capacity >= 80 else min(1.0, capacity / 30))
 
-    ended = found([10, 20, 40, 80], curve)
+    ended = searched([10, 20, 40, 80], curve)
     assert ended.least is not None
     assert ended.least.capacity_bytes == 15
     assert ended.missed_above == (80,)
@@ -86,14 +86,14 @@ def test_a_dip_inside_the_halved_step_is_told() -> None:
     def curve(capacity: int) -> Trial:
         return trial(capacity, 0.1 if capacity == 22 else min(1.0, capacity / 64))
 
-    assert found([16, 32, 64], curve).uneven
+    assert searched([16, 32, 64], curve).uneven
 
 
 def test_no_capacity_and_every_capacity() -> None:
-    none = found([4, 8], lambda capacity: trial(capacity, 0.1))
+    none = searched([4, 8], lambda capacity: trial(capacity, 0.1))
     assert none.least is None
     assert (none.low, none.high) == (8, None)
-    every = found([4, 8], lambda capacity: trial(capacity, 0.9))
+    every = searched([4, 8], lambda capacity: trial(capacity, 0.9))
     assert every.least is not None
     assert every.least.capacity_bytes == 4
     assert (every.low, every.high) == (None, 4)
@@ -106,7 +106,7 @@ def test_a_step_as_fine_as_asked_is_left_alone() -> None:
     assert crossing_of([trial(0, 0.1), trial(1, 0.9)], "met").middle(0.0) is None
 
 
-def extended(grid: list[int], curve: Callable[[int], Trial], ends: Ends) -> Found:
+def extended(grid: list[int], curve: Callable[[int], Trial], ends: Ends) -> SearchResult:
     """Run a search that may leave its grid, and halves nothing."""
     asked = search(grid, HIT_RATE, 10.0, ends)
     wanted = next(asked)
@@ -114,7 +114,7 @@ def extended(grid: list[int], curve: Callable[[int], Trial], ends: Ends) -> Foun
         try:
             wanted = asked.send({capacity: curve(capacity) for capacity in wanted})
         except StopIteration as ended:
-            result: Found = ended.value
+            result: SearchResult = ended.value
             return result
 
 

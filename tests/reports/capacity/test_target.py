@@ -30,7 +30,7 @@ def test_limits_have_the_units_of_their_metric(text: str, name: str, limit: floa
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("p99_ttft", "expected METRIC<=VALUE"),
         ("", "expected METRIC<=VALUE"),
@@ -55,10 +55,10 @@ def test_limits_have_the_units_of_their_metric(text: str, name: str, limit: floa
         ("cost<=1\n2", "expected dollars"),
     ],
 )
-def test_what_is_no_target_is_one_line(text: str, told: str) -> None:
+def test_what_is_no_target_is_one_line(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_target(text)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

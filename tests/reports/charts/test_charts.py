@@ -66,14 +66,14 @@ def test_of_many_differences_the_first_are_drawn_few_of_which_no_one_can_run() -
     cells, manifest = sample(placers, [8 * GIB], baseline="none")
     seers = cells.with_columns(eviction=pl.lit("clairvoyant"))
     (world,) = compare(pl.concat([cells, seers]), manifest)
-    found = differences_at_focus(world, "token_hit_rate")
-    drawn = leading(found)
+    differences = differences_at_focus(world, "token_hit_rate")
+    drawn = leading(differences)
     assert len(drawn) == 12
     assert sum(bool(point.series.marks) for point, _ in drawn) == 2
     gains = [estimate.value for _, estimate in drawn]
     assert gains == sorted(gains, reverse=True)
-    assert gains[0] == found[0][1].value
-    assert leading(found[:12]) == found[:12]
+    assert gains[0] == differences[0][1].value
+    assert leading(differences[:12]) == differences[:12]
     charts = world_charts(world)
     assert charts["pareto_savings"].height == charts["difference_hit_rate"].height == 12 * 40
 

@@ -11,7 +11,7 @@ from reports.charts import build_charts, world_charts
 from reports.charts.lint import checked
 from reports.charts.positions import Across
 from reports.page import render_page
-from reports.page.sections import positions_told
+from reports.page.sections import position_words
 from reports.results.comparison import compare
 from tests.reports.charts.test_charts import rows_of
 from tests.reports.sample_study import GIB, PLACERS, sample
@@ -39,8 +39,8 @@ def test_kinds_sum_to_all_states_and_those_without_any_come_last(charts: dict[st
     assert [*shares] == [*STORING, "none", "dense"]
     assert {shares[name] for name in ("none", "dense")} == {0.0}
     assert all(shares[name] == pytest.approx(1) for name in STORING)
-    told = checked(charts["positions"])["layer"][0]["encoding"]["color"]["scale"]["domain"]
-    assert "in the answer" not in told  # no state lies there
+    kinds = checked(charts["positions"])["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert "in the answer" not in kinds  # no state lies there
 
 
 @pytest.mark.parametrize("point", ["start", "end", "branch"])
@@ -91,7 +91,7 @@ def test_nothing_stored_is_told_and_has_no_histogram() -> None:
     charts = build_charts(cells, manifest)
     assert {*NAMES} & {*charts} == {"positions"}
     (world,) = compare(cells, manifest)
-    assert [nearest for _, nearest in positions_told(world, 24)] == ["", ""]
+    assert [nearest for _, nearest in position_words(world, 24)] == ["", ""]
 
 
 def test_few_are_drawn_where_many_worlds_share_a_page() -> None:

@@ -49,10 +49,10 @@ def milepost(capsys: pytest.CaptureFixture[str]) -> Milepost:
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
-        told = capsys.readouterr()
-        assert "Traceback" not in told.err
+        output = capsys.readouterr()
+        assert "Traceback" not in output.err
         assert isinstance(ended.value.code, int)
-        return Ended(ended.value.code, told.out, told.err)
+        return Ended(ended.value.code, output.out, output.err)
 
     return run
 

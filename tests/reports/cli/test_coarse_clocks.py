@@ -37,17 +37,17 @@ def written(tmp_path: Path) -> Write:
 def test_run_says_what_the_clock_does(written: Write, milepost: Milepost) -> None:
     trace = written(5)
     ended = milepost("run", "--trace", trace, "--json", "--quiet")
-    told = ended.json
+    summary = ended.json
     spread = milepost("run", "--trace", trace, "--jitter", 1, "--json", "--quiet").json
-    clock = told["clock"]
+    clock = summary["clock"]
     assert clock["tick_seconds"] == pytest.approx(5)
-    assert clock["ttft_mean_seconds"] == told["ttft_seconds"]["mean"]
+    assert clock["ttft_mean_seconds"] == summary["ttft_seconds"]["mean"]
     assert clock["jittered_ttft_mean_seconds"] == spread["ttft_seconds"]["mean"]
-    assert spread["ttft_seconds"]["mean"] < told["ttft_seconds"]["mean"]
+    assert spread["ttft_seconds"]["mean"] < summary["ttft_seconds"]["mean"]
     assert f"warning: {clock['warning']}\n" == ended.err
     assert "told in ticks of 5 s" in clock["warning"]
     assert "with arrivals spread within the tick (--jitter 1)" in clock["warning"]
-    assert clock["warning"] in told["trace"]["notes"]
+    assert clock["warning"] in summary["trace"]["notes"]
     assert "clock" not in spread
 
 

@@ -29,15 +29,15 @@ def test_what_differs_comes_first(milepost: Milepost, runs: tuple[Path, Path]) -
 
 
 def test_the_json_is_that_of_the_two_summaries(milepost: Milepost, runs: tuple[Path, Path]) -> None:
-    found = milepost("compare", *runs, "--measure", "token_hit_rate", "--json").json
-    assert found["changes"] == [{"key": "policy.eviction", "a": "lru", "b": "fifo"}]
-    (compared,) = found["comparisons"]
+    document = milepost("compare", *runs, "--measure", "token_hit_rate", "--json").json
+    assert document["changes"] == [{"key": "policy.eviction", "a": "lru", "b": "fifo"}]
+    (compared,) = document["comparisons"]
     for side, folder in zip("ab", runs, strict=True):
         records = pl.read_parquet(folder / "records.parquet")
         assert compared[side] == records["saved_tokens"].sum() / records["prompt_tokens"].sum()
     assert compared["difference"] == pytest.approx(compared["b"] - compared["a"])
     assert compared["low"] <= compared["difference"] <= compared["high"]
-    assert sum(found["requests"].values()) == 400
+    assert sum(document["requests"].values()) == 400
 
 
 def test_margins_say_what_is_tied(milepost: Milepost, runs: tuple[Path, Path]) -> None:
@@ -140,8 +140,8 @@ def test_two_sweeps(milepost: Milepost, study: Path, tmp_path: Path) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert "study.policy.eviction" in ended.out
     assert "branch, 1.0 GiB" in ended.out
-    found = milepost("compare", *folders, "--json").json
-    assert len(found["comparisons"]) == 12 * 4
+    document = milepost("compare", *folders, "--json").json
+    assert len(document["comparisons"]) == 12 * 4
     ended = milepost("compare", *folders, "--fail-if", "token_hit_rate<+1points", "--json")
     assert ended.code == 99
     assert len(ended.json["failed"]) == ended.err.count("\n") > 1

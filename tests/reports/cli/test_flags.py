@@ -33,8 +33,8 @@ def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> No
     ],
 )
 def test_commands_that_read_a_trace_have_all_its_flags(command: str, milepost: Milepost) -> None:
-    told = milepost(*command.split(), "--help").out
-    assert [flag for flag in FLAGS if f"  {flag} " not in told] == []
+    page = milepost(*command.split(), "--help").out
+    assert [flag for flag in FLAGS if f"  {flag} " not in page] == []
 
 
 @pytest.mark.parametrize(("block", "code"), [(1 << 21, 0), (1 << 30, 0), ((1 << 30) + 1, 2)])

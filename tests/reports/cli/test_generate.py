@@ -19,10 +19,10 @@ def test_generated_traffic_is_a_trace_like_any_other(milepost: Milepost, tmp_pat
     drift = ("--drift", "growth:factor=3", "--requests", 200, "--json")
     made = milepost("trace", "generate", "--out", out, *FLAGS, *drift)
     assert made.code == 0
-    found = milepost("run", "--trace", out, "--json").json["trace"]
-    assert found["requests"] == 200
-    assert found["prompt_tokens"] == made.json["prompt_tokens"]
-    assert "growth:factor=3.0" in found["notes"][0]
+    trace = milepost("run", "--trace", out, "--json").json["trace"]
+    assert trace["requests"] == 200
+    assert trace["prompt_tokens"] == made.json["prompt_tokens"]
+    assert "growth:factor=3.0" in trace["notes"][0]
 
 
 def test_run_takes_a_generator(milepost: Milepost) -> None:
@@ -35,7 +35,7 @@ def test_run_takes_a_generator(milepost: Milepost) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (("--generator", "chatz"), "--generator: 'workload.generator': generator 'chatz'"),
         (("--arrivals", "gamma:cv=x"), "--arrivals: 'arrivals.process': arrivals 'gamma:cv=x'"),
@@ -45,21 +45,21 @@ def test_run_takes_a_generator(milepost: Milepost) -> None:
     ],
 )
 def test_what_is_wrong_names_its_flag(
-    milepost: Milepost, tmp_path: Path, flags: tuple[str, ...], told: str
+    milepost: Milepost, tmp_path: Path, flags: tuple[str, ...], message: str
 ) -> None:
     ended = milepost("trace", "generate", "--out", tmp_path / "t.parquet", *flags)
     assert (ended.code, ended.err.count("\n")) == (2, 1)
-    assert told in ended.err
+    assert message in ended.err
     assert not (tmp_path / "t.parquet").exists()
 
 
 def test_what_there_is_can_be_listed(milepost: Milepost) -> None:
-    found = milepost("trace", "generate", "--list", "--json").json["names"]
-    named = {(entry["kind"], entry["name"]) for entry in found}
+    entries = milepost("trace", "generate", "--list", "--json").json["names"]
+    named = {(entry["kind"], entry["name"]) for entry in entries}
     tables = {"generator": GENERATORS, "drift": DRIFTS, "arrivals": ARRIVALS}
     assert named == {(kind, name) for kind, table in tables.items() for name in table}
-    assert all(entry["summary"].endswith((".", ",", ":")) for entry in found)
-    assert any("turns_mean=6.0" in entry["usage"] for entry in found)
+    assert all(entry["summary"].endswith((".", ",", ":")) for entry in entries)
+    assert any("turns_mean=6.0" in entry["usage"] for entry in entries)
     assert "mmpp:levels=1/10" in milepost("trace", "generate", "--list").out
     ended = milepost("trace", "generate")
     assert (ended.code, ended.err.count("\n")) == (2, 1)

@@ -31,17 +31,17 @@ def test_help_alone_is_that_of_all(milepost: Milepost) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["rnu"], "help: unknown command 'rnu'; did you mean 'run'?"),
         (["trace", "inspct"], "did you mean 'inspect'?"),
         (["run", "fast"], "unknown command 'fast'; run has none"),
     ],
 )
-def test_help_of_what_there_is_not(words: list[str], told: str, milepost: Milepost) -> None:
+def test_help_of_what_there_is_not(words: list[str], message: str, milepost: Milepost) -> None:
     ended = milepost("help", *words)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
-    assert told in ended.err
+    assert message in ended.err
 
 
 def completed(line: str) -> list[str]:

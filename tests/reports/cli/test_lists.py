@@ -10,38 +10,38 @@ from tests.reports.cli.conftest import Milepost
 
 
 def test_policies_lists_every_plug_in(milepost: Milepost) -> None:
-    found = {(p["kind"], p["name"]) for p in milepost("policies", "--json").json["policies"]}
-    assert found == {(kind, name) for kind, row in KINDS.items() for name in row.classes}
-    told = milepost("policies").out
-    for _, name in found:
-        assert name in told
+    listed = {(p["kind"], p["name"]) for p in milepost("policies", "--json").json["policies"]}
+    assert listed == {(kind, name) for kind, row in KINDS.items() for name in row.classes}
+    output = milepost("policies").out
+    for _, name in listed:
+        assert name in output
 
 
 def test_one_policy_in_detail(milepost: Milepost) -> None:
-    (found,) = milepost("policies", "block", "--json").json["policies"]
-    assert found["usage"] == "block:size="
-    assert found["parameters"][0]["required"] is True
+    (policy,) = milepost("policies", "block", "--json").json["policies"]
+    assert policy["usage"] == "block:size="
+    assert policy["parameters"][0]["required"] is True
     assert "required" in milepost("policies", "block:size=64").out
 
 
 def test_profiles_tell_kind_source_and_range(milepost: Milepost) -> None:
-    found = {p["name"]: p for p in milepost("profiles", "--json").json["profiles"]}
-    assert found["qwen3.5-9b-h200"]["kind"] == "composed"
-    assert found["qwen3.5-9b-h200"]["valid_n_max"] > 0
+    profiles = {p["name"]: p for p in milepost("profiles", "--json").json["profiles"]}
+    assert profiles["qwen3.5-9b-h200"]["kind"] == "composed"
+    assert profiles["qwen3.5-9b-h200"]["valid_n_max"] > 0
     assert "composed" in milepost("profiles").out
-    told = milepost("profiles", "analytic:model=qwen3.5-27b,gpu=h200").out
-    assert "analytic" in told
-    assert "valid range" in told
+    output = milepost("profiles", "analytic:model=qwen3.5-27b,gpu=h200").out
+    assert "analytic" in output
+    assert "valid range" in output
 
 
 def test_one_profile_in_detail(milepost: Milepost, tmp_path: Path) -> None:
-    told = milepost("profiles", "show", "qwen3.5-9b-h200").out
-    assert told == milepost("profiles", "qwen3.5-9b-h200").out
+    output = milepost("profiles", "show", "qwen3.5-9b-h200").out
+    assert output == milepost("profiles", "qwen3.5-9b-h200").out
     for part in ("composed", "floor", "4.77 ms", "8,192 tokens", "the whole model was not timed"):
-        assert part in told
-    (found,) = milepost("profiles", "show", "qwen3.5-9b-h200:kv=0.5", "--json").json["profiles"]
-    assert found["kv_bytes_per_token"] == 16_384
-    assert found["kv_compression"] == "50 % of its bytes"
+        assert part in output
+    (row,) = milepost("profiles", "show", "qwen3.5-9b-h200:kv=0.5", "--json").json["profiles"]
+    assert row["kv_bytes_per_token"] == 16_384
+    assert row["kv_compression"] == "50 % of its bytes"
     assert "Lossy" in milepost("profiles", "show", "qwen3.5-9b-h200:kv=0.5").out
     path = tmp_path / "page.html"
     assert milepost("profiles", "show", "qwen3.5-9b-h200", "--out", path).code == 0
@@ -61,28 +61,28 @@ def test_a_lossy_run_says_so(milepost: Milepost) -> None:
     flags = ("--set", "workload.requests=50", "--profile", "qwen3.5-9b-h200:kv_budget=512")
     ended = milepost("run", *flags, "--capacity", "2 GiB", "--quiet")
     assert ended.code == 0
-    told = " ".join(ended.out.split())
-    assert "qwen3.5-9b-h200:kv_budget=512 (composed), queue server" in told
-    assert "KV keeps 512 tokens a layer, held with each checkpoint; states are exact" in told
+    text = " ".join(ended.out.split())
+    assert "qwen3.5-9b-h200:kv_budget=512 (composed), queue server" in text
+    assert "KV keeps 512 tokens a layer, held with each checkpoint; states are exact" in text
 
 
 def test_lossy_states_are_told_wherever_the_profile_is(milepost: Milepost, tmp_path: Path) -> None:
-    name, told = "qwen3.5-9b-h200:state=int8", "KV is exact; states are kept in int8"
+    name, loss = "qwen3.5-9b-h200:state=int8", "KV is exact; states are kept in int8"
     (row,) = milepost("profiles", "show", name, "--json").json["profiles"]
     assert row["state_compression"] == "kept in int8"
-    assert f"Lossy: {told}" in milepost("profiles", "show", name).out
+    assert f"Lossy: {loss}" in milepost("profiles", "show", name).out
     study, out = tmp_path / "study.toml", tmp_path / "out"
     study.write_text(
         '[workload]\nrequests = 200\n[policy]\nplacer = "branch"\n'
         f'[model]\nprofile = "{name}"\n[grid]\n"cache.capacity" = ["4 GiB"]\n'
     )
-    assert told in " ".join(milepost("run", str(study), "--capacity", "1 GiB", "-q").out.split())
+    assert loss in " ".join(milepost("run", str(study), "--capacity", "1 GiB", "-q").out.split())
     milepost("sweep", str(study), "--out", str(out), "-q", "--jobs", "1")
-    assert f"Lossy: with the profile {name} {told}" in unescape((out / "report.html").read_text())
+    assert f"Lossy: with the profile {name} {loss}" in unescape((out / "report.html").read_text())
     target = ("--target", "token_hit_rate>=1%", "--out", str(tmp_path / "least"), "-q")
     milepost("capacity", str(study), *target, "--jobs", "1")
     page = unescape((tmp_path / "least" / "capacity.html").read_text())
-    assert f"Lossy: with the profile {name} {told}" in page
+    assert f"Lossy: with the profile {name} {loss}" in page
     assert "states are compressed already" in page  # and not once more
 
 
@@ -95,8 +95,8 @@ def test_an_unknown_name_is_one_line(command: str, milepost: Milepost) -> None:
 
 
 def test_doctor(milepost: Milepost) -> None:
-    found = milepost("doctor", "--json").json
-    assert found["numpy"][0].isdigit()
+    versions = milepost("doctor", "--json").json
+    assert versions["numpy"][0].isdigit()
     assert "working folder" in milepost("doctor").out
 
 
@@ -106,11 +106,11 @@ def test_a_generated_trace_can_be_read_back(milepost: Milepost, tmp_path: Path) 
         flags = ("--out", tmp_path / name, "--requests", 50, "--seed", 4, "--json")
         written.append(milepost("trace", "generate", *flags).json)
         flags = () if name == "t.parquet" else ("--block", 64)
-        found = milepost("trace", "inspect", tmp_path / name, *flags, "--json").json
-        assert found["requests"] == 50
-        assert found["prompt_tokens"] == written[-1]["prompt_tokens"]
-        assert found["end_only_saved_tokens"] <= found["ideal_saved_tokens"]
-        assert found["ideal_saved_tokens"] > 0
+        inspection = milepost("trace", "inspect", tmp_path / name, *flags, "--json").json
+        assert inspection["requests"] == 50
+        assert inspection["prompt_tokens"] == written[-1]["prompt_tokens"]
+        assert inspection["end_only_saved_tokens"] <= inspection["ideal_saved_tokens"]
+        assert inspection["ideal_saved_tokens"] > 0
     assert len({entry["prompt_tokens"] for entry in written}) == 1
 
 
@@ -124,8 +124,8 @@ def test_the_same_seed_gives_the_same_file(milepost: Milepost, tmp_path: Path) -
 
 
 def test_inspect_prints_shares_with_their_parts(milepost: Milepost, trace_file: Path) -> None:
-    told = milepost("trace", "inspect", trace_file).out
-    assert "40.3 % (1,023 / 2,536)" in told
+    output = milepost("trace", "inspect", trace_file).out
+    assert "40.3 % (1,023 / 2,536)" in output
     assert milepost("trace", "inspect", trace_file, "--on-bad-line", "maybe").code == 2
 
 

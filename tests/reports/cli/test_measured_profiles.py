@@ -25,22 +25,22 @@ def measured(folder: Path, **changes: Any) -> Path:
 
 def test_what_ran_is_told(milepost: Milepost, tmp_path: Path) -> None:
     software = {"torch": "2.11.0", "transformers": "5.17.0", "kernels": "fla-core 0.4.1"}
-    told = milepost("profiles", "show", measured(tmp_path, software=software)).out
-    said = " ".join(told.split())
-    assert "torch 2.11.0; transformers 5.17.0; fla-core 0.4.1; weights in bfloat16" in said
+    output = milepost("profiles", "show", measured(tmp_path, software=software)).out
+    text = " ".join(output.split())
+    assert "torch 2.11.0; transformers 5.17.0; fla-core 0.4.1; weights in bfloat16" in text
 
 
 def test_what_is_not_proved_is_told(milepost: Milepost, tmp_path: Path) -> None:
     path = measured(tmp_path)
-    told = " ".join(milepost("profiles", "show", path).out.split())
-    assert "No exactness gate is recorded: nothing shows that states can be resumed." in told
-    assert "Nothing was held out: no error of the fit is known." in told
+    text = " ".join(milepost("profiles", "show", path).out.split())
+    assert "No exactness gate is recorded: nothing shows that states can be resumed." in text
+    assert "Nothing was held out: no error of the fit is known." in text
     path = measured(tmp_path, exactness={"fp32_max_abs": 2e-6, "bug_max_abs": 0.05})
     assert "exactness gate" not in milepost("profiles", "show", path).out
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"exactness": {"fp32_max_abs": 0.003}}, "field 'exactness.fp32_max_abs': expected"),
         (
@@ -50,8 +50,8 @@ def test_what_is_not_proved_is_told(milepost: Milepost, tmp_path: Path) -> None:
     ],
 )
 def test_what_no_calibration_writes_is_refused(
-    milepost: Milepost, tmp_path: Path, changes: dict[str, Any], said: str
+    milepost: Milepost, tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     ended = milepost("profiles", "show", measured(tmp_path, **changes))
     assert (ended.code, ended.err.count("\n")) == (3, 1)
-    assert said in ended.err
+    assert message in ended.err

@@ -41,8 +41,8 @@ def test_each_runs_on_a_trace_of_one_s_own(
     kind: str, trace: Path, milepost: Milepost, tmp_path: Path
 ) -> None:
     study = tmp_path / "my study.toml"
-    told = milepost("new", kind, study)
-    assert (told.code, "my study.toml" in told.out) == (0, True)
+    created = milepost("new", kind, study)
+    assert (created.code, "my study.toml" in created.out) == (0, True)
     command, *more = COMMANDS[kind]
     out = tmp_path / "out"
     ended = milepost(command, study, "--trace", trace, *more, "--out", out, "--json", "--quiet")
@@ -77,13 +77,13 @@ def test_what_is_there_is_left_alone(milepost: Milepost, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["capacty"], "did you mean 'capacity'?"),
         (["drift", "/no/such/folder/d.toml"], "cannot be written"),
     ],
 )
-def test_mistakes_are_one_line(words: list[str], told: str, milepost: Milepost) -> None:
+def test_mistakes_are_one_line(words: list[str], message: str, milepost: Milepost) -> None:
     ended = milepost("new", *words)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
-    assert told in ended.err
+    assert message in ended.err

@@ -23,32 +23,32 @@ def test_csv_and_parquet_agree(milepost: Milepost, stream: Path, tmp_path: Path)
     parquet = tmp_path / "stream.parquet"
     pl.read_csv(stream).write_parquet(parquet)
     flags = ("--policy", "lru", "--capacity", "8", "--json")
-    told = [milepost("objects", path, *flags).json for path in (stream, parquet)]
+    results = [milepost("objects", path, *flags).json for path in (stream, parquet)]
     counts = {"requests": 5, "hits": 1, "misses": 4, "requested_bytes": 19, "hit_bytes": 3}
-    assert told[0] == told[1] == counts | {"peak_bytes": 8, "warmup_requests": 0, "notes": []}
-    found = milepost(
+    assert results[0] == results[1] == counts | {"peak_bytes": 8, "warmup_requests": 0, "notes": []}
+    ended = milepost(
         "objects", stream, "--policy", "belady", "--capacity", "2", "--uniform", "--json"
     )
-    assert (found.json["hits"], found.json["misses"], found.json["hit_bytes"]) == (2, 3, 2)
+    assert (ended.json["hits"], ended.json["misses"], ended.json["hit_bytes"]) == (2, 3, 2)
 
 
 def test_people_see_shares_with_their_parts(milepost: Milepost, stream: Path) -> None:
-    told = milepost("objects", stream, "--policy", "fifo", "--capacity", "1 KiB").out
-    assert "40.0 % (2 / 5)" in told
-    assert "36.8 % (7 / 19)" in told
+    output = milepost("objects", stream, "--policy", "fifo", "--capacity", "1 KiB").out
+    assert "40.0 % (2 / 5)" in output
+    assert "36.8 % (7 / 19)" in output
 
 
 def test_exact_against_the_reference(milepost: Milepost, shared: Path) -> None:
     path = shared / "reference" / "object_cache" / "fixture_zipf.parquet"
-    found = milepost("objects", path, "--policy", "sieve", "--capacity", 261, "--uniform", "--json")
-    assert (found.json["hits"], found.json["misses"]) == (11469, 8531)
+    ended = milepost("objects", path, "--policy", "sieve", "--capacity", 261, "--uniform", "--json")
+    assert (ended.json["hits"], ended.json["misses"]) == (11469, 8531)
 
 
 def test_the_warm_up_is_a_share_of_the_requests(milepost: Milepost, stream: Path) -> None:
     stream.write_text("obj_id,size\na,10\nb,10\na,10\nb,10\n")
     flags = ("objects", stream, "--policy", "lru", "--capacity", "100", "--warmup")
-    found = milepost(*flags, "0.5", "--json").json
-    assert (found["hits"], found["requests"], found["warmup_requests"]) == (2, 2, 2)
+    result = milepost(*flags, "0.5", "--json").json
+    assert (result["hits"], result["requests"], result["warmup_requests"]) == (2, 2, 2)
     assert "2 after 2 of warm-up" in milepost(*flags, "0.5").out
     refused = milepost(*flags, "1")
     assert refused.code == 2

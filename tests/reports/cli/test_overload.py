@@ -28,9 +28,9 @@ def test_an_overloaded_run_is_warned_of(milepost: Milepost) -> None:
     (warning,) = ended.err.splitlines()
     assert warning.startswith("warning: the server is overloaded and its queue grows to the end")
     assert "busy 100.0 % of the time up to the last arrival" in " ".join(ended.out.split())
-    found = milepost("run", *BUSY, "--rate", 100, "--json")
-    assert found.err == ended.err
-    server = found.json["server"]
+    as_json = milepost("run", *BUSY, "--rate", 100, "--json")
+    assert as_json.err == ended.err
+    server = as_json.json["server"]
     assert server.keys() == SERVER
     assert server["queue_grows"] is True
     assert server["offered_load"] == server["offered_load_nothing_saved"] > 1
@@ -51,12 +51,12 @@ def test_the_instant_server_has_no_load(milepost: Milepost) -> None:
 
 def test_run_tells_further_percentiles(milepost: Milepost) -> None:
     ended = milepost("run", *BUSY, "--percentiles", "99.9, 95,50", "--json")
-    found = ended.json["ttft_seconds"]
-    assert [*found] == ["mean", "p50", "p90", "p95", "p99", "p99.9", "count"]
-    assert found["p90"] < found["p95"]
-    assert found["p99.9"] is None
-    told = milepost("run", *BUSY, "--percentiles", "99.9,95").out
-    assert "p99.9 n/a (n < 3,688)" in " ".join(told.split())
+    percentiles = ended.json["ttft_seconds"]
+    assert [*percentiles] == ["mean", "p50", "p90", "p95", "p99", "p99.9", "count"]
+    assert percentiles["p90"] < percentiles["p95"]
+    assert percentiles["p99.9"] is None
+    output = milepost("run", *BUSY, "--percentiles", "99.9,95").out
+    assert "p99.9 n/a (n < 3,688)" in " ".join(output.split())
     assert ended.json["scenario"]["study"]["percentiles"] == [50.0, 95.0, 99.9]
 
 
@@ -98,9 +98,9 @@ def test_a_sweep_tells_load_and_percentiles(milepost: Milepost, tmp_path: Path) 
     assert "Overload: in 2 of 4 points the queue grows to the end of the trace" in page
     assert "The queue is said to grow where" in page
     assert re.search(r"server busy 100\.0\W+%, its queue grows", page)
-    told = milepost("sweep", study, "--out", out, "--json").json["server"]
-    assert (told["cells"], told["cells_whose_queue_grows"]) == (2, 2)
-    assert told["utilisation"]["greatest"] == pytest.approx(1.0)
+    server = milepost("sweep", study, "--out", out, "--json").json["server"]
+    assert (server["cells"], server["cells_whose_queue_grows"]) == (2, 2)
+    assert server["utilisation"]["greatest"] == pytest.approx(1.0)
     resolved = (out / "study.resolved.toml").read_text()
     assert "percentiles = [95.0, 99.9]" in resolved
     changed = milepost("sweep", study, "--out", out, "--percentiles", "90", "-q")

@@ -109,11 +109,11 @@ def test_errors_that_mean_something_else_elsewhere_are_its_own_too(
 
 
 def test_what_is_no_answer_is_refused_by_name(milepost: Milepost) -> None:
-    for what, found in (("none", "None"), ("abc", "'abc'")):
+    for what, shown in (("none", "None"), ("abc", "'abc'")):
         ended = milepost(*RUN, "--placer", f"my_policies:Returns:what={what}", "--quiet")
         assert ended.code == 2
         assert ended.err == (
-            f"error: placer Returns: place returned {found}; expected positions in increasing "
+            f"error: placer Returns: place returned {shown}; expected positions in increasing "
             "order\n"
         )
     ended = milepost(*RUN, "--eviction", "my_policies:Three", "--quiet")

@@ -54,10 +54,10 @@ def test_it_is_what_is_replayed(name: str, own: Path, milepost: Milepost, tmp_pa
 
 
 def test_what_is_not_used_is_said(own: Path, milepost: Milepost) -> None:
-    told = milepost("sweep", STUDIES / "demo.toml", "--trace", own, "--dry-run").err
+    notes = milepost("sweep", STUDIES / "demo.toml", "--trace", own, "--dry-run").err
     place = f"note: {STUDIES / 'demo.toml'}: "
     instead = "own.jsonl is replayed instead of the study's workload: title, [workload], [arrivals]"
-    assert told.splitlines() == [
+    assert notes.splitlines() == [
         f"{place}{instead} not used",
         f"{place}study.replications = 5 is not used: a trace is replayed once, and has intervals "
         "where it is long enough to tell",
@@ -93,9 +93,9 @@ def test_a_sweep_from_flags_alone(own: Path, milepost: Milepost, tmp_path: Path)
     words = ("--trace", own, *placers, "--eviction", "lru", "--capacity", "8GiB,16 GiB")
     ended = milepost("sweep", *words, "--out", tmp_path / "out", "--jobs", 1)
     assert ended.code == 0, ended.err
-    found = cells(tmp_path / "out")
-    assert found.height == 4
-    assert set(found["placer"]) == {"branch", "optimal:budget=8,window=50"}
+    table = cells(tmp_path / "out")
+    assert table.height == 4
+    assert set(table["placer"]) == {"branch", "optimal:budget=8,window=50"}
 
 
 def refusal(ended: Ended) -> str:
@@ -104,7 +104,7 @@ def refusal(ended: Ended) -> str:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["sweep", "--out", "x"], "sweep: expected STUDY.toml, or flags in its place"),
         (["capacity", "--target", "p90_ttft<=1s"], "capacity: expected STUDY.toml, or flags"),
@@ -115,5 +115,5 @@ def refusal(ended: Ended) -> str:
         (["run", "--placer", "last", "--placer", "none"], "the study has 2 cells and `run` takes"),
     ],
 )
-def test_bad_flags_are_one_line(words: list[str], told: str, milepost: Milepost) -> None:
-    assert told in refusal(milepost(*words))
+def test_bad_flags_are_one_line(words: list[str], message: str, milepost: Milepost) -> None:
+    assert message in refusal(milepost(*words))

@@ -64,8 +64,8 @@ def test_every_page_says_once_how_it_is_made_again(
     assert ended.code == 0, ended.err
     page = out.read_text()
     assert page.count('<h2 id="again">') == 1
-    (told,) = re.findall(r'<pre class="command"[^>]*><code>(.*?)</code>', page)
-    assert unescape(told) == again.replace("TRACE", str(trace))
+    (command,) = re.findall(r'<pre class="command"[^>]*><code>(.*?)</code>', page)
+    assert unescape(command) == again.replace("TRACE", str(trace))
     assert len(page.encode()) < MOST_BYTES
 
 

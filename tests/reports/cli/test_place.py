@@ -26,17 +26,17 @@ def written(path: Path, rows: list[tuple[object, object]]) -> Path:
 
 
 def test_the_hand_worked_law(milepost: Milepost, law: Path) -> None:
-    found = milepost("place", "--depths", law, "--budget", 2, "--json").json
-    assert found["positions"] == [4, 7]
-    assert found["expected_saved_tokens"] == pytest.approx(5.2)
-    assert found["savings_by_budget"] == pytest.approx([0.0, 4.0, 5.2])
-    assert found["marginal_gains"] == pytest.approx([4.0, 1.2])
-    assert found["elbow"]["budget"] == 1
-    assert found["uniform"]["positions"] == [3, 7]
-    assert found["uniform"]["worst_gap_tokens"] == 3
-    assert found["uniform"]["mean_gap_tokens_if_uniform"] == pytest.approx(1.5)
-    told = milepost("place", "--depths", law, "--budget", 2).out
-    assert "94.5% of the overlap (5.2 / 5.5)" in told
+    placement = milepost("place", "--depths", law, "--budget", 2, "--json").json
+    assert placement["positions"] == [4, 7]
+    assert placement["expected_saved_tokens"] == pytest.approx(5.2)
+    assert placement["savings_by_budget"] == pytest.approx([0.0, 4.0, 5.2])
+    assert placement["marginal_gains"] == pytest.approx([4.0, 1.2])
+    assert placement["elbow"]["budget"] == 1
+    assert placement["uniform"]["positions"] == [3, 7]
+    assert placement["uniform"]["worst_gap_tokens"] == 3
+    assert placement["uniform"]["mean_gap_tokens_if_uniform"] == pytest.approx(1.5)
+    output = milepost("place", "--depths", law, "--budget", 2).out
+    assert "94.5% of the overlap (5.2 / 5.5)" in output
 
 
 def test_every_kind_of_file_says_the_same(milepost: Milepost, law: Path, tmp_path: Path) -> None:
@@ -52,25 +52,25 @@ def test_every_kind_of_file_says_the_same(milepost: Milepost, law: Path, tmp_pat
     )
     expected = milepost("place", "--depths", law, "--json").json
     for name in ("law.parquet", "columns.json", "rows.json", "odd.csv"):
-        found = milepost("place", "--depths", tmp_path / name, "--json").json
-        assert found["positions"] == expected["positions"] == [4, 7, 10]
-        assert found["savings_by_budget"] == pytest.approx(expected["savings_by_budget"])
+        placement = milepost("place", "--depths", tmp_path / name, "--json").json
+        assert placement["positions"] == expected["positions"] == [4, 7, 10]
+        assert placement["savings_by_budget"] == pytest.approx(expected["savings_by_budget"])
 
 
 def test_misses_count_as_requests(milepost: Milepost, tmp_path: Path) -> None:
     path = written(tmp_path / "law.csv", [(0, 50), (10, 50)])
-    found = milepost("place", "--depths", path, "--budget", 1, "--json").json
-    assert found["expected_saved_tokens"] == 5.0
-    assert found["law"]["missed_share"] == 0.5
-    assert found["bounds"]["requests"] == 100
+    placement = milepost("place", "--depths", path, "--budget", 1, "--json").json
+    assert placement["expected_saved_tokens"] == 5.0
+    assert placement["law"]["missed_share"] == 0.5
+    assert placement["bounds"]["requests"] == 100
 
 
 def test_a_column_of_depths_is_a_sample(milepost: Milepost, tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("depth\n5\n5\n9\n")
-    found = milepost("place", "--depths", tmp_path / "d.csv", "--budget", 1, "--json").json
-    assert found["positions"] == [5]
-    assert found["bounds"]["requests"] == 3
-    assert found["bounds"]["vacuous"]
+    placement = milepost("place", "--depths", tmp_path / "d.csv", "--budget", 1, "--json").json
+    assert placement["positions"] == [5]
+    assert placement["bounds"]["requests"] == 3
+    assert placement["bounds"]["vacuous"]
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_any_placer_on_a_law(
     milepost: Milepost, law: Path, placer: str, positions: list[int]
 ) -> None:
     flags = ("--depths", law, "--placer", placer, "--budget", 2, "--json")
-    found = milepost("place", *flags).json
-    assert found["positions"] == positions
-    assert len(found["savings_by_budget"]) == 3
+    placement = milepost("place", *flags).json
+    assert placement["positions"] == positions
+    assert len(placement["savings_by_budget"]) == 3
     saved = sum(w * max((c for c in positions if c <= d), default=0) for d, w in ROWS)
-    assert found["expected_saved_tokens"] == pytest.approx(saved)
-    assert found["expected_saved_tokens"] <= found["optimum"]["savings_by_budget"][-1] + (
+    assert placement["expected_saved_tokens"] == pytest.approx(saved)
+    assert placement["expected_saved_tokens"] <= placement["optimum"]["savings_by_budget"][-1] + (
         10 if len(positions) > 2 else 1e-9
     )
 
@@ -111,9 +111,9 @@ def test_a_placer_that_learns_has_learned_the_law(milepost: Milepost, law: Path)
 def test_a_price_fixes_the_budget(
     milepost: Milepost, law: Path, price: str, positions: list[int]
 ) -> None:
-    found = milepost("place", "--depths", law, "--price", price, "--json").json
-    assert found["positions"] == positions
-    assert found["budget"] == len(positions)
+    placement = milepost("place", "--depths", law, "--price", price, "--json").json
+    assert placement["positions"] == positions
+    assert placement["budget"] == len(positions)
 
 
 def test_seconds_of_a_profile(milepost: Milepost, tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_seconds_of_a_profile(milepost: Milepost, tmp_path: Path) -> None:
     flags = ("--depths", path, "--profile", "qwen3.5-9b-h200", "--length", 50_000, "--json")
     seconds = milepost("place", *flags, "--budget", 1).json["seconds"]
     assert 0 < seconds["expected_saved_seconds"] <= seconds["best_saved_seconds"] + 1e-12
-    found = milepost("place", *flags, "--price", "1 ms").json
-    assert found["price"] == {"per_checkpoint": 0.001, "unit": "seconds a request"}
-    assert found["positions"] == found["seconds"]["best_positions"]
+    placement = milepost("place", *flags, "--price", "1 ms").json
+    assert placement["price"] == {"per_checkpoint": 0.001, "unit": "seconds a request"}
+    assert placement["positions"] == placement["seconds"]["best_positions"]
     assert milepost("place", *flags, "--price", "100 s").json["positions"] == []
 
 
@@ -131,17 +131,17 @@ def test_seconds_beyond_the_profile_are_told(milepost: Milepost, tmp_path: Path)
     path = tmp_path / "law.csv"
     path.write_text("depth,weight\n1000,1\n", encoding="utf-8")
     flags = ("place", "--depths", path, "--profile", "qwen3.5-9b-h200", "--json", "--length")
-    (told,) = milepost(*flags, 50_000).json["notes"]
-    assert "extrapolated beyond the profile, which is valid for prefills of up to 16,384" in told
+    (note,) = milepost(*flags, 50_000).json["notes"]
+    assert "extrapolated beyond the profile, which is valid for prefills of up to 16,384" in note
     assert milepost(*flags, 16_384).json["notes"] == []
 
 
 def test_a_trace_comes_with_a_hold_out(milepost: Milepost, shared: Path) -> None:
     trace = shared / "data" / "leval_docqa" / "leval_multi_q.jsonl.gz"
     flags = ("--from-trace", trace, "--block", 16, "--budget", 6, "--json")
-    found = milepost("place", *flags).json
-    held = found["hold_out"]
-    assert held["planned_on_requests"] + held["tested_on_requests"] == found["law"]["requests"]
+    placement = milepost("place", *flags).json
+    held = placement["hold_out"]
+    assert held["planned_on_requests"] + held["tested_on_requests"] == placement["law"]["requests"]
     assert 0 <= held["lost_tokens"] <= held["lost_tokens_at_most_by_total_variation"]
     assert held["lost_tokens"] <= held["lost_tokens_at_most_by_kolmogorov_distance"]
     assert held["expected_saved_tokens"] + held["lost_tokens"] == pytest.approx(
@@ -156,39 +156,39 @@ def test_long_prompts_and_budgets_beyond_the_support(milepost: Milepost, tmp_pat
     rows = list(zip(depths.tolist(), weights.tolist(), strict=True))
     path = written(tmp_path / "law.csv", rows)
     flags = ("--depths", path, "--length", 10**7, "--budget", 700, "--json")
-    found = milepost("place", *flags).json
+    placement = milepost("place", *flags).json
     curve = solve(depths, weights / weights.sum(), 500).savings_by_budget
-    assert found["savings_by_budget"][:501] == pytest.approx(curve.tolist())
-    assert found["savings_by_budget"][-1] == pytest.approx(float(curve[-1]))
-    assert found["positions"] == depths.tolist()
+    assert placement["savings_by_budget"][:501] == pytest.approx(curve.tolist())
+    assert placement["savings_by_budget"][-1] == pytest.approx(float(curve[-1]))
+    assert placement["positions"] == depths.tolist()
 
 
 def test_depths_beyond_the_prompt_count_as_its_length(milepost: Milepost, law: Path) -> None:
-    found = milepost("place", "--depths", law, "--length", 6, "--budget", 2, "--json").json
-    assert found["positions"] == [4, 6]
-    assert found["expected_saved_tokens"] == pytest.approx(0.6 * 4 + 0.4 * 6)
-    assert "40.00% of the weight lies beyond" in found["notes"][0]
+    placement = milepost("place", "--depths", law, "--length", 6, "--budget", 2, "--json").json
+    assert placement["positions"] == [4, 6]
+    assert placement["expected_saved_tokens"] == pytest.approx(0.6 * 4 + 0.4 * 6)
+    assert "40.00% of the weight lies beyond" in placement["notes"][0]
 
 
 @pytest.mark.parametrize("rows", [[(10**7, 3.0)], [(1, 1e-300)], [(5, 1e300)]])
 def test_laws_of_one_point(milepost: Milepost, tmp_path: Path, rows: list[object]) -> None:
     path = written(tmp_path / "law.csv", rows)
-    found = milepost("place", "--depths", path, "--budget", 3, "--json").json
-    assert found["positions"] == [rows[0][0]]
-    assert found["expected_saved_tokens"] == rows[0][0]
+    placement = milepost("place", "--depths", path, "--budget", 3, "--json").json
+    assert placement["positions"] == [rows[0][0]]
+    assert placement["expected_saved_tokens"] == rows[0][0]
     zero = milepost("place", "--depths", path, "--budget", 0, "--json").json
     assert (zero["positions"], zero["savings_by_budget"]) == ([], [0.0])
 
 
 def test_only_misses_need_no_checkpoint(milepost: Milepost, tmp_path: Path) -> None:
     path = written(tmp_path / "law.csv", [(0, 3)])
-    found = milepost("place", "--depths", path, "--json").json
-    assert (found["positions"], found["expected_saved_tokens"]) == ([], 0.0)
+    placement = milepost("place", "--depths", path, "--json").json
+    assert (placement["positions"], placement["expected_saved_tokens"]) == ([], 0.0)
     assert milepost("place", "--depths", path).code == 0
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("depth,weight\n4,-1\n", "law.csv:2: field 'weight': expected a finite number"),
         ("depth,weight\n4,nan\n", "law.csv:2: field 'weight': expected a finite number"),
@@ -208,17 +208,17 @@ def test_only_misses_need_no_checkpoint(milepost: Milepost, tmp_path: Path) -> N
     ],
 )
 def test_what_is_no_law_is_one_line(
-    milepost: Milepost, tmp_path: Path, text: str, told: str
+    milepost: Milepost, tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "law.csv"
     path.write_text(text)
     ended = milepost("place", "--depths", path, "--json")
     assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("law.json", b"{", "not JSON"),
         ("law.json", b'{"depth": [1, 2], "weight": [1]}', "as many weights as depths"),
@@ -231,16 +231,16 @@ def test_what_is_no_law_is_one_line(
     ],
 )
 def test_broken_files_are_one_line(
-    milepost: Milepost, tmp_path: Path, name: str, content: bytes, told: str
+    milepost: Milepost, tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
     ended = milepost("place", "--depths", tmp_path / name)
     assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         ([], "give one of --depths FILE and --from-trace FILE"),
         (["--depths", "LAW", "--from-trace", "LAW"], "give one of"),
@@ -261,11 +261,11 @@ def test_broken_files_are_one_line(
     ],
 )
 def test_wrong_flags_are_one_line(
-    milepost: Milepost, law: Path, flags: list[str], told: str
+    milepost: Milepost, law: Path, flags: list[str], message: str
 ) -> None:
     ended = milepost("place", *[str(law) if flag == "LAW" else flag for flag in flags])
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.parametrize("name", ["none.csv", "."])

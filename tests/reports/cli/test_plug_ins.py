@@ -70,9 +70,9 @@ def test_it_is_shown_like_any_policy(
     folder: Path, milepost: Milepost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
-    (found,) = milepost("policies", "policy_of_this_folder:Own", "--json").json["policies"]
-    assert (found["kind"], found["usage"]) == ("eviction", "policy_of_this_folder:Own:k=2")
-    assert found["parameters"][0]["about"] == "Some number."
-    told = milepost("policies", "policy_of_this_folder:Own:k=3").out
-    assert "Evict as LRU does." in told
-    assert "a letter." in told
+    (policy,) = milepost("policies", "policy_of_this_folder:Own", "--json").json["policies"]
+    assert (policy["kind"], policy["usage"]) == ("eviction", "policy_of_this_folder:Own:k=2")
+    assert policy["parameters"][0]["about"] == "Some number."
+    output = milepost("policies", "policy_of_this_folder:Own:k=3").out
+    assert "Evict as LRU does." in output
+    assert "a letter." in output

@@ -33,18 +33,18 @@ def test_records_hold_where_each_request_stored_states(milepost: Milepost, tmp_p
     out = tmp_path / "out"
     assert milepost("run", *SMALL, "--placer", "branch", "--warmup", 0, "--out", out).code == 0
     records = pl.read_parquet(out / "records.parquet")
-    found = records["checkpoint_positions"]
-    assert found.dtype == pl.List(pl.Int64)
-    assert found.null_count() == 0
-    assert found.list.len().to_list() == records["checkpoints_written"].to_list()
-    assert found.list.len().min() == 0  # a prompt that came before stores nothing
+    positions = records["checkpoint_positions"]
+    assert positions.dtype == pl.List(pl.Int64)
+    assert positions.null_count() == 0
+    assert positions.list.len().to_list() == records["checkpoints_written"].to_list()
+    assert positions.list.len().min() == 0  # a prompt that came before stores nothing
     deepest = records.select(
         pl.col("checkpoint_positions").list.max().alias("deepest"), "prompt_tokens"
     )
     assert deepest.filter(pl.col("deepest") > pl.col("prompt_tokens")).is_empty()
-    told = json.loads((out / "summary.json").read_text())["positions"]
-    assert told["states"] == records["checkpoints_written"].sum()
-    assert {"words", "nearest", "from_start", "from_end", "from_branch", "labels"} <= set(told)
+    summary = json.loads((out / "summary.json").read_text())["positions"]
+    assert summary["states"] == records["checkpoints_written"].sum()
+    assert {"words", "nearest", "from_start", "from_end", "from_branch", "labels"} <= set(summary)
 
 
 def test_a_run_that_stores_nothing_has_empty_lists(milepost: Milepost, tmp_path: Path) -> None:
@@ -54,16 +54,16 @@ def test_a_run_that_stores_nothing_has_empty_lists(milepost: Milepost, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("placer", "said"),
+    ("placer", "words"),
     [
         ("last", "states a request: all at the end of the prompt"),
         ("block:size=1024", "states a request: nearly all every 1,024 tokens"),
         ("none", "none stores no states"),
     ],
 )
-def test_the_terminal_says_where_in_words(milepost: Milepost, placer: str, said: str) -> None:
+def test_the_terminal_says_where_in_words(milepost: Milepost, placer: str, words: str) -> None:
     ended = milepost("run", *SMALL, "--placer", placer)
-    assert said in " ".join(ended.out.split())
+    assert words in " ".join(ended.out.split())
     assert ("in an engine" in ended.out) == (placer != "none")
 
 
@@ -72,10 +72,10 @@ def test_a_plug_in_is_told_of_like_any_other(
 ) -> None:
     (tmp_path / "middling.py").write_text(MIDDLE)
     monkeypatch.syspath_prepend(tmp_path)
-    told = milepost("run", *SMALL, "--placer", "middling:Middle", "--json").json["positions"]
-    assert told["words"].startswith("`middling:Middle` stores ")
-    assert "% of the prompt" in told["words"]
-    assert told["nearest"]["words"]
+    positions = milepost("run", *SMALL, "--placer", "middling:Middle", "--json").json["positions"]
+    assert positions["words"].startswith("`middling:Middle` stores ")
+    assert "% of the prompt" in positions["words"]
+    assert positions["nearest"]["words"]
 
 
 def test_cells_tell_the_same_as_a_run(milepost: Milepost, tmp_path: Path) -> None:

@@ -47,17 +47,17 @@ def test_what_was_measured_beside_torch_alone_has_a_page_elsewhere(
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert "toy-qwen3.5 (whole, float32)" in ended.stdout
     stored = tmp_path / "there" / "prototype.json"
-    told = milepost("prototype", "--from", stored, "--out", tmp_path / "here", "--json")
-    assert told.code == 0
-    assert told.json["requests"] == 3
-    assert told.json["setting"]["placer"] == "branch"
+    shown_again = milepost("prototype", "--from", stored, "--out", tmp_path / "here", "--json")
+    assert shown_again.code == 0
+    assert shown_again.json["requests"] == 3
+    assert shown_again.json["setting"]["placer"] == "branch"
     assert (tmp_path / "here" / "prototype.html").stat().st_size > 100_000
     profile = json.loads((tmp_path / "there" / "profile.json").read_text())
     assert profile["kind"] == "toy"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--requests", 0), "--requests: expected 1 to 10,000, found 0"),
         (("--passes", 101), "--passes: expected 1 to 100, found 101"),
@@ -76,12 +76,12 @@ def test_what_was_measured_beside_torch_alone_has_a_page_elsewhere(
     ],
 )
 def test_what_cannot_be_run_is_said_in_one_line(
-    milepost: Milepost, arguments: tuple[object, ...], said: str
+    milepost: Milepost, arguments: tuple[object, ...], message: str
 ) -> None:
     pytest.importorskip("torch")
     ended = milepost("prototype", *arguments)
     assert (ended.code, ended.err.count("error:")) == (2, 1)
-    assert said in ended.err
+    assert message in ended.err
 
 
 def test_without_torch_it_says_what_to_install(
@@ -91,12 +91,12 @@ def test_without_torch_it_says_what_to_install(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("calibration.preflight._installed", lambda _: None)
-    told = "error: calibration needs torch, which is not installed: pip install"
+    message = "error: calibration needs torch, which is not installed: pip install"
     ended = milepost("prototype")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
-    assert ended.err.startswith(told)
+    assert ended.err.startswith(message)
     assert prototype_alone.main(["--out", str(tmp_path / "there")]) == 2
-    assert capsys.readouterr().err.startswith(told)
+    assert capsys.readouterr().err.startswith(message)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -39,12 +39,12 @@ def test_figures_of_traces_of_blocks_are_those_of_the_table(
     milepost: Milepost, shared: Path, row: tuple[Any, ...]
 ) -> None:
     name, block, requests, prompt, output, ideal, end_only = row
-    found = inspected(milepost, shared, name, block)
-    assert found["requests"] == requests
-    assert round(found["prompt_length"]["mean"]) == prompt
-    assert round(found["output_length"]["mean"]) == output
-    assert round(found["ideal_token_hit_rate"], 3) == ideal
-    assert round(found["end_only_token_hit_rate"], 3) == end_only
+    inspection = inspected(milepost, shared, name, block)
+    assert inspection["requests"] == requests
+    assert round(inspection["prompt_length"]["mean"]) == prompt
+    assert round(inspection["output_length"]["mean"]) == output
+    assert round(inspection["ideal_token_hit_rate"], 3) == ideal
+    assert round(inspection["end_only_token_hit_rate"], 3) == end_only
 
 
 @pytest.mark.parametrize("row", BY_TOKEN, ids=lambda row: row[0])
@@ -52,23 +52,23 @@ def test_figures_of_traces_of_tokens_are_those_of_the_table_to_the_block(
     milepost: Milepost, shared: Path, row: tuple[Any, ...]
 ) -> None:
     name, block, requests, prompt, output, ideal, end_only = row
-    found = inspected(milepost, shared, name, block)
-    assert found["requests"] == requests
-    assert round(found["prompt_length"]["mean"]) == prompt
-    assert round(found["output_length"]["mean"]) == output
-    told = f"{ideal:.3f} of the prompt tokens were seen before, {end_only:.3f} as whole"
-    assert any(told in note for note in found["notes"])
+    inspection = inspected(milepost, shared, name, block)
+    assert inspection["requests"] == requests
+    assert round(inspection["prompt_length"]["mean"]) == prompt
+    assert round(inspection["output_length"]["mean"]) == output
+    sentence = f"{ideal:.3f} of the prompt tokens were seen before, {end_only:.3f} as whole"
+    assert any(sentence in note for note in inspection["notes"])
     carried = columns(shared, name)
     total = carried["input_length"].sum()
     # what the table says is what the files carry, and a trace of blocks is less by part of a block
     assert round(carried["overlap_tokens"].sum() / total, 3) == ideal
     assert round(carried["end_overlap_tokens"].sum() / total, 3) == end_only
-    missing = carried["overlap_tokens"].sum() - found["ideal_saved_tokens"]
+    missing = carried["overlap_tokens"].sum() - inspection["ideal_saved_tokens"]
     assert 0 <= missing <= (block - 1) * requests
     # states at ends are floored to the block, where more prompts meet than at the token
     floored = carried["end_overlap_tokens"] // block * block
     usable = carried["end_overlap_tokens"] < carried["input_length"]
-    assert found["end_only_saved_tokens"] >= floored[usable].sum()
+    assert inspection["end_only_saved_tokens"] >= floored[usable].sum()
 
 
 def columns(shared: Path, name: str) -> dict[str, Any]:

@@ -39,42 +39,42 @@ SMALL = ("--set", "workload.requests=120", "--set", "workload.documents=5")
 def test_the_built_in_workload_needs_no_flag(milepost: Milepost) -> None:
     ended = milepost("run", *SMALL, "--json")
     assert (ended.code, ended.err) == (0, "")
-    found = ended.json
-    assert set(found) >= PLAIN_KEYS | set(KEYS)
+    summary = ended.json
+    assert set(summary) >= PLAIN_KEYS | set(KEYS)
     for key, names in KEYS.items():
-        assert set(found[key]) >= names
-    assert found["requests"]["total"] == 120
-    assert found["saved_tokens"] + found["recomputed_tokens"] == found["prompt_tokens"]
-    assert sum(found["lost_tokens"].values()) == found["recomputed_tokens"]
-    assert found["scenario"]["policy"]["placer"] == "adaptive"
+        assert set(summary[key]) >= names
+    assert summary["requests"]["total"] == 120
+    assert summary["saved_tokens"] + summary["recomputed_tokens"] == summary["prompt_tokens"]
+    assert sum(summary["lost_tokens"].values()) == summary["recomputed_tokens"]
+    assert summary["scenario"]["policy"]["placer"] == "adaptive"
 
 
 def test_a_hand_worked_trace(milepost: Milepost, trace_file: Path) -> None:
     """Sharing 512 of 1,024, then 511 of 512: the last token is always recomputed."""
     flags = ("--server", "instant", "--set", "model.alignment=1", "--json")
-    found = milepost("run", "--trace", trace_file, "--placer", "dense", *flags).json
-    assert found["prompt_tokens"] == 1000 + 1024 + 512
-    assert found["saved_tokens"] == 512 + 511
-    assert found["lost_tokens"]["last_token"] == 1
-    assert found["token_hit_rate"] == 1023 / 2536
+    summary = milepost("run", "--trace", trace_file, "--placer", "dense", *flags).json
+    assert summary["prompt_tokens"] == 1000 + 1024 + 512
+    assert summary["saved_tokens"] == 512 + 511
+    assert summary["lost_tokens"]["last_token"] == 1
+    assert summary["token_hit_rate"] == 1023 / 2536
 
 
 def test_the_best_possible_of_a_hand_worked_trace(milepost: Milepost, trace_file: Path) -> None:
     """Only the second prompt can resume: a block of the third ends beyond its last token."""
     flags = ("--trace", trace_file, "--server", "instant", "--set", "model.alignment=1")
     assert milepost("run", *flags, "--json").json["bound_saved_tokens"] == 512
-    told = milepost("run", *flags, "--placer", "branch:first=1").out
-    assert "of the best possible" in told
-    assert " / 512)" in told
+    output = milepost("run", *flags, "--placer", "branch:first=1").out
+    assert "of the best possible" in output
+    assert " / 512)" in output
     late = milepost("run", *flags, "--warmup", 0.7, "--json").json
     assert late["bound_saved_tokens"] == 0
 
 
 def test_one_seed_one_result(milepost: Milepost) -> None:
     def figures(seed: int) -> str:
-        found = milepost("run", *SMALL, "--seed", seed, "--json").json
-        del found["wall_seconds"]
-        return json.dumps(found)
+        summary = milepost("run", *SMALL, "--seed", seed, "--json").json
+        del summary["wall_seconds"]
+        return json.dumps(summary)
 
     assert figures(1) == figures(1)
     assert figures(1) != figures(2)
@@ -121,7 +121,7 @@ def test_skipped_lines_are_counted(milepost: Milepost, trace_file: Path) -> None
 def test_what_out_holds(milepost: Milepost, tmp_path: Path) -> None:
     out = tmp_path / "out"
     flags = ("run", *SMALL, "--capacity", "2 GiB", "--json", "--out", out)
-    found = milepost(*flags).json
+    summary = milepost(*flags).json
     assert sorted(path.name for path in out.iterdir()) == [
         "records.parquet",
         "study.resolved.toml",
@@ -129,12 +129,12 @@ def test_what_out_holds(milepost: Milepost, tmp_path: Path) -> None:
     ]
     records = pl.read_parquet(out / "records.parquet")
     assert len(records) == 120
-    assert records["saved_tokens"].sum() == found["saved_tokens"]
+    assert records["saved_tokens"].sum() == summary["saved_tokens"]
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     milepost(*flags)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     again = milepost("run", out / "study.resolved.toml", "--json").json
-    assert again["saved_tokens"] == found["saved_tokens"]
+    assert again["saved_tokens"] == summary["saved_tokens"]
 
 
 def test_a_foreign_folder_is_left_alone(milepost: Milepost, tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ SIZES = "sizes:model=nemotron-3-super-120b"
 
 
 def test_show_tells_bytes_and_no_times(milepost: Milepost) -> None:
-    told = milepost("profiles", "show", SIZES).out
-    assert "170,229,760 bytes" in told
-    assert "8.0 KiB a token" in told
-    assert "prefill" not in told
+    output = milepost("profiles", "show", SIZES).out
+    assert "170,229,760 bytes" in output
+    assert "8.0 KiB a token" in output
+    assert "prefill" not in output
     (row,) = milepost("profiles", "show", SIZES, "--json").json["profiles"]
     assert (row["state_bytes"], row["kv_bytes_per_token"]) == (170_229_760, 8192)
     refused = milepost("profiles", "show", SIZES, "--out", "x.html")

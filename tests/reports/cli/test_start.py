@@ -27,13 +27,13 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_every_command_has_help(milepost: Milepost) -> None:
-    told = milepost("--help")
+    ended = milepost("--help")
     commands = (
         *("run", "sweep", "compare", "report", "place", "objects"),
         *("policies", "profiles", "calibrate", "doctor", "trace"),
     )
     for command in commands:
-        assert f"  {command} " in told.out
+        assert f"  {command} " in ended.out
         assert milepost(command, "--help").code == 0
     for command in ("inspect", "validate", "generate", "convert"):
         assert milepost("trace", command, "--help").code == 0
@@ -78,10 +78,10 @@ def test_exit_codes(
     error: BaseException, code: int, line: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exit_code(lambda: raiser(error)) == code
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "\x1b" not in told
-    assert line is None or told == line
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert "\x1b" not in errors
+    assert line is None or errors == line
 
 
 def test_a_bug_shows_its_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from workloads.fetching.public_traces import MIRROR, TRACES
 
 
 def test_inspect_tells_its_figures_with_units(milepost: Milepost, trace_file: Path) -> None:
-    told = milepost("trace", "inspect", trace_file).out
+    output = milepost("trace", "inspect", trace_file).out
     for figure in (
         "40.3 % (1,023 / 2,536)",  # 512 of the second prompt, 511 of the third
         "granularity",
@@ -21,7 +21,7 @@ def test_inspect_tells_its_figures_with_units(milepost: Milepost, trace_file: Pa
         "requests/s",
         "cv of gaps 0.33",  # 60 s and 30 s
     ):
-        assert figure in told
+        assert figure in output
 
 
 def test_inspect_writes_a_page_beside_the_json(
@@ -46,9 +46,9 @@ def test_a_trace_of_nothing_is_one_line(milepost: Milepost, tmp_path: Path) -> N
 
 
 def test_public_traces_are_listed_with_size_licence_source_and_hash(milepost: Milepost) -> None:
-    told = milepost("trace", "fetch")
-    assert told.code == 0
-    assert all(name in told.out for name in TRACES)
+    ended = milepost("trace", "fetch")
+    assert ended.code == 0
+    assert all(name in ended.out for name in TRACES)
     listed = {entry["name"]: entry for entry in milepost("trace", "fetch", "--json").json["traces"]}
     for name, trace in TRACES.items():
         assert listed[name]["sha256"] == trace.sha256
@@ -83,15 +83,15 @@ def test_isolation_is_a_flag_of_commands_that_read_a_trace(
     path = tmp_path / "t.jsonl"
     row = '{"input_length": 1024, "output_length": 1, "hash_ids": [7, 8], "cache_salt": "%s"}\n'
     path.write_text("".join(row % salt for salt in "abab"))
-    told = milepost("trace", "inspect", path, "--json").json
-    assert told["ideal_saved_tokens"] == 2 * 1023
-    assert "prefixes are kept apart by cache_salt (2 values)" in told["notes"]
-    told = milepost("trace", "inspect", path, "--json", "--isolate", "none").json
-    assert told["ideal_saved_tokens"] == 3 * 1023
+    document = milepost("trace", "inspect", path, "--json").json
+    assert document["ideal_saved_tokens"] == 2 * 1023
+    assert "prefixes are kept apart by cache_salt (2 values)" in document["notes"]
+    document = milepost("trace", "inspect", path, "--json", "--isolate", "none").json
+    assert document["ideal_saved_tokens"] == 3 * 1023
     for flags, saved in (((), 2 * 1023), (("--isolate", "none"), 3 * 1023)):
         command = ("run", "--trace", path, "--rate", "1", "--server", "instant", "--json")
-        told = milepost(*command, "--placer", "dense", *flags).json
-        assert (told["saved_tokens"] > 2048) == (saved > 2048)
+        document = milepost(*command, "--placer", "dense", *flags).json
+        assert (document["saved_tokens"] > 2048) == (saved > 2048)
     saved_trace = tmp_path / "t.parquet"
     assert milepost("trace", "convert", path, "--out", saved_trace).code == 0
     ended = milepost("trace", "inspect", saved_trace, "--isolate", "none")
@@ -104,9 +104,11 @@ def test_isolation_is_a_flag_of_commands_that_read_a_trace(
 
 def test_inspect_tells_working_sets_of_a_profile(milepost: Milepost, trace_file: Path) -> None:
     plain = milepost("trace", "inspect", trace_file, "--json").json
-    told = milepost("trace", "inspect", trace_file, "--json", "--profile", "qwen3.5-9b-h200").json
-    memory = told.pop("memory")
-    assert told == plain
+    document = milepost(
+        "trace", "inspect", trace_file, "--json", "--profile", "qwen3.5-9b-h200"
+    ).json
+    memory = document.pop("memory")
+    assert document == plain
     sets = plain["working_sets"]["sets"]
     for each, held in zip(sets, memory["working_sets_gib"], strict=True):
         kv, states = memory["kv_bytes_per_token"], memory["state_bytes"]

@@ -22,24 +22,24 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_sentences_on_the_terminal(milepost: Milepost, weeks: tuple[Path, Path]) -> None:
-    told = milepost("trace", "compare", *weeks)
-    assert (told.code, told.err) == (0, "")
-    first, _, heading, *_ = told.out.splitlines()
+    ended = milepost("trace", "compare", *weeks)
+    assert (ended.code, ended.err) == (0, "")
+    first, _, heading, *_ = ended.out.splitlines()
     assert first.startswith("A (last, 400 requests) and B (this, 400 requests) differ")
     assert heading == "Beyond chance:"
-    assert "longer at the 90th percentile" in told.out or "times as long" in told.out
-    assert "ways to deal out" in told.out
-    assert told.out == milepost("trace", "compare", *weeks).out
+    assert "longer at the 90th percentile" in ended.out or "times as long" in ended.out
+    assert "ways to deal out" in ended.out
+    assert ended.out == milepost("trace", "compare", *weeks).out
 
 
 def test_json_and_a_page(milepost: Milepost, weeks: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     ended = milepost("trace", "compare", *weeks, "--json", "--page", page)
     assert ended.err.strip() == f"page: {page}"
-    found = {each["name"]: each for each in ended.json["differences"]}
-    assert found["prompt_p90"]["verdict"] == "beyond chance"
-    assert found["prompt_p90"]["b"] > found["prompt_p90"]["a"]
-    assert found["prompt_p90"]["p_value"] <= found["prompt_p90"]["adjusted_p_value"] <= 0.05
+    by_name = {each["name"]: each for each in ended.json["differences"]}
+    assert by_name["prompt_p90"]["verdict"] == "beyond chance"
+    assert by_name["prompt_p90"]["b"] > by_name["prompt_p90"]["a"]
+    assert by_name["prompt_p90"]["p_value"] <= by_name["prompt_p90"]["adjusted_p_value"] <= 0.05
     assert (ended.json["a"]["name"], ended.json["b"]["requests"]) == ("last", 400)
     written = page.read_bytes()
     milepost("trace", "compare", *weeks, "--json", "--page", page)
@@ -47,7 +47,7 @@ def test_json_and_a_page(milepost: Milepost, weeks: tuple[Path, Path], tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["A"], 2, "Missing argument"),
         (["A", "none.parquet"], 3, "none.parquet"),
@@ -58,7 +58,7 @@ def test_json_and_a_page(milepost: Milepost, weeks: tuple[Path, Path], tmp_path:
 def test_what_cannot_be_is_one_line(
     arguments: list[str],
     code: int,
-    told: str,
+    message: str,
     milepost: Milepost,
     weeks: tuple[Path, Path],
     tmp_path: Path,
@@ -68,4 +68,4 @@ def test_what_cannot_be_is_one_line(
     given = [{"A": weeks[0], "EMPTY": empty}.get(word, word) for word in arguments]
     ended = milepost("trace", "compare", *given)
     assert (ended.code, ended.out, ended.err.count("\n")) == (code, "", 1)
-    assert told in ended.err
+    assert message in ended.err

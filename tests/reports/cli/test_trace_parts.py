@@ -36,11 +36,11 @@ def test_a_slice_by_time_requests_and_sessions(
     milepost: Milepost, chats: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "part.parquet"
-    told = milepost("trace", "slice", chats, "--out", out, "--from", "1min", "--to", "2 min")
-    assert (told.code, told.err) == (0, "")
-    assert "12 requests" in told.out
-    assert "a part: arrivals from 60.0 s to 120 s; 12 of 120 requests" in told.out
-    assert "go on behind it" in told.out
+    ended = milepost("trace", "slice", chats, "--out", out, "--from", "1min", "--to", "2 min")
+    assert (ended.code, ended.err) == (0, "")
+    assert "12 requests" in ended.out
+    assert "a part: arrivals from 60.0 s to 120 s; 12 of 120 requests" in ended.out
+    assert "go on behind it" in ended.out
     assert open_trace(out).notes[-3].startswith("a part: ")
     for flags, requests in (
         (["--requests", "5"], 5),
@@ -49,8 +49,8 @@ def test_a_slice_by_time_requests_and_sessions(
         (["--sessions", "3"], 6),
         (["--session", "chat 7", "--session", "chat 8"], 4),
     ):
-        found = milepost("trace", "slice", chats, "--out", out, *flags, "--json")
-        assert found.json["requests"] == requests
+        as_json = milepost("trace", "slice", chats, "--out", out, *flags, "--json")
+        assert as_json.json["requests"] == requests
         assert len(open_trace(out)) == requests
 
 
@@ -69,16 +69,16 @@ def test_a_part_is_written_as_its_name_says_and_the_same_again(
 
 def test_a_sample_tells_its_error(milepost: Milepost, chats: Path, tmp_path: Path) -> None:
     out = tmp_path / "sample.parquet"
-    found = milepost("trace", "sample", chats, "--out", out, "--share", "30%", "--json").json
-    assert found["requests"] == 2 * found["units"]["taken"] == len(open_trace(out))
-    assert found["units"]["of"] == 60
-    assert found["share"] == 0.3
-    assert found["lru"]["plain"]["mean_points"] <= found["lru"]["plain"]["most_points"]
+    sampled = milepost("trace", "sample", chats, "--out", out, "--share", "30%", "--json").json
+    assert sampled["requests"] == 2 * sampled["units"]["taken"] == len(open_trace(out))
+    assert sampled["units"]["of"] == 60
+    assert sampled["share"] == 0.3
+    assert sampled["lru"]["plain"]["mean_points"] <= sampled["lru"]["plain"]["most_points"]
     assert "with SHARDS' correction" in open_trace(out).notes[-1]
-    told = milepost("trace", "sample", chats, "--out", out, "--requests", "20", "--seed", "4").out
-    assert "20 requests" in told
-    assert "seed 4" in told
-    assert "points in the mean" in told
+    output = milepost("trace", "sample", chats, "--out", out, "--requests", "20", "--seed", "4").out
+    assert "20 requests" in output
+    assert "seed 4" in output
+    assert "points in the mean" in output
 
 
 def test_the_same_sessions_whatever_the_order_of_the_file(
@@ -86,21 +86,21 @@ def test_the_same_sessions_whatever_the_order_of_the_file(
 ) -> None:
     backwards = tmp_path / "backwards.jsonl"
     backwards.write_text("".join(reversed(chats.read_text().splitlines(keepends=True))))
-    found = [
+    samples = [
         milepost(
             "trace", "sample", path, "--out", tmp_path / "s.parquet", "--share", "0.3", "--json"
         )
         for path in (chats, backwards)
     ]
-    assert found[0].json["units"] == found[1].json["units"]
-    assert found[0].json["lru"] == found[1].json["lru"]
+    assert samples[0].json["units"] == samples[1].json["units"]
+    assert samples[0].json["lru"] == samples[1].json["lru"]
 
 
 def test_a_merge_lays_traces_side_by_side(milepost: Milepost, chats: Path, tmp_path: Path) -> None:
     out = tmp_path / "both.parquet"
-    told = milepost("trace", "merge", chats, chats, "--out", out, "--offset", "1h")
-    assert told.code == 0
-    assert "Nothing is shared between different traces" in told.out
+    ended = milepost("trace", "merge", chats, chats, "--out", out, "--offset", "1h")
+    assert ended.code == 0
+    assert "Nothing is shared between different traces" in ended.out
     whole = open_trace(out)
     assert whole.arrival_seconds is not None
     assert (len(whole), whole.arrival_seconds[120]) == (240, 3600)
@@ -108,7 +108,7 @@ def test_a_merge_lays_traces_side_by_side(milepost: Milepost, chats: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["slice", "FILE"], 2, "expected one way to cut"),
         (["slice", "FILE", "--requests", "5", "--from", "1s"], 2, "expected one way to cut"),
@@ -134,13 +134,13 @@ def test_a_merge_lays_traces_side_by_side(milepost: Milepost, chats: Path, tmp_p
     ],
 )
 def test_what_cannot_be_is_one_line_and_leaves_nothing(
-    arguments: list[str], code: int, told: str, milepost: Milepost, chats: Path, tmp_path: Path
+    arguments: list[str], code: int, message: str, milepost: Milepost, chats: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out.parquet"
     given: list[Any] = [chats if word == "FILE" else word for word in arguments]
     ended = milepost("trace", *given, "--out", out)
     assert (ended.code, ended.out, ended.err.count("\n")) == (code, "", 1)
-    assert told in ended.err
+    assert message in ended.err
     assert not out.exists()
 
 
@@ -158,12 +158,12 @@ def test_answers_are_kept_in_parquet_and_their_loss_in_json_lines_is_said(
 ) -> None:
     made = tmp_path / "made.parquet"
     milepost("trace", "generate", "--out", made, "--generator", "chats", "--requests", "60")
-    told = []
+    outputs = []
     for name in ("part.parquet", "part.jsonl"):
         flags = ("--out", tmp_path / name, "--requests", "30")
-        told.append(milepost("trace", "slice", made, *flags).out)
-    assert "JSON lines hold no answers" not in told[0]
-    assert "JSON lines hold no answers" in told[1]
+        outputs.append(milepost("trace", "slice", made, *flags).out)
+    assert "JSON lines hold no answers" not in outputs[0]
+    assert "JSON lines hold no answers" in outputs[1]
     whole, part = open_trace(made), open_trace(tmp_path / "part.parquet")
     assert whole.after is not None
     assert part.after is not None

@@ -68,9 +68,9 @@ def test_tables_fold_and_keep_their_columns(
     lines = table_lines(ended.out)
     assert max(map(len, lines), default=0) <= width
     assert "…" not in ended.out
-    told = " ".join(" ".join(lines).split())
+    text = " ".join(" ".join(lines).split())
     for name in whole:
-        assert all(word in told for word in name.split())
+        assert all(word in text for word in name.split())
 
 
 def test_two_runs_with_long_names(
@@ -81,9 +81,9 @@ def test_two_runs_with_long_names(
         assert milepost("run", "--trace", trace, *flags).code == 0
     for width in (60, 80):
         monkeypatch.setenv("COLUMNS", str(width))
-        told = milepost("compare", tmp_path / "a", tmp_path / "b").out
-        assert max(map(len, table_lines(told))) <= width
-        assert "…" not in told
-        assert all(part in told for part in ("optimal:budget", "branch"))
+        output = milepost("compare", tmp_path / "a", tmp_path / "b").out
+        assert max(map(len, table_lines(output))) <= width
+        assert "…" not in output
+        assert all(part in output for part in ("optimal:budget", "branch"))
         for heading in ("B is", "B - A", "95 % interval", "of A", "Holm p"):
-            assert all(word in told for word in heading.split())
+            assert all(word in output for word in heading.split())

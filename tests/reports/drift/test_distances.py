@@ -36,8 +36,8 @@ def test_the_band_holds_95_percent_of_what_does_not_move() -> None:
     rng = np.random.default_rng(1)
     inside = np.zeros(2)
     for _ in range(600):
-        found = compare(draw(rng, 100), draw(rng, 100), 5, rng, splits=199)
-        inside += np.array(found[:2]) <= np.array(found[2:4])
+        compared = compare(draw(rng, 100), draw(rng, 100), 5, rng, splits=199)
+        inside += np.array(compared[:2]) <= np.array(compared[2:4])
     assert all(0.93 <= share <= 0.97 for share in inside / 600)
 
 
@@ -57,8 +57,8 @@ def test_without_drift_a_move_is_claimed_in_one_trace_in_twenty() -> None:
     claimed = 0
     for seed in range(40):
         depths = draw(np.random.default_rng(seed), 1000)
-        found = distances_over_time(depths, cut(1000, 200), seed)
-        claimed += any(each.moved for each in (*found.steps, *found.since_first))
+        compared = distances_over_time(depths, cut(1000, 200), seed)
+        claimed += any(each.moved for each in (*compared.steps, *compared.since_first))
     assert claimed <= 5  # the chance of more, at 5 % each, is one in a hundred
 
 
@@ -66,14 +66,14 @@ def test_a_sudden_shift_is_seen_where_it_is_and_as_large_as_it_is() -> None:
     rng = np.random.default_rng(3)
     before, after = draw(rng, 1100), draw(rng, 900)
     after[rng.random(900) < 0.5] = 2500  # half of the requests: both distances are 0.5
-    found = distances_over_time(np.concatenate((before, after)), cut(2000, 200), 0)
+    compared = distances_over_time(np.concatenate((before, after)), cut(2000, 200), 0)
     windows = cut(2000, 200)
-    assert found.largest is not None
-    assert windows.start(found.largest.window) == 1100
-    assert found.change == pytest.approx(1100, abs=15)
-    assert found.largest.kolmogorov == pytest.approx(0.5, abs=0.1)
-    assert [step.window for step in found.steps if step.moved] == [11]
-    assert [each.window for each in found.since_first if each.moved] == list(range(11, 20))
+    assert compared.largest is not None
+    assert windows.start(compared.largest.window) == 1100
+    assert compared.change == pytest.approx(1100, abs=15)
+    assert compared.largest.kolmogorov == pytest.approx(0.5, abs=0.1)
+    assert [step.window for step in compared.steps if step.moved] == [11]
+    assert [each.window for each in compared.since_first if each.moved] == list(range(11, 20))
 
 
 @given(st.integers(1, 39))

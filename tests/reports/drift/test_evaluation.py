@@ -22,9 +22,9 @@ def test_regret_never_exceeds_either_bound(samples: list[list[int]], budget: int
     best = best_plans(laws, budget, windows)
     # each window has the plan that was the best one window before
     stale = Plans(best.starts, (best.positions[0], *best.positions[:-1]), (laws[0], *laws[:-1]))
-    found = course(stale, best, depths, windows, laws)
-    assert (found.regret_tokens <= found.variation_bound_tokens + 1e-9).all()
-    assert (found.regret_tokens <= found.kolmogorov_bound_tokens + 1e-9).all()
+    followed = course(stale, best, depths, windows, laws)
+    assert (followed.regret_tokens <= followed.variation_bound_tokens + 1e-9).all()
+    assert (followed.regret_tokens <= followed.kolmogorov_bound_tokens + 1e-9).all()
     perfect = course(best, best, depths, windows, laws)
     assert perfect.regret_tokens.max() == perfect.variation_bound_tokens.max() == 0
 
@@ -35,9 +35,9 @@ def test_a_law_of_fewer_depths_than_checkpoints_has_a_wider_bound() -> None:
     laws = [empirical(windows.of(depths, k)) for k in range(2)]
     best = best_plans(laws, 4, windows)
     stale = Plans(best.starts, (best.positions[0],) * 2, (laws[0],) * 2)
-    found = course(stale, best, depths, windows, laws)
-    assert found.regret_tokens.tolist() == [4.0]  # beyond 2 (5 - 4) TV = 2: one position is held
-    assert found.variation_bound_tokens.tolist() == [8.0]
+    followed = course(stale, best, depths, windows, laws)
+    assert followed.regret_tokens.tolist() == [4.0]  # beyond 2 (5 - 4) TV = 2: one position is held
+    assert followed.variation_bound_tokens.tolist() == [8.0]
 
 
 def test_clairvoyant_re_planning_saves_in_a_window_what_its_best_plan_saves() -> None:
@@ -45,21 +45,21 @@ def test_clairvoyant_re_planning_saves_in_a_window_what_its_best_plan_saves() ->
     windows = Windows(4, 2, 0, 1)
     laws = [empirical(windows.of(depths, k)) for k in range(2)]
     best = best_plans(laws, 1, windows)
-    found = course(best, best, depths, windows, laws)
-    assert found.saved_tokens.tolist() == [14.0, 9.0]
-    assert found.rewritten.tolist() == [0, 1]
-    assert found.plans.tolist() == [1, 1]
+    followed = course(best, best, depths, windows, laws)
+    assert followed.saved_tokens.tolist() == [14.0, 9.0]
+    assert followed.rewritten.tolist() == [0, 1]
+    assert followed.plans.tolist() == [1, 1]
 
 
 def test_the_shortest_window_recovers_first() -> None:
     depths = np.repeat([1000, 557], 400)
     law = empirical(depths[400:])
-    found = {
+    recovered = {
         window: recovery_requests(_window(window, depths), law, 1, 400)
         for window in (20, 50, 100, 200)
     }
     # 557 from everybody beats 1000 from the old once 44.3 % of a window are new
-    assert found == {20: 9, 50: 23, 100: 45, 200: 89}
+    assert recovered == {20: 9, 50: 23, 100: 45, 200: 89}
     kept = follow("optimal:budget=1,train=50", depths)
     assert recovery_requests(kept, law, 1, 400) is None
     assert recovery_requests(kept, empirical(depths[:400]), 1, 300) == 0

@@ -34,36 +34,36 @@ SETTINGS = {
     ],
 }
 
-Found = tuple[DriftStudy, dict[str, Finding]]
+Drift = tuple[DriftStudy, dict[str, Finding]]
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def drift() -> Drift:
     study = run(read_settings(None, [(key, value, "a test") for key, value in SETTINGS.items()]))
     names = (CLAIRVOYANT, *study.placers, *study.paced.values())
     return study, {name: find(study, name) for name in names}
 
 
 @pytest.fixture(scope="module")
-def page(found: Found) -> str:
-    return render_page(*found, answers(*found))
+def page(drift: Drift) -> str:
+    return render_page(*drift, answers(*drift))
 
 
-def test_every_chart_has_a_place_and_a_sentence(found: Found, page: str) -> None:
-    charts = drift_charts(*found)
+def test_every_chart_has_a_place_and_a_sentence(drift: Drift, page: str) -> None:
+    charts = drift_charts(*drift)
     assert list(charts) == [name for names in GROUPS.values() for name in names]
     for chart in charts.values():
         assert max(len(table) for table in checked(chart)["datasets"].values()) <= 2_000
     assert page.count("<figcaption>") == page.count('"description":') == len(charts)
 
 
-def test_one_rule_says_who_is_tied_in_sentences_table_and_json(found: Found, page: str) -> None:
-    study, findings = found
+def test_one_rule_says_who_is_tied_in_sentences_table_and_json(drift: Drift, page: str) -> None:
+    study, findings = drift
     wide = replace(study, study={**study.study, "study": {"margin_points": 100.0}})
     rivals = len(study.placers) - 1
     for each, expected in ((study, None), (wide, {"tied"})):
-        told = as_json(each, findings, [])
-        judged = [p["against_best"] for p in told["placers"] if p["against_best"]]
+        document = as_json(each, findings, [])
+        judged = [p["against_best"] for p in document["placers"] if p["against_best"]]
         assert len(judged) == rivals
         verdicts = {row["verdict"] for row in judged}
         assert verdicts == (expected or verdicts)
@@ -71,17 +71,17 @@ def test_one_rule_says_who_is_tied_in_sentences_table_and_json(found: Found, pag
         (sentence,) = tied(each, findings)
         assert ("Tied with it" in sentence) == ("tied" in verdicts)
         assert ("Unsure" in sentence) == ("unsure" in verdicts)
-        assert f"within {told['margins']['points']:g} points" in sentence
+        assert f"within {document['margins']['points']:g} points" in sentence
         shown = render_page(each, findings, answers(each, findings))
         assert sum(shown.count(f"], {name}</td>") for name in verdicts) == rivals
 
 
-def test_the_page_is_closed_to_the_world_and_answers_in_sentences(found: Found, page: str) -> None:
+def test_the_page_is_closed_to_the_world_and_answers_in_sentences(drift: Drift, page: str) -> None:
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
-    for told in answers(*found):
-        assert typeset(told) in unescape(page)
+    for sentence in answers(*drift):
+        assert typeset(sentence) in unescape(page)
 
 
 ACTIONS = """
@@ -95,7 +95,7 @@ ACTIONS = """
   from.dispatchEvent(new view.Event("input", { bubbles: true }));
   await wait(500);
   return { before, after: over.map(ticks), kept: ["windows", "pace"].map(ticks), others,
-    told: page.querySelector(".range output").textContent };
+    range: page.querySelector(".range output").textContent };
 """
 
 
@@ -104,6 +104,6 @@ def test_it_draws_in_a_browser_in_the_dark_and_shows_a_range(page: str, tmp_path
     assert_sound(seen, 8)
     assert min(seen["marks"]) >= 2
     assert seen["paper"] == "rgb(20, 23, 27)"
-    assert seen["told"] == "500 to 1,000 requests"
+    assert seen["range"] == "500 to 1,000 requests"
     assert all(now != before for now, before in zip(seen["after"], seen["before"], strict=True))
     assert seen["kept"] == seen["others"]

@@ -74,7 +74,7 @@ def test_a_law_that_is_kept_keeps_its_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("branch", "expected 'optimal:budget=...'"),
         ("optimal", "parameter 'budget' is missing"),
@@ -82,6 +82,6 @@ def test_a_law_that_is_kept_keeps_its_plan() -> None:
         ("optimal:budget=2,coordinate=auto", "coordinate: expected start"),
     ],
 )
-def test_what_has_no_single_law_is_refused(spec: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_what_has_no_single_law_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         parameters(spec)

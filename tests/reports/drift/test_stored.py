@@ -53,9 +53,9 @@ def test_figures_and_page_are_made_again_with_the_same_bytes(
 
 
 def test_every_chart_becomes_an_image_with_a_title(milepost: Milepost, folder: Path) -> None:
-    told = milepost("report", folder, "--images", "svg", "--json").json["files"]
+    files = milepost("report", folder, "--images", "svg", "--json").json["files"]
     names = ["law", "kolmogorov", "variation", "savings", "regret", "pace", "churn"]
-    assert told == [str(folder / "report.html"), *(f"{folder}/charts/{n}.svg" for n in names)]
+    assert files == [str(folder / "report.html"), *(f"{folder}/charts/{n}.svg" for n in names)]
     shown = (folder / "charts/kolmogorov.svg").read_text()
     assert "Kolmogorov distance of windows of 100 requests; grey: 95 % of splits at random" in shown
     assert "from the first window" in shown  # the legend
@@ -63,19 +63,19 @@ def test_every_chart_becomes_an_image_with_a_title(milepost: Milepost, folder: P
 
 
 def test_numbers_keep_all_their_digits(left: Path, tmp_path: Path) -> None:
-    found = read_series(left)
-    course = found.replications[1].courses[found.placers[1]]
+    study = read_series(left)
+    course = study.replications[1].courses[study.placers[1]]
     assert course.saved_tokens.dtype == course.regret_tokens.dtype == np.float64
-    assert course.rewritten.dtype == found.replications[0].overlaps.depths.dtype == np.int64
+    assert course.rewritten.dtype == study.replications[0].overlaps.depths.dtype == np.int64
     course.regret_tokens[:3] = [0.1 + 0.2, 5e-324, 2.0**52 + 0.5]
-    write_series(tmp_path, found)
-    again = read_series(tmp_path).replications[1].courses[found.placers[1]]
+    write_series(tmp_path, study)
+    again = read_series(tmp_path).replications[1].courses[study.placers[1]]
     assert again.regret_tokens.tobytes() == course.regret_tokens.tobytes()
-    assert list(read_series(tmp_path).paced) == list(found.paced)  # whole numbers as keys
+    assert list(read_series(tmp_path).paced) == list(study.paced)  # whole numbers as keys
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "message"),
     [
         ("", "series.json:1: not JSON"),
         ("{", "series.json:1: not JSON"),
@@ -88,17 +88,17 @@ def test_numbers_keep_all_their_digits(left: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_damaged_or_newer_is_one_line(
-    milepost: Milepost, folder: Path, damage: str, told: str
+    milepost: Milepost, folder: Path, damage: str, message: str
 ) -> None:
     (folder / "series.json").write_text(damage, errors="surrogateescape")
     ended = milepost("report", folder)
     assert ended.code == 3
     assert ended.err.count("\n") == 1
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         ("budget", 0, "field 'budget': damaged"),
         ("windows.first", -1, "field 'windows': damaged"),
@@ -126,7 +126,7 @@ def test_what_is_damaged_or_newer_is_one_line(
     ],
 )
 def test_parts_that_contradict_each_other_are_refused(
-    folder: Path, place: str, value: object, told: str
+    folder: Path, place: str, value: object, message: str
 ) -> None:
     path = folder / "series.json"
     kept = json.loads(path.read_bytes())
@@ -138,7 +138,7 @@ def test_parts_that_contradict_each_other_are_refused(
     path.write_text(json.dumps(kept))
     with pytest.raises(DataError) as refused:
         read_series(folder)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_folder_of_an_earlier_version_is_told_of(milepost: Milepost, folder: Path) -> None:
@@ -166,8 +166,8 @@ def test_an_earlier_study_and_an_empty_folder_are_not(folder: Path, tmp_path: Pa
 
 
 def test_the_study_is_read_whole(left: Path) -> None:
-    found = read_series(left)
-    assert isinstance(found, DriftStudy)
-    assert found.study["title"] == "kept <b>"
-    assert len({each.overlaps.seed for each in found.replications}) == 2
-    assert found.truth
+    study = read_series(left)
+    assert isinstance(study, DriftStudy)
+    assert study.study["title"] == "kept <b>"
+    assert len({each.overlaps.seed for each in study.replications}) == 2
+    assert study.truth

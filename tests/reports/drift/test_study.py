@@ -49,12 +49,12 @@ def test_a_shift_of_a_trace_is_found_followed_and_priced(
 ) -> None:
     trace = written(tmp_path / "t.jsonl", before=20, after=10, requests=1200)
     flags = ("--block", 16, "--budget", 1, "--window", "20,200", "--json")
-    found = milepost("drift", "--trace", trace, *flags, "--out", tmp_path / "out").json
-    assert json.loads((tmp_path / "out" / "drift.json").read_text()) == found
-    assert [step["request"] for step in found["steps"] if step["moved"]] == [600]
-    assert found["change"] == 600
-    assert found["laws"] == "hindsight"
-    by_name = {each["placer"]: each for each in found["placers"]}
+    document = milepost("drift", "--trace", trace, *flags, "--out", tmp_path / "out").json
+    assert json.loads((tmp_path / "out" / "drift.json").read_text()) == document
+    assert [step["request"] for step in document["steps"] if step["moved"]] == [600]
+    assert document["change"] == 600
+    assert document["laws"] == "hindsight"
+    by_name = {each["placer"]: each for each in document["placers"]}
     assert by_name["clairvoyant"]["lost_tokens"] == 0
     # before: one checkpoint at 304 of 304 and 320; after: at 144 of 144 and 160
     share = (4 * 304 + 6 * 144) / (4 * 316 + 6 * 156)
@@ -65,11 +65,11 @@ def test_a_shift_of_a_trace_is_found_followed_and_priced(
     short, long = (by_name[f"optimal:budget=1,window={window}"] for window in (20, 200))
     assert 0 < short["recovery_requests"] < long["recovery_requests"] < 200
     assert short["lost_tokens"] < long["lost_tokens"] < kept["lost_tokens"]
-    assert "the largest at about request 600" in found["answers"][0]
-    assert "window 20" in found["answers"][1]
-    told = next(answer for answer in found["answers"] if answer.startswith("After the change"))
-    assert "again by “window 20”" in told
-    assert told.endswith("never by “kept after 200”.")
+    assert "the largest at about request 600" in document["answers"][0]
+    assert "window 20" in document["answers"][1]
+    after = next(answer for answer in document["answers"] if answer.startswith("After the change"))
+    assert "again by “window 20”" in after
+    assert after.endswith("never by “kept after 200”.")
 
 
 def test_a_change_from_which_no_estimator_recovers_is_told_of(
@@ -77,27 +77,27 @@ def test_a_change_from_which_no_estimator_recovers_is_told_of(
 ) -> None:
     trace = written(tmp_path / "t.jsonl", before=20, after=10, requests=1200)
     kept = ("--set", "policy.placer=optimal:budget=1,train=200")
-    told = milepost("drift", "--trace", trace, "--block", 16, *kept).out
-    assert "about request 600, 95 % of the best is saved again by none." in " ".join(told.split())
+    output = milepost("drift", "--trace", trace, "--block", 16, *kept).out
+    assert "about request 600, 95 % of the best is saved again by none." in " ".join(output.split())
 
 
 def test_nothing_is_reported_where_nothing_moves(milepost: Milepost, tmp_path: Path) -> None:
     trace = written(tmp_path / "t.jsonl", before=20, after=20, requests=1000)
-    told = milepost("drift", "--trace", trace, "--block", 16, "--window", "50,100").out
-    assert told.startswith("No drift is seen: no window of 100 requests differs")
+    output = milepost("drift", "--trace", trace, "--block", 16, "--window", "50,100").out
+    assert output.startswith("No drift is seen: no window of 100 requests differs")
 
 
 def test_generated_traffic_is_judged_by_its_true_law(
     milepost: Milepost, study: Path, tmp_path: Path
 ) -> None:
-    found = milepost("drift", study, "--json", "--out", tmp_path / "one").json
-    assert found["laws"] == "true"
-    assert len(set(found["replications"])) == 2
-    assert found["placers"][0]["saved_share"]["method"] == "replications"
-    for each in found["placers"]:
+    document = milepost("drift", study, "--json", "--out", tmp_path / "one").json
+    assert document["laws"] == "true"
+    assert len(set(document["replications"])) == 2
+    assert document["placers"][0]["saved_share"]["method"] == "replications"
+    for each in document["placers"]:
         bounds = each["variation_bound_tokens"], each["kolmogorov_bound_tokens"]
         assert each["regret_tokens"] <= min(bounds)
-    assert found["placers"][2]["lost_tokens"] < found["placers"][1]["lost_tokens"]
+    assert document["placers"][2]["lost_tokens"] < document["placers"][1]["lost_tokens"]
     milepost("drift", study, "--quiet", "--out", tmp_path / "two")
     for name in ("drift.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
@@ -105,17 +105,17 @@ def test_generated_traffic_is_judged_by_its_true_law(
 
 def test_the_synthetic_mooncake_trace_moves_slowly(milepost: Milepost, shared: Path) -> None:
     trace = shared / "data/mooncake/synthetic_trace.jsonl.gz"
-    found = milepost("drift", "--trace", trace, "--budget", 2, "--window", "200", "--json").json
-    assert not any(step["moved"] for step in found["steps"])
-    assert sum(each["moved"] for each in found["since_first"]) >= 20
-    assert found["since_first"][-1]["kolmogorov"] > 0.9
-    assert "moves slowly" in found["answers"][0]
-    kept, window = found["placers"][1:3]
+    document = milepost("drift", "--trace", trace, "--budget", 2, "--window", "200", "--json").json
+    assert not any(step["moved"] for step in document["steps"])
+    assert sum(each["moved"] for each in document["since_first"]) >= 20
+    assert document["since_first"][-1]["kolmogorov"] > 0.9
+    assert "moves slowly" in document["answers"][0]
+    kept, window = document["placers"][1:3]
     assert kept["lost_share"]["low"] > window["lost_share"]["value"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--window", "50,x"], "--window: expected numbers of requests"),
         (["--window", "1"], "--window: expected numbers of requests"),
@@ -127,11 +127,11 @@ def test_the_synthetic_mooncake_trace_moves_slowly(milepost: Milepost, shared: P
     ],
 )
 def test_what_cannot_be_studied_is_refused(
-    milepost: Milepost, arguments: list[str], told: str
+    milepost: Milepost, arguments: list[str], message: str
 ) -> None:
     ended = milepost("drift", *arguments)
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
     assert ended.err.count("\n") == 1
 
 

@@ -33,8 +33,8 @@ def test_true_laws_at_several_requests_are_those_at_each() -> None:
     generator = read_generator("0.5 documents:count=9 + 0.5 system_prompts")
     assert isinstance(generator, SessionGenerator)
     numbers = [0, 10, 150, 399]
-    found = overlap_laws(generator, numbers, 400, 3, read_drift(DRIFT))
-    for number, law in zip(numbers, found, strict=True):
+    laws = overlap_laws(generator, numbers, 400, 3, read_drift(DRIFT))
+    for number, law in zip(numbers, laws, strict=True):
         alone = overlap_law(generator, number, 400, 3, read_drift(DRIFT))
         assert total_variation(law, alone) < 1e-12
 
@@ -42,23 +42,23 @@ def test_true_laws_at_several_requests_are_those_at_each() -> None:
 def test_the_requests_of_a_window_follow_its_true_law() -> None:
     """The Dvoretzky-Kiefer-Wolfowitz bound at one in a thousand for each window."""
     asked = study("system_prompts", "rewrites:times=1,moved=400", 4000)
-    found = read_overlaps(asked, 5)
+    overlaps = read_overlaps(asked, 5)
     windows = cut(4000, 200)
-    laws = laws_by_window(asked, found, windows)
+    laws = laws_by_window(asked, overlaps, windows)
     assert knows_truth(asked)
     for window in windows.counted:
         assert laws[window].weights.sum() + laws[window].misses == pytest.approx(1)
-        _, kolmogorov = distances(laws[window], empirical(windows.of(found.depths, window)))
+        _, kolmogorov = distances(laws[window], empirical(windows.of(overlaps.depths, window)))
         assert kolmogorov < np.sqrt(np.log(2 / 0.001) / (2 * windows.width))
 
 
 @pytest.mark.parametrize("generator", ["chats", "builtin", "0.9 documents + 0.1 agents"])
 def test_of_sessions_of_several_requests_the_law_is_that_of_hindsight(generator: str) -> None:
     asked = study(generator)
-    found = read_overlaps(asked, 0)
+    overlaps = read_overlaps(asked, 0)
     windows = cut(800, 200)
     assert not knows_truth(asked)
-    laws = laws_by_window(asked, found, windows)
-    last = empirical(windows.of(found.depths, windows.count - 1))
+    laws = laws_by_window(asked, overlaps, windows)
+    last = empirical(windows.of(overlaps.depths, windows.count - 1))
     assert np.array_equal(laws[-1].depths, last.depths)
     assert np.array_equal(laws[-1].weights, last.weights)

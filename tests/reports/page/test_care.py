@@ -9,8 +9,8 @@ from tests.reports.sample_study import GIB, sample
 
 def test_the_correction_and_its_number_are_told() -> None:
     cells, manifest = sample(["last", "branch"], [4 * GIB, 8 * GIB], baseline="last")
-    told = read_with_care(compare(cells, manifest), manifest)
-    assert any("Holm's correction for all 4 comparisons of this study" in text for text in told)
+    box = read_with_care(compare(cells, manifest), manifest)
+    assert any("Holm's correction for all 4 comparisons of this study" in text for text in box)
     alone = read_with_care(compare(*sample(["last"], [8 * GIB])), manifest)
     assert not any("Holm" in text for text in alone)
 
@@ -18,8 +18,8 @@ def test_the_correction_and_its_number_are_told() -> None:
 def test_a_warm_up_that_was_found_is_told_by_workload() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     manifest |= {"warmup_share": 0.5, "warmup_auto": {"a.jsonl": 0.089, "chats": 0.5}}
-    told = read_with_care(compare(cells, manifest), manifest)
-    first, second = [text for text in told if text.startswith("Warm-up")]
+    box = read_with_care(compare(cells, manifest), manifest)
+    first, second = [text for text in box if text.startswith("Warm-up")]
     assert "by MSER-5: the first 8.9 % of a.jsonl and 50 % of chats" in first
     assert second.startswith("Warm-up: half of chats was cut")
     (stated,) = [t for t in read_with_care([], {"warmup_share": 0.1}) if t.startswith("Warm-up")]
@@ -30,7 +30,7 @@ def test_what_a_trace_tells_is_told_of_each_workload() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     both = pl.concat([cells.with_columns(pl.lit(name).alias("workload")) for name in "ab"])
     traces = {"a": {"granularity": 512, "notes": []}, "b": {"granularity": 1, "notes": ["drawn."]}}
-    told = read_with_care(compare(both, manifest), manifest | {"workloads": traces})
-    assert any(text.startswith("a tells overlaps to whole blocks of 512 tokens") for text in told)
-    assert "b: drawn." in told
-    assert not any("The trace tells" in text for text in told)
+    box = read_with_care(compare(both, manifest), manifest | {"workloads": traces})
+    assert any(text.startswith("a tells overlaps to whole blocks of 512 tokens") for text in box)
+    assert "b: drawn." in box
+    assert not any("The trace tells" in text for text in box)

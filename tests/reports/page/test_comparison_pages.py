@@ -16,7 +16,7 @@ from reports.page.across import across_charts, across_section
 from reports.results.comparison import compare
 from reports.two_runs import compare_folders
 from reports.two_runs.page import render_comparison
-from reports.two_runs.stored import read_comparison, told, two_runs, write_comparison
+from reports.two_runs.stored import document_of, read_comparison, two_runs, write_comparison
 from simulator.base.errors import DataError
 from tests.reports.across.workloads import several, with_foresight
 from tests.reports.browser import Seen, Visit, assert_sound, look_at_all
@@ -36,7 +36,7 @@ ACTIONS = """
   page.querySelector("#world-1 .key[data-series='branch · lru']").click();
   await wait(500);
   const lit = { opacity: opacity(), pressed: pressed(),
-    said: page.querySelector("#status").textContent };
+    status: page.querySelector("#status").textContent };
   page.querySelector("#across tbody th").click(); // the first of the ranks: the same policy
   await wait(500);
   return { before, lit, after: { opacity: opacity(), pressed: pressed() } };
@@ -73,7 +73,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def kept(folders: tuple[Path, Path]) -> dict[str, Any]:
-    return told(compare_folders(*folders), ["too much"], "milepost compare a b --out DIR")
+    return document_of(compare_folders(*folders), ["too much"], "milepost compare a b --out DIR")
 
 
 def plain(page: str) -> str:
@@ -147,8 +147,8 @@ def test_the_page_is_the_same_from_what_is_kept(kept: dict[str, Any], tmp_path: 
     assert ((tmp_path / "compare.html").read_bytes(), (tmp_path / "compare.json").read_bytes()) == (
         first
     )
-    found = two_runs(kept)
-    assert [each.verdict for each in found.comparisons] == [
+    runs = two_runs(kept)
+    assert [each.verdict for each in runs.comparisons] == [
         row["verdict"] for row in kept["comparisons"]
     ]
 
@@ -161,7 +161,7 @@ def test_what_is_damaged_is_refused(tmp_path: Path, damage: str) -> None:
 
 
 def test_equal_runs_have_no_chart(folders: tuple[Path, Path]) -> None:
-    same = told(compare_folders(folders[0], folders[0]), [], "")
+    same = document_of(compare_folders(folders[0], folders[0]), [], "")
     page = plain(render_comparison(two_runs(same), same))
     assert "No figure that both have differs." in page
     assert "Nothing: settings, trace and versions are the same." in page
@@ -205,5 +205,5 @@ def test_a_key_lights_up_a_policy_in_every_workload_and_in_what_compares_them(
     assert [lit["opacity"][name] for name in charts] == ["0.12 1"] * 5
     names = [f"{section} branch · lru" for section in ("across", "world-1", "world-2")]
     assert lit["pressed"] == names
-    assert lit["said"].startswith("branch · lru is lit up in the charts and in ")
+    assert lit["status"].startswith("branch · lru is lit up in the charts and in ")
     assert seen[0]["after"] == {"opacity": seen[0]["before"], "pressed": []}

@@ -78,16 +78,16 @@ def test_the_answer_says_how_much_of_what_and_how_sure(page: str) -> None:
 def test_what_is_equal_is_called_the_same() -> None:
     cells, manifest = sample(["last"], [8 * GIB], baseline="last")
     twin = cells.with_columns(pl.lit("branch").alias("placer"))
-    told = answer_of(render_page(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
-    assert "the same as branch; their mean TTFT is the same" in told
+    sentence = answer_of(render_page(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
+    assert "the same as branch; their mean TTFT is the same" in sentence
 
 
 def test_a_tie_is_called_a_tie() -> None:
     cells, manifest = sample(["none", "last", "branch"], baseline="last")
     wide = {"study": {"study": {"margin_points": 100.0, "margin_times": 0.99}}}
-    told = answer_of(render_page(cells, manifest | wide))
-    assert "tied with last within 100 points (" in told
-    assert told.endswith(" lower, tied within 99 %.")
+    sentence = answer_of(render_page(cells, manifest | wide))
+    assert "tied with last within 100 points (" in sentence
+    assert sentence.endswith(" lower, tied within 99 %.")
 
 
 def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
@@ -95,9 +95,9 @@ def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
     (world,) = compare(cells, manifest)
     unsure = replace(world, comparisons=1648, points=dict(map(_doubted, world.points.items())))
     sentence, like = answer(unsure)
-    told = "".join(part.text for part in sentence)
-    assert "more than last, which may be chance among 1,648 comparisons" in told
-    assert told.endswith(" lower, which may be chance too.")
+    text = "".join(part.text for part in sentence)
+    assert "more than last, which may be chance among 1,648 comparisons" in text
+    assert text.endswith(" lower, which may be chance too.")
     assert like == ["Unsure, as the difference may be chance among 1,648 comparisons: last."]
 
 
@@ -151,15 +151,15 @@ def test_figures_are_written_as_on_paper_and_names_are_left(
 
 
 def test_a_baseline_that_wins_is_compared_with_the_next() -> None:
-    told = answer_of(render_page(*sample(["last", "branch"], [8 * GIB], baseline="branch")))
-    assert re.search(r"; it is the baseline, [\d.]+ points \[[\d., ]+\] more than last", told)
+    sentence = answer_of(render_page(*sample(["last", "branch"], [8 * GIB], baseline="branch")))
+    assert re.search(r"; it is the baseline, [\d.]+ points \[[\d., ]+\] more than last", sentence)
 
 
 def test_the_rest_of_the_page_is_there(page: str) -> None:
-    told = text_of(page)
+    text = text_of(page)
     for heading in ("Savings and latency", "Read with care", "All cells", "Run it again"):
-        assert heading in told
-    assert "milepost sweep studies/demo.toml --out results/demo" in told
+        assert heading in text
+    assert "milepost sweep studies/demo.toml --out results/demo" in text
     assert markup_of(page).count("<tr>") == 1 + 9 * 5
     assert page.count('class="chart"') == 16
 
@@ -170,7 +170,7 @@ def test_the_care_box_follows_from_the_facts() -> None:
         pl.lit(12).alias("extrapolated_requests"), pl.lit(3).alias("requests_rejected")
     )
     manifest["trace"] |= {"notes": ["4 bad lines were skipped"], "deterministic": True}
-    told = text_of(render_page(cells, manifest | {"warmup_share": 0}))
+    text = text_of(render_page(cells, manifest | {"warmup_share": 0}))
     for fact in (
         "the blocks of time of one replay",
         "No warm-up was cut",
@@ -182,7 +182,7 @@ def test_the_care_box_follows_from_the_facts() -> None:
         "dense holds a state at every position for free: an upper bound only.",
         "Decode is not simulated",
     ):
-        assert fact in told
+        assert fact in text
 
 
 def test_hostile_names_are_shown_as_text() -> None:

@@ -15,14 +15,14 @@ ACTIONS = """
   const all = (selector) => [...page.querySelectorAll(selector)];
   const one = (selector) => page.querySelector(selector);
   const chart = (name) => one(`#chart-1-${name}`);
-  const said = () => one("#status").textContent;
+  const status = () => one("#status").textContent;
   const light = () => ({
     opacity: [...new Set(all(".chart .mark-line path").map((path) => path.getAttribute("opacity"))
       .filter((opacity) => opacity !== null))].sort(),
     pressed: all('.key[aria-pressed="true"]').map((key) => key.dataset.series),
     rows: all("tbody tr.lit th").map((name) => name.firstChild.textContent),
     followed: all("[data-follows]").map((name) => name.textContent),
-    said: said(),
+    status: status(),
   });
   const escape = async () => {
     page.dispatchEvent(new view.KeyboardEvent("keydown", { key: "Escape" }));
@@ -55,7 +55,7 @@ ACTIONS = """
   from.dispatchEvent(new view.Event("input", { bubbles: true }));
   from.dispatchEvent(new view.Event("change", { bubbles: true }));
   await wait(300);
-  const slid = { ticks: ticks(), told: one(".range output").textContent, said: said() };
+  const slid = { ticks: ticks(), range: one(".range output").textContent, status: status() };
   await escape();
   const unslid = ticks();
   const plot = chart("occupancy").querySelector(".role-frame").getBoundingClientRect();
@@ -65,14 +65,14 @@ ACTIONS = """
   pointer("pointermove", plot.left + 103); // less than a drag, so that no pointer is captured
   pointer("pointerup", plot.left + 200);
   await wait(300);
-  const dragged = { ticks: ticks(), told: one(".range output").textContent, said: said() };
+  const dragged = { ticks: ticks(), range: one(".range output").textContent, status: status() };
 
   const rows = () => all("tbody tr").filter((each) => !each.hidden).length;
   const filter = one(".filter select");
   const atFocus = rows();
   filter.value = "";
   filter.dispatchEvent(new view.Event("change", { bubbles: true }));
-  const unfiltered = { rows: rows(), said: said() };
+  const unfiltered = { rows: rows(), status: status() };
   const heading = all("thead button")[2];
   const first = () => Number(one("tbody tr").cells[2].dataset.key);
   heading.click();
@@ -103,7 +103,7 @@ def test_a_key_lights_up_one_policy_everywhere(seen: Seen) -> None:
     assert lit["pressed"] == ["last"]
     assert lit["rows"] == ["last"] * 16
     assert lit["followed"] == ["last"] * 3
-    assert lit["said"] == "last is lit up in the charts and in 16 rows of the table."
+    assert lit["status"] == "last is lit up in the charts and in 16 rows of the table."
     assert seen["again"]["opacity"] == ["1"]
     assert seen["again"]["pressed"] == seen["again"]["rows"] == []
 
@@ -113,7 +113,7 @@ def test_so_do_a_mark_and_a_row_and_escape_puts_it_out(seen: Seen) -> None:
     assert seen["byMark"]["rows"] == [HOSTILE] * 16
     assert seen["cleared"]["opacity"] == ["1"]
     assert seen["cleared"]["pressed"] == seen["cleared"]["rows"] == []
-    assert seen["cleared"]["said"] == "All policies are shown alike."
+    assert seen["cleared"]["status"] == "All policies are shown alike."
     assert seen["byRow"]["pressed"] == ["branch"]
 
 
@@ -121,14 +121,14 @@ def test_a_range_of_time_holds_in_all_charts_over_time(seen: Seen) -> None:
     for name in ("slid", "dragged"):
         ticks = zip(seen[name]["ticks"], seen["whole"], strict=True)
         assert all(now != before for now, before in ticks)
-    assert seen["slid"]["told"] == "29.75 to 58.33 min"
-    assert seen["slid"]["said"] == "The charts over time show 29.75 to 58.33 min."
+    assert seen["slid"]["range"] == "29.75 to 58.33 min"
+    assert seen["slid"]["status"] == "The charts over time show 29.75 to 58.33 min."
     assert seen["unslid"] == seen["whole"]
-    assert seen["dragged"]["told"] in seen["dragged"]["said"]
+    assert seen["dragged"]["range"] in seen["dragged"]["status"]
 
 
 def test_the_table_shows_one_capacity_or_all_and_sorts_both_ways(seen: Seen) -> None:
     assert (seen["atFocus"], seen["unfiltered"]["rows"]) == (4, ROWS)
-    assert seen["unfiltered"]["said"] == f"The table shows {ROWS} of {ROWS} rows."
+    assert seen["unfiltered"]["status"] == f"The table shows {ROWS} of {ROWS} rows."
     least, most = seen["order"]
     assert least < most

@@ -40,14 +40,14 @@ def unpacked(page: dict[str, Any]) -> dict[str, Any]:
 def test_what_is_packed_comes_out_again() -> None:
     cells, manifest = sample(["last", "branch"], [4 * GIB, 8 * GIB])
     specs = {name: checked(chart) for name, chart in build_charts(cells, manifest).items()}
-    found = unpacked(packed(specs))
+    specs_again = unpacked(packed(specs))
     for name, spec in specs.items():
         tables = spec["datasets"]
         rounded = {
             table: [{key: short(value) for key, value in row.items()} for row in rows]
             for table, rows in tables.items()
         }
-        assert found[name] == spec | {"datasets": rounded}
+        assert specs_again[name] == spec | {"datasets": rounded}
 
 
 def test_a_column_of_two_charts_and_a_part_of_two_charts_are_written_once() -> None:
@@ -81,8 +81,8 @@ def test_numbers_keep_six_digits(value: Any, expected: Any) -> None:
 
 def test_rows_may_lack_a_column_and_truth_is_not_one() -> None:
     rows = [{"tied": True, "n": 1}, {"tied": True, "n": None}, {"tied": 1, "n": 1, "more": "x"}]
-    found = unpacked(packed({"one": {"datasets": {"a": rows}}}))
-    assert found["one"]["datasets"]["a"] == [
+    specs_again = unpacked(packed({"one": {"datasets": {"a": rows}}}))
+    assert specs_again["one"]["datasets"]["a"] == [
         {"tied": True, "n": 1, "more": None},
         {"tied": True, "n": None, "more": None},
         {"tied": 1, "n": 1, "more": "x"},

@@ -30,8 +30,8 @@ ACTIONS = """
     saved.push([this.download, blobs.get(this.href)]);
   };
   const all = (selector) => [...page.querySelectorAll(selector)];
-  const press = async (told) => {
-    all(".saves button").find((each) => each.getAttribute("aria-label") === told).click();
+  const press = async (label) => {
+    all(".saves button").find((each) => each.getAttribute("aria-label") === label).click();
     while (!saved.length) { await wait(100); }
     const [name, part] = saved.pop();
     return { name, part };
@@ -129,7 +129,7 @@ def test_without_javascript_there_are_tables_and_a_sentence(page: str, tmp_path:
     actions = """
       const shown = (selector) => [...page.querySelectorAll(selector)]
         .filter((each) => each.getBoundingClientRect().height > 0).length;
-      return { notice: shown(".notice"), said: page.querySelector(".notice")?.textContent,
+      return { notice: shown(".notice"), text: page.querySelector(".notice")?.textContent,
         rows: shown("tbody tr"), panels: shown(".panel"), keys: shown(".key"),
         heads: [...page.querySelectorAll("h2")]
           .filter((each) => each.getBoundingClientRect().height > 0)
@@ -137,7 +137,7 @@ def test_without_javascript_there_are_tables_and_a_sentence(page: str, tmp_path:
     """
     (still,) = look_at_all([Visit(page, actions, scripting=False)], tmp_path)
     assert still["notice"] == 1
-    assert still["said"].startswith("JavaScript is off: this page shows its answer and its tables.")
+    assert still["text"].startswith("JavaScript is off: this page shows its answer and its tables.")
     assert (still["rows"], still["panels"], still["keys"]) == (8, 0, 0)
     assert still["heads"] == ["All cells", "Read with care", "Run it again"]
     assert still["scroll"] <= still["width"]

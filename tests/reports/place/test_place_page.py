@@ -39,26 +39,26 @@ def rows(spec: dict[str, Any], field: str) -> list[dict[str, Any]]:
 
 def test_the_areas_are_the_overlap_and_the_saving() -> None:
     law = law_of("law", np.array([4, 7, 10]), np.array([6.0, 3.0, 1.0]))
-    found = asked(law, 12, 2)
-    spec = checked(staircase(law, found["positions"], 12))
+    plan = asked(law, 12, 2)
+    spec = checked(staircase(law, plan["positions"], 12))
     steps = rows(spec, "gain")
     curve = next(t for t in spec["datasets"].values() if t is not steps)
 
     def area(points: list[dict[str, Any]]) -> float:
         return sum((b["depth"] - a["depth"]) * b["share"] for a, b in pairwise(points))
 
-    assert area(steps) == pytest.approx(found["expected_saved_tokens"])
-    assert area(curve) == pytest.approx(found["law"]["mean_overlap_tokens"])
-    assert sum(row["gain"] or 0 for row in steps) == pytest.approx(found["expected_saved_tokens"])
+    assert area(steps) == pytest.approx(plan["expected_saved_tokens"])
+    assert area(curve) == pytest.approx(plan["law"]["mean_overlap_tokens"])
+    assert sum(row["gain"] or 0 for row in steps) == pytest.approx(plan["expected_saved_tokens"])
 
 
 @pytest.mark.parametrize("budget", [0, 3, 1_501])
 def test_large_laws_stay_small_on_the_page(law: DepthLaw, budget: int) -> None:
-    found = asked(law, 100_000, budget)
-    for chart in (staircase(law, found["positions"], 100_000), savings_curve(found)):
+    plan = asked(law, 100_000, budget)
+    for chart in (staircase(law, plan["positions"], 100_000), savings_curve(plan)):
         spec = checked(chart)
         assert max(len(table) for table in spec["datasets"].values()) <= 1_010
-    curve = rows(checked(savings_curve(found)), "saved")
+    curve = rows(checked(savings_curve(plan)), "saved")
     assert curve[-1]["budget"] == budget
 
 
@@ -69,9 +69,9 @@ def test_a_law_without_hits_has_a_page() -> None:
 
 
 def test_the_page_is_closed_to_the_world_and_the_same_again(law: DepthLaw) -> None:
-    found = asked(law, 100_000, 5)
-    page = render_place_page(law, found)
-    assert page == render_place_page(law, found)
+    plan = asked(law, 100_000, 5)
+    page = render_place_page(law, plan)
+    assert page == render_place_page(law, plan)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)

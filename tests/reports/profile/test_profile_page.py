@@ -30,11 +30,11 @@ def drawn_profile() -> Profile:
 
 def test_landmarks_of_the_composed_9b() -> None:
     # Floor 4.8 ms up to about 235 tokens, some 20 us a token, a pair 2.1e-4 us.
-    found = Landmarks.of(open_profile("qwen3.5-9b-h200"))
-    assert found.floor_seconds == pytest.approx(4.8e-3, rel=0.02)
-    assert found.token_seconds == pytest.approx(20.4e-6, rel=0.02)
-    assert found.knee_tokens == pytest.approx(235, rel=0.02)
-    assert found.context_tokens == pytest.approx(found.token_seconds / 2.09e-10, rel=0.01)
+    landmarks = Landmarks.of(open_profile("qwen3.5-9b-h200"))
+    assert landmarks.floor_seconds == pytest.approx(4.8e-3, rel=0.02)
+    assert landmarks.token_seconds == pytest.approx(20.4e-6, rel=0.02)
+    assert landmarks.knee_tokens == pytest.approx(235, rel=0.02)
+    assert landmarks.context_tokens == pytest.approx(landmarks.token_seconds / 2.09e-10, rel=0.01)
 
 
 def test_landmarks_without_pairs() -> None:
@@ -45,17 +45,17 @@ def test_landmarks_without_pairs() -> None:
 
 
 def test_summary_worked_by_hand(drawn_profile: Profile) -> None:
-    found = summary(drawn_profile)
-    assert found["capture_seconds"] == pytest.approx(1e-6)
-    assert found["restore_seconds"] == {"device": pytest.approx(1e-6 + 2**20 / 1e12)}
-    assert found["draws"] == 6
-    assert set(found["prefill_seconds"]) == {"1", "64", "65", "128", "256", "512"} | {
+    figures = summary(drawn_profile)
+    assert figures["capture_seconds"] == pytest.approx(1e-6)
+    assert figures["restore_seconds"] == {"device": pytest.approx(1e-6 + 2**20 / 1e12)}
+    assert figures["draws"] == 6
+    assert set(figures["prefill_seconds"]) == {"1", "64", "65", "128", "256", "512"} | {
         "1024",
         "2048",
         "4096",
         "8192",
     }
-    assert found["held_out"][0]["regime"] == "all"
+    assert figures["held_out"][0]["regime"] == "all"
 
 
 def test_floors_by_launch(drawn_profile: Profile) -> None:
@@ -76,8 +76,8 @@ def test_residuals_are_those_of_the_fit(drawn_profile: Profile) -> None:
     assert len(c) == len(n) == len(error) == 18
     first = (c[0], n[0])
     assert first == (0, 1)
-    said, measured = drawn_profile.prefill.F.us[0], (drawn_profile.prefill.median or ())[0]
-    assert error[0] == pytest.approx(said / measured - 1, abs=1e-6)
+    predicted, measured = drawn_profile.prefill.F.us[0], (drawn_profile.prefill.median or ())[0]
+    assert error[0] == pytest.approx(predicted / measured - 1, abs=1e-6)
     assert abs(float(error.mean())) < 0.1
     assert len(residuals(open_profile("qwen3.5-9b-h200"))[0]) == 0
 
@@ -105,11 +105,11 @@ def test_the_page_says_how_far_to_trust_it(drawn_profile: Profile) -> None:
     page = render_profile_page(drawn_profile)
     assert page == render_profile_page(drawn_profile)
     assert HOSTILE[2:] not in page
-    told = unescape(re.sub(r"<[^>]+>", " ", page))
-    assert "This profile is of a toy" in " ".join(told.split())
-    assert "A </script>" in told
-    assert "6 draws" in told
-    assert "Errors on points that the fit has not seen" in told
+    text = unescape(re.sub(r"<[^>]+>", " ", page))
+    assert "This profile is of a toy" in " ".join(text.split())
+    assert "A </script>" in text
+    assert "6 draws" in text
+    assert "Errors on points that the fit has not seen" in text
     assert not re.search(r'(src|href)="https?:', page)
     lossy = open_profile("qwen3.5-9b-h200:kv_budget=2048")
     assert "Lossy: KV keeps 2,048 tokens a layer" in render_profile_page(lossy)
@@ -138,6 +138,6 @@ def test_a_landmark_of_a_straight_line() -> None:
     # 5 ms and 10 us a token, to 1,000: cheapest at 15 us, where the floor pays for 333.
     profile = open_profile("qwen3.5-9b-h200")
     table = replace(profile.prefill.F, n=(1, 1000), us=(5000.0, 15_000.0))
-    found = Landmarks.of(replace(profile, prefill=replace(profile.prefill, F=table)))
-    assert math.isclose(found.token_seconds, 15e-6)
-    assert math.isclose(found.knee_tokens, 5000 / 15)
+    landmarks = Landmarks.of(replace(profile, prefill=replace(profile.prefill, F=table)))
+    assert math.isclose(landmarks.token_seconds, 15e-6)
+    assert math.isclose(landmarks.knee_tokens, 5000 / 15)

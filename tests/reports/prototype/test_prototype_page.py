@@ -64,9 +64,9 @@ def test_page_and_text_tell_the_same_figures() -> None:
     run = run_of(served(0, 1.1, 1.0), served(1, 1.8, 2.0, arrival_seconds=50.0))
     page, text, data = render_prototype_page(run), "\n".join(summary_lines(run)), figures(run)
     assert data["service"][0]["median_absolute"] == pytest.approx(0.1)
-    told = "within <strong>10.0 % of the measured time</strong>; their sum is off by ~3.3 %"
+    sentence = "within <strong>10.0 % of the measured time</strong>; their sum is off by ~3.3 %"
     signs = {"\N{NO-BREAK SPACE}": " ", "\N{MINUS SIGN}": "~"}
-    assert told in page.translate(str.maketrans(signs))
+    assert sentence in page.translate(str.maketrans(signs))
     assert re.search(r"all +2 +2\.90 s +3\.00 s +-3\.3% +[+-]0\.0% +10\.0%", text)
 
 
@@ -80,14 +80,14 @@ def test_what_a_reader_should_weigh_is_said() -> None:
             scale="one layer group",
         )
     )
-    for said in (
+    for sentence in (
         "The profile is of a, and b was run",
         "One layer group was run",
         "compared in bfloat16",
         "More than half of the simulated time",
         "decided once",
     ):
-        assert said in page
+        assert sentence in page
 
 
 def test_one_pass_says_nothing_of_noise() -> None:

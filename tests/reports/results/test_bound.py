@@ -90,11 +90,11 @@ def test_known_answers_and_unserved_requests_have_none(trace: Trace) -> None:
 def test_the_page_tells_how_far_it_is_and_marks_who_looks_ahead() -> None:
     cells, manifest = sample(["last", "branch", "clairvoyant", "dense"], [4 * GIB, 8 * GIB])
     page = render_page(cells, manifest | {"baseline": "last"})
-    told = text_of(page)
-    assert "% of the best possible" in told
-    assert "clairvoyant looks ahead" in told
+    text = text_of(page)
+    assert "% of the best possible" in text
+    assert "clairvoyant looks ahead" in text
     assert "clairvoyant (looks ahead)" in page
-    assert "“Best possible” is a bound" in told
+    assert "“Best possible” is a bound" in text
     without = cells.drop("bound_saved_tokens")
     assert "best possible" not in text_of(render_page(without, manifest)).replace(
         "Of the best possible", ""
@@ -106,9 +106,9 @@ def test_a_stored_workload_is_walked_once_for_all_capacities(
 ) -> None:
     walked = []
     whole = ResumeOptions.of
-    monkeypatch.setattr(ResumeOptions, "of", lambda *told: walked.append(told) or whole(*told))
+    monkeypatch.setattr(ResumeOptions, "of", lambda *args: walked.append(args) or whole(*args))
     save(trace, tmp_path / "trace.parquet")
     sizes = (GIB // 4, GIB, 4 * GIB, None)
-    found = [stored_bound(tmp_path / "trace.parquet", scenario(size), 0.1) for size in sizes]
+    bounds = [stored_bound(tmp_path / "trace.parquet", scenario(size), 0.1) for size in sizes]
     assert len(walked) == 2  # all requests, and those that count
-    assert found == [bound_saved_tokens(trace, scenario(size), 0.1) for size in sizes]
+    assert bounds == [bound_saved_tokens(trace, scenario(size), 0.1) for size in sizes]

@@ -25,9 +25,9 @@ MIXED: list[tuple[list[Any], Any, list[Any]]] = [
 
 @pytest.mark.parametrize(("values", "dtype", "kept"), MIXED)
 def test_mixed_values(values: list[Any], dtype: Any, kept: list[Any]) -> None:
-    found = column("server.horizon", values)
-    assert found.dtype == dtype
-    assert found.to_list() == kept
+    series = column("server.horizon", values)
+    assert series.dtype == dtype
+    assert series.to_list() == kept
 
 
 def test_known_columns_do_not_depend_on_their_values() -> None:

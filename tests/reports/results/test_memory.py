@@ -36,8 +36,8 @@ def test_a_session_is_remembered_for_half_its_span() -> None:
     session = np.concatenate([np.arange(100), np.arange(100)])
     assert memory_requests(requests(session, count=200)) == 50
     alone = np.append(session, 100)
-    told = Requests(alone, np.append(np.full(200, 10), 2000), None, np.zeros(201))
-    assert memory_requests(told) == 25
+    sessions = Requests(alone, np.append(np.full(200, 10), 2000), None, np.zeros(201))
+    assert memory_requests(sessions) == 25
 
 
 def test_a_few_sessions_among_many_requests_do_not_count() -> None:
@@ -56,13 +56,13 @@ def test_a_queue_is_remembered_as_the_autocorrelation_of_its_waits(load: float) 
     """Waits of M/M/1, in a long run; the load is taken to be higher, and the tails heavier."""
     generator = np.random.default_rng(2)
     arrival, busy = np.cumsum(generator.exponential(1, 4000)), generator.exponential(load, 4000)
-    found = memory_requests(requests(arrival=arrival, busy=busy)) - NOTHING
+    remembered = memory_requests(requests(arrival=arrival, busy=busy)) - NOTHING
     gaps, service = generator.exponential(1, 400_000), generator.exponential(load, 400_000)
     walk = np.cumsum(service[:-1] - gaps[1:])
     waits = walk - np.minimum(np.minimum.accumulate(walk), 0)
     batches = waits[: len(waits) // 1000 * 1000].reshape(-1, 1000).mean(axis=1)
     memory = 1000 * batches.var() / waits.var() / 2
-    assert 6 * memory < found < 24 * memory
+    assert 6 * memory < remembered < 24 * memory
 
 
 def test_a_queue_that_grows_is_never_forgotten() -> None:
@@ -74,8 +74,8 @@ def test_bursts_are_remembered_twelve_at_a_time() -> None:
     """A hundred requests at once, 40 times: their number in a bin is a hundred times Poisson."""
     generator = np.random.default_rng(3)
     bursts = np.sort(np.repeat(generator.uniform(0, 1000, 40), 100))
-    found = memory_requests(requests(arrival=bursts))
-    assert found > 12 * 50
+    remembered = memory_requests(requests(arrival=bursts))
+    assert remembered > 12 * 50
     assert memory_requests(requests(arrival=poisson())) < 12 * 4
     # one session each: its other requests are no burst
     session = np.repeat(np.arange(40), 100)

@@ -31,17 +31,17 @@ def result() -> Result:
 
 @pytest.mark.parametrize("warmup", [0.0, 0.1, 0.9])
 def test_blocks_add_up_to_the_metrics(result: Result, warmup: float) -> None:
-    metrics, found = flat_metrics(result, warmup), blocks(result, warmup)
-    assert sum(found["block_prompt_tokens"]) == metrics["prompt_tokens"]
-    assert sum(found["block_saved_tokens"]) == metrics["saved_tokens"]
-    assert sum(found["block_finished"]) == metrics["requests_finished"]
+    metrics, sums = flat_metrics(result, warmup), blocks(result, warmup)
+    assert sum(sums["block_prompt_tokens"]) == metrics["prompt_tokens"]
+    assert sum(sums["block_saved_tokens"]) == metrics["saved_tokens"]
+    assert sum(sums["block_finished"]) == metrics["requests_finished"]
     for loss in LOSSES:
-        assert sum(found[f"block_lost_{loss}_tokens"]) == metrics[f"lost_{loss}_tokens"]
-    mean = sum(found["block_ttft_seconds"]) / sum(found["block_finished"])
+        assert sum(sums[f"block_lost_{loss}_tokens"]) == metrics[f"lost_{loss}_tokens"]
+    mean = sum(sums["block_ttft_seconds"]) / sum(sums["block_finished"])
     assert mean == pytest.approx(metrics["ttft_mean_seconds"])
-    lengths = {len(values) for values in found.values()}
+    lengths = {len(values) for values in sums.values()}
     assert lengths == {min(BLOCKS, metrics["requests_total"])}
-    assert found["block_arrival_seconds"] == sorted(found["block_arrival_seconds"])
+    assert sums["block_arrival_seconds"] == sorted(sums["block_arrival_seconds"])
 
 
 def test_blocks_by_hand() -> None:
@@ -59,12 +59,12 @@ def test_blocks_by_hand() -> None:
     }
     made = Result.__new__(Result)
     object.__setattr__(made, "columns", columns)
-    found = blocks(made, 0.34)
-    lost = {f"block_lost_{loss}_tokens": found.pop(f"block_lost_{loss}_tokens") for loss in LOSSES}
+    sums = blocks(made, 0.34)
+    lost = {f"block_lost_{loss}_tokens": sums.pop(f"block_lost_{loss}_tokens") for loss in LOSSES}
     assert lost.pop("block_lost_never_seen_tokens") == [0, 21]
     assert lost.pop("block_lost_not_served_tokens") == [20, 0]
     assert set(map(tuple, lost.values())) == {(0, 0)}
-    assert found == dict(
+    assert sums == dict(
         zip(
             [name for name in BLOCK_COLUMNS if "lost" not in name],
             ([20, 30], [0, 9], [0.0, 1.5], [0, 1], [1.0, 2.0], [2, 3], [5, 6]),

@@ -34,17 +34,17 @@ def test_only_a_growing_queue_is_a_warning() -> None:
     assert overload_words(CALM) is None
     assert overload_words(NOTHING) is None
     assert overload_words({}) is None
-    told = overload_words(GROWN)
-    assert told is not None
-    assert "offered load 1.25, 1.80 if nothing were saved (1.50 in the last half" in told
-    assert "the last quarter waits 41.2 s on average" in told
+    words = overload_words(GROWN)
+    assert words is not None
+    assert "offered load 1.25, 1.80 if nothing were saved (1.50 in the last half" in words
+    assert "the last quarter waits 41.2 s on average" in words
 
 
 def test_several_cells_are_told_by_their_range() -> None:
     assert range_words([]) is None
     assert range_words([NOTHING]) is None
-    told = range_words([CALM, GROWN, NOTHING])
-    assert told == (
+    words = range_words([CALM, GROWN, NOTHING])
+    assert words == (
         "servers busy 51.2 % to 100.0 % of the time up to the last arrival; offered load 0.50 to "
         "1.25; if nothing were saved 1.80"
     )

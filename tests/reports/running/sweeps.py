@@ -43,7 +43,7 @@ class Sweep:
     """A running `milepost sweep`, the leader of a process group."""
 
     process: BaseProcess
-    told: Connection
+    receiver: Connection
 
     def kill(self) -> bool:
         """Kill it and its workers with SIGKILL; return False where it had ended before."""
@@ -62,13 +62,13 @@ class Sweep:
 
     def end(self) -> tuple[int, str]:
         """Wait for it; return its exit code and what it wrote to stderr."""
-        code, told = self.told.recv()
+        code, output = self.receiver.recv()
         self.process.join()
-        return code, told
+        return code, output
 
     def workers(self) -> list[int]:
         """Return the process ids of its workers."""
-        found = []
+        pids = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
@@ -76,8 +76,8 @@ class Sweep:
             except OSError:
                 continue
             if parent == self.process.pid and "spawn_main" in command:
-                found.append(int(folder.name))
-        return found
+                pids.append(int(folder.name))
+        return pids
 
 
 def start(
@@ -89,12 +89,12 @@ def start(
     powers: bool = True,
 ) -> Sweep:
     """Start a sweep; without its page, which takes longest, with a limit to the size of files."""
-    told, tell = _forks.Pipe(duplex=False)
+    receiver, tell = _forks.Pipe(duplex=False)
     arguments = ["sweep", str(study), "--out", str(out), *flags]
     process = _forks.Process(target=_run, args=(arguments, page, limit_bytes, powers, tell))
     process.start()
     tell.close()
-    return Sweep(process, told)
+    return Sweep(process, receiver)
 
 
 def finish(study: Path, out: Path, *flags: str, page: bool = True) -> dict[str, bytes]:

@@ -87,10 +87,10 @@ def test_a_search_for_capacity_ends_as_on_this_machine(
 
 def test_a_failing_task_leaves_the_others_alone(cluster: Any) -> None:
     jobs = [Job("0"), Job("1", "raise"), Job("2", "refuse"), Job("3")]
-    found = {o.cell: o for o in run_tasks(work, jobs, 1, cluster.scheduler_address)}
-    assert found.pop("1") == Outcome("1", None, "ZeroDivisionError: bad\\nluck")
-    assert found.pop("2") == Outcome("2", None, "no such thing")
-    assert found == {n: Outcome(n, {"square": int(n) ** 2}) for n in ("0", "3")}
+    outcomes = {o.cell: o for o in run_tasks(work, jobs, 1, cluster.scheduler_address)}
+    assert outcomes.pop("1") == Outcome("1", None, "ZeroDivisionError: bad\\nluck")
+    assert outcomes.pop("2") == Outcome("2", None, "no such thing")
+    assert outcomes == {n: Outcome(n, {"square": int(n) ** 2}) for n in ("0", "3")}
 
 
 def test_other_versions_are_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +127,6 @@ def test_jobs_beside_a_cluster_are_refused(
     flags = ["--out", str(tmp_path / "out"), "--cluster", "tcp://a:1", "--jobs", "2"]
     with pytest.raises(SystemExit) as ended:
         main(["sweep", str(whole.study), *flags])
-    told = capsys.readouterr().err
-    assert (ended.value.code, told.count("\n")) == (2, 1)
-    assert "contradicts --cluster" in told
+    message = capsys.readouterr().err
+    assert (ended.value.code, message.count("\n")) == (2, 1)
+    assert "contradicts --cluster" in message

@@ -10,9 +10,9 @@ from tests.reports.worker_tasks import Job, work
 
 
 def outcomes(jobs: list[Job], processes: int) -> dict[str, Outcome]:
-    found = list(run_tasks(work, jobs, processes))
-    assert len(found) == len(jobs)
-    return {outcome.cell: outcome for outcome in found}
+    ended = list(run_tasks(work, jobs, processes))
+    assert len(ended) == len(jobs)
+    return {outcome.cell: outcome for outcome in ended}
 
 
 def squares(numbers: list[int]) -> dict[str, Outcome]:
@@ -22,10 +22,10 @@ def squares(numbers: list[int]) -> dict[str, Outcome]:
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_failing_task_leaves_the_others_alone(processes: int) -> None:
     jobs = [Job("0"), Job("1", "raise"), Job("2", "refuse"), Job("3")]
-    found = outcomes(jobs, processes)
-    assert found.pop("1") == Outcome("1", None, "ZeroDivisionError: bad\\nluck")
-    assert found.pop("2") == Outcome("2", None, "no such thing")
-    assert found == squares([0, 3])
+    ended = outcomes(jobs, processes)
+    assert ended.pop("1") == Outcome("1", None, "ZeroDivisionError: bad\\nluck")
+    assert ended.pop("2") == Outcome("2", None, "no such thing")
+    assert ended == squares([0, 3])
 
 
 def test_a_worker_that_dies_once_is_replaced(tmp_path: Path) -> None:
@@ -35,11 +35,11 @@ def test_a_worker_that_dies_once_is_replaced(tmp_path: Path) -> None:
 
 def test_a_task_that_kills_its_workers_is_given_up_and_no_other() -> None:
     jobs = [Job("0"), Job("1", "die"), Job("2"), Job("3")]
-    found = outcomes(jobs, 2)
-    failed = found.pop("1")
+    ended = outcomes(jobs, 2)
+    failed = ended.pop("1")
     assert failed.metrics is None
     assert failed.error == "its worker process died 3 times (out of memory?)"
-    assert found == squares([0, 2, 3])
+    assert ended == squares([0, 2, 3])
 
 
 @pytest.mark.parametrize("processes", [1, 2])

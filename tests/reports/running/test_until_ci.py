@@ -78,13 +78,13 @@ def test_stopping_when_narrow_still_covers_what_it_says() -> None:
         for _ in range(2000):
             values = 1 + spread * generator.standard_normal(200)
             count = first_round(study)
-            found = mean_interval(values[:count])
-            while found.high is not None and found.high - found.value > 0.01 and count < 200:
+            mean = mean_interval(values[:count])
+            while mean.high is not None and mean.high - mean.value > 0.01 and count < 200:
                 count = next_round(study, count)
-                found = mean_interval(values[:count])
-            assert found.low is not None
-            assert found.high is not None
-            covered += found.low <= 1 <= found.high
+                mean = mean_interval(values[:count])
+            assert mean.low is not None
+            assert mean.high is not None
+            covered += mean.low <= 1 <= mean.high
         assert 0.92 <= covered / 2000 <= 0.97
 
 
@@ -136,9 +136,9 @@ def test_replications_are_added_until_intervals_are_narrow(study: Path, tmp_path
 
 def test_what_was_not_reached_is_told(study: Path, tmp_path: Path) -> None:
     flags = ("--jobs", "1", "--until-ci", "0.1%", "--max-replications", "3")
-    code, told = start(study, tmp_path / "out", *flags).end()
+    code, output = start(study, tmp_path / "out", *flags).end()
     assert code == 0
-    assert "the intervals are still wider than --until-ci asks" in told
+    assert "the intervals are still wider than --until-ci asks" in output
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert (manifest["replications"], manifest["until_ci"]["reached"]) == (3, False)
     assert "--until-ci 0.1% --max-replications 3" in manifest["command"]
@@ -146,7 +146,7 @@ def test_what_was_not_reached_is_told(study: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sets", "told"),
+    ("sets", "message"),
     [
         (("study.until_ci=-1%",), "'study.until_ci': share: expected a share"),
         (("study.until_ci=-1",), "'study.until_ci': expected greater than 0, found -1"),
@@ -159,8 +159,8 @@ def test_what_was_not_reached_is_told(study: Path, tmp_path: Path) -> None:
         (("study.until_ci=1%", "model.draws=true"), "do not make narrow"),
     ],
 )
-def test_what_contradicts_is_one_line(sets: tuple[str, ...], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_what_contradicts_is_one_line(sets: tuple[str, ...], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         expand(read_settings(None, map(parse_override, sets)))
 
 
@@ -175,6 +175,6 @@ def test_a_deterministic_replay_is_refused(
     )
     with pytest.raises(SystemExit) as ended:
         main(["sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), "--until-ci", "1%"])
-    told = capsys.readouterr().err
-    assert (ended.value.code, told.count("\n")) == (2, 1)
-    assert "more replications tell nothing: leave it out" in told
+    message = capsys.readouterr().err
+    assert (ended.value.code, message.count("\n")) == (2, 1)
+    assert "more replications tell nothing: leave it out" in message

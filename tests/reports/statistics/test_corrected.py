@@ -9,8 +9,8 @@ from reports.statistics import Estimate, corrected, mean_interval
 def test_holm_by_hand_over_what_is_tested() -> None:
     """p = 0.01, 0.04, 0.03 times 3, 1 and 2, none below the one before: 0.03, 0.06, 0.06."""
     made = [at(0.01), None, at(0.04), Estimate(1.0), at(0.03), mean_interval([0.0, 0.0])]
-    found = corrected(made)
-    adjusted = [each and each.p_holm for each in found]
+    judged = corrected(made)
+    adjusted = [each and each.p_holm for each in judged]
     assert adjusted == [
         pytest.approx(0.03),
         None,
@@ -19,7 +19,7 @@ def test_holm_by_hand_over_what_is_tested() -> None:
         pytest.approx(0.06),
         None,
     ]
-    verdicts = [each and each.verdict for each in found]
+    verdicts = [each and each.verdict for each in judged]
     assert verdicts == ["better", None, "unsure", "unknown", "unsure", "equal"]
 
 
@@ -45,8 +45,8 @@ def test_what_stands_alone_may_not_stand_among_others() -> None:
 
 
 def test_the_opposite_has_its_ends_swapped() -> None:
-    found = Estimate(1.0, -0.5, 2.5, "blocks", 64, 15)
-    assert found.opposite == Estimate(-1.0, -2.5, 0.5, "blocks", 64, 15)
+    difference = Estimate(1.0, -0.5, 2.5, "blocks", 64, 15)
+    assert difference.opposite == Estimate(-1.0, -2.5, 0.5, "blocks", 64, 15)
     assert Estimate(2.0).opposite == Estimate(-2.0)
     assert str(Estimate(0.0).opposite.value) == "0.0"
 

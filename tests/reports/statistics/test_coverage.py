@@ -23,9 +23,9 @@ def covered(traffic: Traffic, pieces: int) -> dict[tuple[str, str, str], Covered
 @pytest.mark.parametrize("traffic", [DOCUMENTS, BRISK], ids=lambda traffic: traffic.name)
 def test_intervals_of_a_replay_hold_the_mean_of_such_traffic(traffic: Traffic) -> None:
     """Of 45 at 92 %, 37 or fewer with a chance of 1 in 30; drawn blocks of time held 35 of 50."""
-    for figure, found in covered(traffic, 50).items():
-        assert found.printed >= 40, figure
-        assert found.share > 0.82, figure
+    for figure, counts in covered(traffic, 50).items():
+        assert counts.printed >= 40, figure
+        assert counts.share > 0.82, figure
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def test_what_is_too_short_to_tell_has_no_interval(traffic: Traffic) -> None:
     trace, size = traffic.trace(4, 5), traffic.requests
     for at in range(0, len(trace), size):
         for each in figures_of(piece_of(trace, at, at + size), traffic):
-            assert each.found.low is None, each
-            assert each.found.reason.startswith("too short to tell: it lasts"), each
+            assert each.difference.low is None, each
+            assert each.difference.reason.startswith("too short to tell: it lasts"), each
 
 
 def test_the_share_that_held_by_hand() -> None:
     """The mean is 2; one interval holds it, one does not, one is not there."""
-    found = [Estimate(1.0, 0.0, 2.5), Estimate(2.0, 2.2, 2.4), Estimate(3.0)]
-    assert coverage(found) == Covered(2, 3, 1)
+    estimates = [Estimate(1.0, 0.0, 2.5), Estimate(2.0, 2.2, 2.4), Estimate(3.0)]
+    assert coverage(estimates) == Covered(2, 3, 1)
     assert np.isnan(coverage([Estimate(1.0)]).share)
 
 

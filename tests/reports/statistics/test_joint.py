@@ -15,13 +15,13 @@ from reports.statistics import (
 
 def test_pairs_of_replications_are_tested_as_alone() -> None:
     values = np.random.default_rng(1).normal(size=(6, 3)) + np.array([0.0, 0.5, 2.0])
-    found = replicated_together(values).p_values()
+    p_values = replicated_together(values).p_values()
     for one, other in ((0, 1), (0, 2), (1, 2)):
         oracle = stats.ttest_rel(values[:, one], values[:, other]).pvalue
-        assert found[one, other] == found[other, one] == pytest.approx(oracle)
+        assert p_values[one, other] == p_values[other, one] == pytest.approx(oracle)
         alone = paired_difference(values[:, one], values[:, other])
-        assert found[one, other] == pytest.approx(alone.p_value)
-    assert np.isnan(np.diag(found)).all()
+        assert p_values[one, other] == pytest.approx(alone.p_value)
+    assert np.isnan(np.diag(p_values)).all()
 
 
 def test_another_draw_lies_farther_off_than_the_mean() -> None:
@@ -36,17 +36,17 @@ def test_pairs_of_one_replay_are_tested_as_alone() -> None:
     prompts = generator.integers(500, 1500, 64).astype(float)
     saved = [prompts * generator.uniform(0.2, 0.9, 64) for _ in range(3)]
     ratios = [Ratio(each, prompts) for each in saved]
-    found = replayed_together(ratios).p_values()
+    p_values = replayed_together(ratios).p_values()
     for one, other in ((0, 1), (0, 2), (1, 2)):
         alone = replay_difference(ratios[one], ratios[other]).p_value
-        assert found[one, other] == pytest.approx(alone, rel=1e-4)
+        assert p_values[one, other] == pytest.approx(alone, rel=1e-4)
 
 
 def test_what_never_differs_is_not_tested_and_what_always_does_is_sure() -> None:
     base = np.array([[0.1], [0.4], [0.2]])
-    found = replicated_together(np.hstack([base, base, base + 0.25])).p_values()
-    assert np.isnan(found[0, 1])
-    assert found[0, 2] == pytest.approx(0, abs=1e-12)
+    p_values = replicated_together(np.hstack([base, base, base + 0.25])).p_values()
+    assert np.isnan(p_values[0, 1])
+    assert p_values[0, 2] == pytest.approx(0, abs=1e-12)
 
 
 def test_too_little_to_resample_tells_nothing() -> None:

@@ -22,8 +22,8 @@ def test_agreement_is_friedmans_statistic(ties: bool) -> None:
     values = np.random.default_rng(1).normal(size=(7, 5)) + np.arange(5) / 3
     values = np.round(values) if ties else values
     oracle = stats.friedmanchisquare(*values.T)
-    found, _ = agreement(ranks(values))
-    assert found * 7 * 4 == pytest.approx(oracle.statistic)
+    kendall, _ = agreement(ranks(values))
+    assert kendall * 7 * 4 == pytest.approx(oracle.statistic)
 
 
 def test_the_p_value_nears_that_of_friedmans_limit() -> None:

@@ -24,19 +24,19 @@ def test_its_intervals_cover_as_they_say() -> None:
             Ratio((level + shared + generator.normal(scale=0.03, size=64)) * prompts, prompts)
             for level in (0.3, 0.4, 0.6)
         )
-        found = replay_difference(Room(ours, base, top), None)
-        assert found.low is not None
-        assert found.high is not None
-        hits.append(found.low <= 1 / 3 <= found.high)
+        interval = replay_difference(Room(ours, base, top), None)
+        assert interval.low is not None
+        assert interval.high is not None
+        hits.append(interval.low <= 1 / 3 <= interval.high)
     assert 0.92 <= np.mean(hits) <= 0.98
 
 
 def test_a_ratio_of_means_by_hand() -> None:
     """Ratio 2; residuals 1, -1, 0, 0 have an error of sqrt(2/3)/2, over a mean of 2."""
-    found = ratio_of_means([3.0, 1.0, 6.0, 6.0], [1.0, 1.0, 3.0, 3.0])
-    assert found.value == 2
-    assert found.error == pytest.approx(np.sqrt(2 / 3) / 2 / 2)
-    assert (found.method, found.count, found.freedom) == ("replications", 4, 3)
+    interval = ratio_of_means([3.0, 1.0, 6.0, 6.0], [1.0, 1.0, 3.0, 3.0])
+    assert interval.value == 2
+    assert interval.error == pytest.approx(np.sqrt(2 / 3) / 2 / 2)
+    assert (interval.method, interval.count, interval.freedom) == ("replications", 4, 3)
     assert ratio_of_means([1.0], [2.0]).low is None
     assert np.isnan(ratio_of_means([1.0, 2.0], [1.0, -1.0]).value)
 
@@ -46,8 +46,8 @@ def test_intervals_of_a_ratio_of_means_cover() -> None:
     hits = []
     for _ in range(2000):
         under = generator.normal(2, 0.3, 8)
-        found = ratio_of_means(0.4 * under + generator.normal(0, 0.1, 8), under)
-        assert found.low is not None
-        assert found.high is not None
-        hits.append(found.low <= 0.4 <= found.high)
+        interval = ratio_of_means(0.4 * under + generator.normal(0, 0.1, 8), under)
+        assert interval.low is not None
+        assert interval.high is not None
+        hits.append(interval.low <= 0.4 <= interval.high)
     assert 0.92 <= np.mean(hits) <= 0.97

@@ -216,12 +216,12 @@ def test_what_is_known_to_last_is_extrapolated(memory: float) -> None:
     """Blocks that are forgotten exponentially, of which 64 hold few spells."""
     generator = np.random.default_rng(40)
     runs = [ratio(autoregressive(generator, 64, np.exp(-1 / memory))) for _ in range(600)]
-    told, untold = (
+    with_memory, without = (
         np.mean([covers(replay_difference(run, None, known), 0.0) for run in runs])
         for known in (memory, 0.0)
     )
-    assert 0.92 <= told <= 0.985
-    assert untold < told
+    assert 0.92 <= with_memory <= 0.985
+    assert without < with_memory
 
 
 def test_a_replay_of_few_memories_or_blocks_says_why_it_has_no_interval() -> None:
@@ -236,8 +236,8 @@ def test_a_replay_of_few_memories_or_blocks_says_why_it_has_no_interval() -> Non
 
 
 def test_the_same_in_every_part_is_sure() -> None:
-    found = replay_difference(ratio(np.ones(64)), ratio(np.zeros(64)))
-    assert (found.low, found.high, found.p_value) == (1.0, 1.0, 0.0)
+    difference = replay_difference(ratio(np.ones(64)), ratio(np.zeros(64)))
+    assert (difference.low, difference.high, difference.p_value) == (1.0, 1.0, 0.0)
 
 
 def test_influences_are_what_a_part_more_would_do() -> None:
@@ -257,8 +257,8 @@ def test_influences_are_what_a_part_more_would_do() -> None:
     alone = made(ours, np.ones(64)).influence[5]
     assert moved(lambda w: made(ours, w).value) == pytest.approx(alone, rel=1e-3)
     room = Room(*(made(each, np.ones(64)) for each in (ours, base, top))).influence[5]
-    told = moved(lambda w: Room(*(made(each, w) for each in (ours, base, top))).value)
-    assert told == pytest.approx(room, rel=1e-3)
+    by_moving = moved(lambda w: Room(*(made(each, w) for each in (ours, base, top))).value)
+    assert by_moving == pytest.approx(room, rel=1e-3)
 
 
 def test_no_prompt_tokens_give_no_interval() -> None:

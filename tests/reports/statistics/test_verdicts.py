@@ -37,9 +37,9 @@ def between(low: float, high: float, p_holm: float | None = None) -> Estimate:
 def test_by_interval_margin_and_correction(
     low: float, high: float, p_holm: float | None, more: str, less: str
 ) -> None:
-    found = between(low, high, p_holm)
+    difference = between(low, high, p_holm)
     for less_is_better, expected in ((False, more), (True, less)):
-        judged = replace(found, margin=Margin(0.5, less_is_better))
+        judged = replace(difference, margin=Margin(0.5, less_is_better))
         assert judged.verdict == expected
         other = {"better": "worse", "worse": "better"}
         assert judged.opposite.verdict == other.get(expected, expected)
@@ -55,7 +55,7 @@ def test_without_a_margin_nothing_is_tied() -> None:
     assert between(-1e-9, 1e-9).verdict == "unsure"
 
 
-def told(judged: Estimate | None) -> str:
+def verdict_of(judged: Estimate | None) -> str:
     assert judged is not None
     return judged.verdict
 
@@ -63,29 +63,29 @@ def told(judged: Estimate | None) -> str:
 def test_a_rate_is_tied_within_points_and_a_time_within_a_share_of_the_other() -> None:
     rate, time = between(-0.004, 0.004), between(-0.015, 0.015)
     usual = Margins()
-    assert told(usual.rate(rate)) == "tied"
-    assert told(usual.rate(time)) == "unsure"
-    assert told(usual.time(time, 1.0)) == "tied"
-    assert told(usual.time(time, 0.5)) == "unsure"
-    assert told(usual.time(between(-0.2, -0.1), 1.0)) == "better"
+    assert verdict_of(usual.rate(rate)) == "tied"
+    assert verdict_of(usual.rate(time)) == "unsure"
+    assert verdict_of(usual.time(time, 1.0)) == "tied"
+    assert verdict_of(usual.time(time, 0.5)) == "unsure"
+    assert verdict_of(usual.time(between(-0.2, -0.1), 1.0)) == "better"
     assert usual.rate(None) is usual.time(None, 1.0) is None
 
 
 def test_a_study_states_its_margins_and_an_older_one_has_the_usual() -> None:
     assert Margins.of({"study": {"margin_points": 1, "margin_times": 0.1}}) == Margins(1, 0.1)
     assert Margins.of({}) == Margins.of({"study": {"seed": 3}}) == Margins(0.5, 0.02)
-    assert Margins().told == "0.5 points of a rate or 2 % of a time"
-    told = Evidence.model_validate({"margin_points": 1.0, "margin_times": "5 %"}).model_dump()
-    assert Margins.of({"study": told}) == Margins(1.0, 0.05)
+    assert Margins().text == "0.5 points of a rate or 2 % of a time"
+    evidence = Evidence.model_validate({"margin_points": 1.0, "margin_times": "5 %"}).model_dump()
+    assert Margins.of({"study": evidence}) == Margins(1.0, 0.05)
 
 
 def test_more_evidence_turns_unsure_into_tied_never_into_a_claim_of_what_does_not_matter() -> None:
     margin = Margin(0.5)
-    said = [
+    verdicts = [
         replace(t_interval(0.2, 1 / n, 30, "blocks", 64), margin=margin).verdict
         for n in (1, 4, 16, 64)
     ]
-    assert said == ["unsure", "unsure", "tied", "tied"]
+    assert verdicts == ["unsure", "unsure", "tied", "tied"]
 
 
 def test_better_and_worse_have_colours_that_no_policy_has() -> None:

@@ -45,11 +45,11 @@ def places(document: Any, at: Place = ()) -> Iterator[Place]:
 
 def fields(document: Any) -> list[Place]:
     """Return one place a field: of the items of a list those that are the first of their form."""
-    found: dict[tuple[Any, ...], Place] = {}
+    by_form: dict[tuple[Any, ...], Place] = {}
     for place in places(document):
         form = tuple("[]" if isinstance(step, int) else step for step in place)
-        found.setdefault((*form, type(_at(document, place)).__name__), place)
-    return list(found.values())
+        by_form.setdefault((*form, type(_at(document, place)).__name__), place)
+    return list(by_form.values())
 
 
 def damaged(document: Any, kinds: list[str] | None = None) -> Iterator[tuple[str, bytes]]:

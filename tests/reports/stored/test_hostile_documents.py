@@ -28,11 +28,11 @@ NEVER = (": infinity", ": not a number", ": digits", ": surrogate")
 
 
 def trial(capacity: int, value: float) -> dict[str, Any]:
-    told = dict.fromkeys(("may_meet", "meets", "surely_meets"), value >= 0.5)
+    verdicts = dict.fromkeys(("may_meet", "meets", "surely_meets"), value >= 0.5)
     return {
         "capacity_bytes": capacity,
         "value": value,
-        **told,
+        **verdicts,
         "dollars_per_million_tokens": 0.25,
         "token_hit_rate": value,
         "ttft_mean_seconds": 0.5,
@@ -159,12 +159,12 @@ def refused(read: Any, file: Path, name: str) -> bool:
     try:
         read()
     except MilepostError as error:
-        told = error
+        problem = error
     else:
         return False
-    assert told.exit_code in {2, 3}, name
-    assert str(told).startswith(str(file)), name
-    assert "\n" not in str(told), name
+    assert problem.exit_code in {2, 3}, name
+    assert str(problem).startswith(str(file)), name
+    assert "\n" not in str(problem), name
     return True
 
 
@@ -314,19 +314,19 @@ def test_a_summary_with_every_kind_of_wrong_value(tmp_path: Path) -> None:
 
 
 def test_unknown_fields_of_a_newer_version_are_let_through(tmp_path: Path) -> None:
-    told = capacity_document() | {"further": {"a": 1}}
-    (tmp_path / "capacity.json").write_text(json.dumps(told))
+    document = capacity_document() | {"further": {"a": 1}}
+    (tmp_path / "capacity.json").write_text(json.dumps(document))
     assert read_capacity(tmp_path)["further"] == {"a": 1}
 
 
 def test_a_command_says_file_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from reports.commands.report import report
 
-    told = capacity_document()
-    told["answers"][1]["trials"][0]["value"] = "high"
-    (tmp_path / "capacity.json").write_text(json.dumps(told))
+    document = capacity_document()
+    document["answers"][1]["trials"][0]["value"] = "high"
+    (tmp_path / "capacity.json").write_text(json.dumps(document))
     assert exit_code(lambda: report(tmp_path)) == 3
-    said = capsys.readouterr().err
-    assert "capacity.json: field 'answers[1].trials[0].value': expected a number, found str" in said
-    assert said.count("\n") == 1
+    line = capsys.readouterr().err
+    assert "capacity.json: field 'answers[1].trials[0].value': expected a number, found str" in line
+    assert line.count("\n") == 1
     assert not (tmp_path / "capacity.html").exists()

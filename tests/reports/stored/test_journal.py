@@ -116,10 +116,12 @@ def test_every_damaged_byte_of_an_entry_is_seen(
         sound = path.read_bytes()
         for at in range(0, len(sound), 7):
             path.write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
-            found = journal.read("abc")
-            assert found in (None, OUTCOME)  # white space does not matter
-            told = capsys.readouterr().err
-            assert (found is None) == (f"{path} is damaged: this cell is computed again" in told)
+            outcome = journal.read("abc")
+            assert outcome in (None, OUTCOME)  # white space does not matter
+            warning = capsys.readouterr().err
+            assert (outcome is None) == (
+                f"{path} is damaged: this cell is computed again" in warning
+            )
 
 
 def test_a_damaged_header_is_told_as_damage(tmp_path: Path) -> None:

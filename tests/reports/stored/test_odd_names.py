@@ -15,7 +15,7 @@ from reports.files import write_csv, write_json, write_parquet
 from reports.results.columns import column
 from reports.study.settings import to_toml
 from reports.two_runs.compare import compare_folders
-from reports.two_runs.stored import read_comparison, told, write_comparison
+from reports.two_runs.stored import document_of, read_comparison, write_comparison
 from simulator.base.errors import DataError
 from simulator.base.files import write_text
 from tests.reports.two_runs.folders import write_run
@@ -53,9 +53,11 @@ def test_text_and_messages_show_it(tmp_path: Path) -> None:
 def test_runs_in_such_folders_are_compared_and_shown_again(tmp_path: Path) -> None:
     a = tmp_path / os.fsdecode(b"a\xff")
     write_run(tmp_path / "a", [10, 12], [0, 1], [1.0, 2.0]).rename(a)
-    found = compare_folders(a, a)
+    runs = compare_folders(a, a)
     folder = tmp_path / os.fsdecode(b"b\xff")
-    write_comparison(folder, told(replace(found, notes=(ODD,)), [], f"milepost compare {ODD}"))
+    write_comparison(
+        folder, document_of(replace(runs, notes=(ODD,)), [], f"milepost compare {ODD}")
+    )
     kept = read_comparison(folder)
     assert kept["a"] == str(tmp_path / r"a\udcff")
     assert SHOWN in (folder / "compare.html").read_text()

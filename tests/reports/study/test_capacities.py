@@ -22,7 +22,7 @@ def settings(**values: Any) -> Settings:
 
 
 @pytest.mark.parametrize(
-    ("stated", "told"),
+    ("stated", "message"),
     [
         ("8", "8 bytes do not hold one page of KV, which takes 32.0 KiB .* did you mean '8 GiB'"),
         (8, "did you mean '8 GiB'"),
@@ -33,9 +33,9 @@ def settings(**values: Any) -> Settings:
     ],
 )
 @pytest.mark.parametrize("key", ["cache.capacity", "grid.cache.capacity"])
-def test_less_than_a_page_is_refused(key: str, stated: Any, told: str) -> None:
+def test_less_than_a_page_is_refused(key: str, stated: Any, message: str) -> None:
     value = [stated, "64 GiB"] if key.startswith("grid") else stated
-    with pytest.raises(UsageError, match=told) as error:
+    with pytest.raises(UsageError, match=message) as error:
         expand(settings(**{key: value}))
     assert "\n" not in str(error.value)
 
@@ -66,8 +66,8 @@ def test_what_holds_no_state_is_told() -> None:
 
 
 def test_a_page_tells_it() -> None:
-    told = read_with_care([], {"capacity_notes": ["capacity 1.0 MiB does not hold one state"]})
-    assert "Capacity 1.0 MiB does not hold one state." in told
+    sentences = read_with_care([], {"capacity_notes": ["capacity 1.0 MiB does not hold one state"]})
+    assert "Capacity 1.0 MiB does not hold one state." in sentences
 
 
 def test_the_toy_keeps_its_bytes(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ def test_the_committed_file_is_what_the_models_say() -> None:
 
 def test_every_key_has_a_row_with_a_sentence() -> None:
     rows = [line for line in document().splitlines() if line.startswith("| `")]
-    told = {row.split("|")[1].strip(" `"): row.split("|")[-2].strip() for row in rows}
+    sentences = {row.split("|")[1].strip(" `"): row.split("|")[-2].strip() for row in rows}
     keys = {key.rpartition(".")[2] for key in known_keys(generator_fields())}
-    assert keys == set(told)
-    assert [key for key, sentence in told.items() if not sentence.endswith(".")] == []
+    assert keys == set(sentences)
+    assert [key for key, sentence in sentences.items() if not sentence.endswith(".")] == []
     assert "1 to 1,073,741,824" in next(row for row in rows if row.startswith("| `block`"))

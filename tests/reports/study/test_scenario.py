@@ -168,14 +168,14 @@ replications = 2
 
 def test_cells_are_the_product_in_the_order_written(tmp_path: Path) -> None:
     _, cells = cells_of(GRID, tmp_path)
-    told = [(c.study.policy.placer, c.study.cache.capacity, c.replication) for c in cells]
-    assert told[:4] == [
+    order = [(c.study.policy.placer, c.study.cache.capacity, c.replication) for c in cells]
+    assert order[:4] == [
         ("last", 2**30, 0),
         ("last", 2**30, 1),
         ("last", None, 0),
         ("last", None, 1),
     ]
-    assert len(told) == len(set(told)) == 12
+    assert len(order) == len(set(order)) == 12
     assert len({cell.identity for cell in cells}) == 12
 
 

@@ -25,14 +25,14 @@ ANSWERS = [f"Answer {at}: " + f"they are wide {at} " * 20 for at in range(5)]
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
     """Return the log of a chat that grows by a question and an answer at a time."""
-    said: list[dict[str, str]] = []
+    messages: list[dict[str, str]] = []
     rows = []
     for at, (question, answer) in enumerate(zip(QUESTIONS, ANSWERS, strict=True)):
-        said = [*said, {"role": "user", "content": question}]
-        told = {"role": "assistant", "content": answer, "reasoning_content": f"Thought {at}"}
-        row = {"session_id": "s", "timestamp": 100 * at, "messages": said, "response": told}
+        messages = [*messages, {"role": "user", "content": question}]
+        reply = {"role": "assistant", "content": answer, "reasoning_content": f"Thought {at}"}
+        row = {"session_id": "s", "timestamp": 100 * at, "messages": messages, "response": reply}
         rows.append(row)
-        said = [*said, told]
+        messages = [*messages, reply]
     path = tmp_path / "chat.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -57,8 +57,8 @@ def other_model(folder: Path) -> Path:
 
 def saved_share(milepost: Milepost, chat: Path, *flags: object) -> float:
     fixed = ("--placer", "last", "--server", "instant", "--set", "model.alignment=1", "--json")
-    found = milepost("run", "--trace", chat, *fixed, *flags).json
-    return found["saved_tokens"] / found["prompt_tokens"]
+    summary = milepost("run", "--trace", chat, *fixed, *flags).json
+    return summary["saved_tokens"] / summary["prompt_tokens"]
 
 
 def test_last_saves_nothing_where_prompts_leave_at_the_reasoning(
@@ -143,8 +143,8 @@ def test_a_file_stands_beside_the_study_and_is_part_of_the_workload(
 
 
 def test_a_law_of_depths_is_of_the_model_too(milepost: Milepost, chat: Path) -> None:
-    told = milepost("place", "--from-trace", chat, "--profile", "qwen3.5-9b-h200", "--json").json
-    assert "the chat template is qwen3.5" in told["notes"]
+    plan = milepost("place", "--from-trace", chat, "--profile", "qwen3.5-9b-h200", "--json").json
+    assert "the chat template is qwen3.5" in plan["notes"]
     alone = milepost("place", "--from-trace", chat, "--json").json
     assert "the chat template is ChatML" in alone["notes"]
 
@@ -169,8 +169,8 @@ def test_trace_commands_have_no_model_and_say_so(
     notes = milepost("trace", "inspect", chat, "--json").json["notes"]
     assert "the chat template is ChatML" in notes
     assert any("--template" in note for note in notes)
-    told = milepost("trace", "inspect", chat, "--template", "qwen3.5", "--json").json
-    assert "the chat template is qwen3.5" in told["notes"]
+    document = milepost("trace", "inspect", chat, "--template", "qwen3.5", "--json").json
+    assert "the chat template is qwen3.5" in document["notes"]
     out = tmp_path / "out.parquet"
     assert milepost("trace", "convert", chat, "--out", out, "--template", "qwen3").code == 0
     assert "the chat template is qwen3" in milepost("trace", "inspect", out, "--json").json["notes"]
@@ -178,7 +178,7 @@ def test_trace_commands_have_no_model_and_say_so(
 
 
 @pytest.mark.parametrize(
-    ("flags", "code", "told"),
+    ("flags", "code", "message"),
     [
         (("--template", "nope"), 2, "template: 'nope' is no file, and no known name"),
         (("--template", "broken.jinja"), 3, "broken.jinja:1: is no usable template"),
@@ -186,7 +186,7 @@ def test_trace_commands_have_no_model_and_say_so(
     ],
 )
 def test_a_template_that_is_none_ends_in_one_line(
-    milepost: Milepost, chat: Path, tmp_path: Path, monkeypatch, flags, code, told
+    milepost: Milepost, chat: Path, tmp_path: Path, monkeypatch, flags, code, message
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.jinja").write_text("{% if %}")
@@ -194,5 +194,5 @@ def test_a_template_that_is_none_ends_in_one_line(
     for command in (("run", "--trace", chat), ("trace", "inspect", chat)):
         ended = milepost(*command, *flags)
         assert ended.code == code
-        assert told in ended.err
+        assert message in ended.err
         assert ended.err.count("\n") == 1

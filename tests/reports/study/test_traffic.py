@@ -153,7 +153,7 @@ def test_arrivals_of_a_trace_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("generator = 'chatz'", "'workload.generator': generator 'chatz': unknown name"),
         ("generator = 3", "'workload.generator': expected a valid string, found 3"),
@@ -172,10 +172,10 @@ def test_arrivals_of_a_trace_file(tmp_path: Path) -> None:
         ("drift = 'shift'", "'workload.drift': expected a number from 0.0 to 1.0"),
     ],
 )
-def test_what_is_wrong_is_one_line_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_is_one_line_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         study_of(f"[workload]\n{text}\n", tmp_path)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "study.toml" in str(error.value)
     assert "\n" not in str(error.value)
 

@@ -41,8 +41,8 @@ requests = 60
 def test_each_workload_has_settings_of_its_own(tmp_path: Path) -> None:
     traced(tmp_path)
     cells = cells_of(tmp_path, TWO)
-    told = [(c.study.policy.placer, c.choice["workload"]) for c in cells]
-    assert told == [(p, w) for p in ("last", "branch") for w in ("a.parquet", "documents")]
+    order = [(c.study.policy.placer, c.choice["workload"]) for c in cells]
+    assert order == [(p, w) for p in ("last", "branch") for w in ("a.parquet", "documents")]
     assert cells[0].study.workload.trace == str(tmp_path / "a.parquet")
     assert cells[1].study.workload.generator == "documents"
     assert cells[1].study.workload.knobs == {"requests": 60}

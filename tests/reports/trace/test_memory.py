@@ -15,15 +15,15 @@ PROMPTS = [[1, 2, 3], [1, 2], [1, 2, 3], [5], [5, 6]]
 
 
 @pytest.fixture
-def found():
+def inspection():
     return inspect(trace_of(PROMPTS, times=[0, 100, 200, 300, 400]))
 
 
-def test_a_working_set_is_kv_and_a_state_for_each_different_prompt(found):
+def test_a_working_set_is_kv_and_a_state_for_each_different_prompt(inspection):
     memory = Memory("p", kv_bytes_per_token=GIB, state_bytes=10 * GIB)
-    last_minute, everything = found.working_sets.sets
+    last_minute, everything = inspection.working_sets.sets
     assert last_minute.window == 60
-    assert found.working_sets.moments == (80, 160, 240, 320, 400)
+    assert inspection.working_sets.moments == (80, 160, 240, 320, 400)
     assert last_minute.prompts == (0, 0, 1, 1, 1)  # one use was 60 s ago
     assert everything.tokens == (3, 3, 3, 4, 5)
     assert everything.prompts == (1, 2, 2, 3, 4)
@@ -32,29 +32,29 @@ def test_a_working_set_is_kv_and_a_state_for_each_different_prompt(found):
     assert memory.figures(everything) == "mean 27.6, peak 45 GiB (5 GiB of KV and 4 states)"
 
 
-def test_json_has_weights_the_assumption_and_kv_of_lru(found):
-    told = Memory("p", GIB, 10 * GIB).as_json(found)
-    assert told["assumed_states"] == "one state at the end of each different prompt"
-    assert [each["peak"] for each in told["working_sets_gib"]] == [13, 45]
-    assert told["lru_kv_gib_for_share"] == {
-        share: float(tokens) for share, tokens in found.lru.tokens_for_share.items()
+def test_json_has_weights_the_assumption_and_kv_of_lru(inspection):
+    document = Memory("p", GIB, 10 * GIB).as_json(inspection)
+    assert document["assumed_states"] == "one state at the end of each different prompt"
+    assert [each["peak"] for each in document["working_sets_gib"]] == [13, 45]
+    assert document["lru_kv_gib_for_share"] == {
+        share: float(tokens) for share, tokens in inspection.lru.tokens_for_share.items()
     }
 
 
-def test_the_terminal_and_the_page_say_what_is_assumed(found, capsys):
+def test_the_terminal_and_the_page_say_what_is_assumed(inspection, capsys):
     memory = Memory.of(open_profile("qwen3.5-9b-h200"))
-    print_inspection(found, memory)
+    print_inspection(inspection, memory)
     printed = " ".join(capsys.readouterr().out.split())
     assert "32.0 KiB of KV a token, 49.1 MiB a state; assumed: one state at the end of" in printed
     assert "in memory, 60 seconds" in printed
-    page = render_trace_page(found, memory=memory)
+    page = render_trace_page(inspection, memory=memory)
     assert "The working set, with qwen3.5-9b-h200" in page
     assert "one state at the end of each different prompt" in page
-    assert "The working set, with" not in render_trace_page(found)
+    assert "The working set, with" not in render_trace_page(inspection)
 
 
-def test_thousands_of_gib_are_written_out_on_the_axis(found):
-    chart = memory_chart(found, Memory("p", 25 * GIB, 250 * GIB))  # 1,125 GiB at the end
+def test_thousands_of_gib_are_written_out_on_the_axis(inspection):
+    chart = memory_chart(inspection, Memory("p", 25 * GIB, 250 * GIB))  # 1,125 GiB at the end
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
     assert ">1,000<" in drawn
     assert "e+" not in drawn

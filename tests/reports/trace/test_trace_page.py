@@ -31,28 +31,30 @@ def trace() -> Trace:
 
 
 @pytest.fixture(scope="module")
-def found(trace: Trace) -> Inspection:
+def inspection(trace: Trace) -> Inspection:
     return inspect(trace)
 
 
 @pytest.fixture(scope="module")
-def page(found: Inspection) -> str:
-    return render_trace_page(found)
+def page(inspection: Inspection) -> str:
+    return render_trace_page(inspection)
 
 
-def test_every_chart_has_a_place_and_a_sentence(found: Inspection) -> None:
-    charts = trace_charts(found)
+def test_every_chart_has_a_place_and_a_sentence(inspection: Inspection) -> None:
+    charts = trace_charts(inspection)
     placed = [name for names in GROUPS.values() for name in names]
     assert sorted(placed) == sorted([*CAPTIONS, "memory"])  # the last with a profile only
     assert charts.keys() == CAPTIONS.keys()
     for name, chart in charts.items():
         spec = checked(chart)
         assert max(len(table) for table in spec["datasets"].values()) <= 1_000
-        assert CAPTIONS[name][1](found).endswith((".", "start."))
+        assert CAPTIONS[name][1](inspection).endswith((".", "start."))
 
 
-def test_the_page_is_closed_to_the_world_and_the_same_again(found: Inspection, page: str) -> None:
-    assert page == render_trace_page(found)
+def test_the_page_is_closed_to_the_world_and_the_same_again(
+    inspection: Inspection, page: str
+) -> None:
+    assert page == render_trace_page(inspection)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
@@ -78,10 +80,10 @@ def test_each_chart_is_labelled_for_those_who_cannot_see_it(page: str) -> None:
 def test_the_poorest_traces_have_a_page(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    found = inspect(open_trace(path, format="mooncake", block=16))
-    page = render_trace_page(found)
-    assert page.count('class="chart"') == len(trace_charts(found))
-    json.dumps(found.as_json(), allow_nan=False)
+    inspection = inspect(open_trace(path, format="mooncake", block=16))
+    page = render_trace_page(inspection)
+    assert page.count('class="chart"') == len(trace_charts(inspection))
+    json.dumps(inspection.as_json(), allow_nan=False)
 
 
 def test_arrivals_as_regular_as_a_clock_have_a_page(tmp_path: Path) -> None:
@@ -92,14 +94,14 @@ def test_arrivals_as_regular_as_a_clock_have_a_page(tmp_path: Path) -> None:
     ]
     path = tmp_path / "regular.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    found = inspect(open_trace(path))
-    assert "dispersion" not in trace_charts(found)
-    assert "Variance / mean" not in render_trace_page(found)
+    inspection = inspect(open_trace(path))
+    assert "dispersion" not in trace_charts(inspection)
+    assert "Variance / mean" not in render_trace_page(inspection)
 
 
 def test_sentences_tell_the_figures_of_the_trace(shared: Path) -> None:
-    found = inspect(open_trace(shared / "data/mooncake/conversation_trace.jsonl.gz"))
-    page = unescape(render_trace_page(found))
+    inspection = inspect(open_trace(shared / "data/mooncake/conversation_trace.jsonl.gz"))
+    page = unescape(render_trace_page(inspection))
     assert "<strong>37.4 % of the prompt tokens</strong> (54,098,293 of 144,793,823)" in page
     assert "there are only 1,180 different times, in ticks of 3.00 s" in page
     assert "12,030 of 12,031 requests begin like an earlier one" in page
@@ -107,8 +109,8 @@ def test_sentences_tell_the_figures_of_the_trace(shared: Path) -> None:
 
 
 def test_tokens_have_three_digits() -> None:
-    told = [tokens(count) for count in (0, 999, 1000, 12_345, 999_960, 2.5e9)]
-    assert told == [
+    texts = [tokens(count) for count in (0, 999, 1000, 12_345, 999_960, 2.5e9)]
+    assert texts == [
         "0 tokens", "999 tokens", "1 k tokens", "12.3 k tokens", "1 M tokens", "2.5 G tokens",
     ]  # fmt: skip
 
@@ -123,13 +125,13 @@ ACTIONS = """
   from.dispatchEvent(new view.Event("input", { bubbles: true }));
   await wait(300);
   return { before, after: over.map(ticks), same: ticks("lru") === other,
-    told: page.querySelector(".range output").textContent };
+    range: page.querySelector(".range output").textContent };
 """
 
 
 def test_it_draws_in_a_browser_and_shows_a_range_of_time(page: str, tmp_path: Path) -> None:
     seen = look_at(page, tmp_path, actions=ACTIONS)
     assert_sound(seen, len(CAPTIONS))
-    assert seen["told"].startswith("60") or seen["told"].startswith("59")
+    assert seen["range"].startswith("60") or seen["range"].startswith("59")
     assert all(now != before for now, before in zip(seen["after"], seen["before"], strict=True))
     assert seen["same"]

@@ -12,7 +12,7 @@ def test_a_twin_that_is_close_needs_no_warning():
 
 
 def test_the_worst_capacity_is_named():
-    found = warning([point("dense", 1 << 30, 540), point("last", 2 << 30, 420)])
-    assert found is not None
-    assert "up to 8.0 points" in found
-    assert "(last, 2.0 GiB)" in found
+    sentence = warning([point("dense", 1 << 30, 540), point("last", 2 << 30, 420)])
+    assert sentence is not None
+    assert "up to 8.0 points" in sentence
+    assert "(last, 2.0 GiB)" in sentence

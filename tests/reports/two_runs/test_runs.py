@@ -13,11 +13,11 @@ from simulator.base.errors import DataError, UsageError
 from tests.reports.two_runs.folders import write_run
 
 
-def figure(found: TwoRuns, name: str) -> Compared:
-    return next(compared for compared in found.comparisons if compared.measure.name == name)
+def figure(runs: TwoRuns, name: str) -> Compared:
+    return next(compared for compared in runs.comparisons if compared.measure.name == name)
 
 
-def many(folder: Path, level: float, **told: object) -> Path:
+def many(folder: Path, level: float, **settings: object) -> Path:
     """Write 640 requests of which about a share is saved; noise is the same in every run."""
     generator = np.random.default_rng(1)
     prompt = generator.integers(500, 1500, 640)
@@ -27,7 +27,7 @@ def many(folder: Path, level: float, **told: object) -> Path:
     session = np.repeat(np.arange(80), 8).tolist()
     folder = write_run(folder, prompt.tolist(), saved.tolist(), ttft, session=session)
     summary = json.loads((folder / "summary.json").read_text())
-    summary["scenario"] |= told
+    summary["scenario"] |= settings
     (folder / "summary.json").write_text(json.dumps(summary))
     return folder
 
@@ -42,21 +42,21 @@ def test_figures_worked_by_hand(tmp_path: Path) -> None:
         [1.0, 1.0, 1.0, 5.0],
         scenario={"policy": {"placer": "branch"}, "cache": {"capacity": 9}},
     )
-    found = compare_folders(a, b)
-    assert [(c.key, c.a, c.b) for c in found.changes] == [
+    runs = compare_folders(a, b)
+    assert [(c.key, c.a, c.b) for c in runs.changes] == [
         ("policy.placer", "last", "branch"),
         ("cache.capacity", None, 9),
     ]
-    hits, ttft = figure(found, "token_hit_rate"), figure(found, "mean_ttft")
+    hits, ttft = figure(runs, "token_hit_rate"), figure(runs, "mean_ttft")
     assert (hits.a, hits.b, hits.change) == (0.3, 0.25, pytest.approx(-0.05))
     assert hits.relative == pytest.approx(-1 / 6)
     assert (ttft.a, ttft.b, ttft.change) == (2.0, 2.0, 0.0)
-    finished = figure(found, "finished_share")
+    finished = figure(runs, "finished_share")
     assert (finished.a, finished.b) == (0.75, 1.0)
-    p99 = figure(found, "p99_ttft")
+    p99 = figure(runs, "p99_ttft")
     assert (p99.a, p99.b, p99.difference, p99.verdict) == (None, None, None, "unknown")
-    assert found.requests == {"more": 1, "less": 1, "the same": 2}
-    assert found.lost_tokens["kv_evicted"] == (700, 750)
+    assert runs.requests == {"more": 1, "less": 1, "the same": 2}
+    assert runs.lost_tokens["kv_evicted"] == (700, 750)
 
 
 def test_a_real_difference_is_told_and_pairing_makes_it_sharp(tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ def test_a_real_difference_is_told_and_pairing_makes_it_sharp(tmp_path: Path) ->
 
 def test_a_run_is_equal_to_itself_and_that_is_no_comparison(tmp_path: Path) -> None:
     a = many(tmp_path / "a", 0.5)
-    found = compare_folders(a, a)
-    assert found.changes == ()
-    assert {compared.verdict for compared in found.comparisons} == {"equal"}
-    assert {compared.p_holm for compared in found.comparisons} == {None}
+    runs = compare_folders(a, a)
+    assert runs.changes == ()
+    assert {compared.verdict for compared in runs.comparisons} == {"equal"}
+    assert {compared.p_holm for compared in runs.comparisons} == {None}
 
 
 def test_the_widest_interval_is_taken_unless_a_unit_is_named(tmp_path: Path) -> None:
@@ -94,15 +94,15 @@ def test_sessions_that_last_as_long_as_the_trace_leave_nothing_to_tell(tmp_path:
     session = np.tile(np.arange(40), 32)
     gain = np.where(generator.random(40) < 0.5, 100, 0)[session]
     prompt, ttft = [1000] * 1280, [1.0] * 1280
-    told = {"session": session.tolist()}
-    a = write_run(tmp_path / "a", prompt, [0] * 1280, ttft, **told)
-    b = write_run(tmp_path / "b", prompt, gain.tolist(), ttft, **told)
-    found = compare_folders(a, b)
-    difference = figure(found, "token_hit_rate").difference
+    columns = {"session": session.tolist()}
+    a = write_run(tmp_path / "a", prompt, [0] * 1280, ttft, **columns)
+    b = write_run(tmp_path / "b", prompt, gain.tolist(), ttft, **columns)
+    runs = compare_folders(a, b)
+    difference = figure(runs, "token_hit_rate").difference
     assert difference is not None
     assert difference.low is None
     assert difference.reason.startswith("too short to tell: it lasts 2.")
-    assert difference.reason in evidence(found)
+    assert difference.reason in evidence(runs)
     alone = figure(compare_folders(a, b, unit="sessions"), "token_hit_rate").difference
     assert alone is not None
     assert (alone.method, alone.count) == ("sessions", 40)
@@ -110,11 +110,11 @@ def test_sessions_that_last_as_long_as_the_trace_leave_nothing_to_tell(tmp_path:
 
 def test_requests_that_count_in_one_run_only_are_left_out(tmp_path: Path) -> None:
     a, b = many(tmp_path / "a", 0.5), many(tmp_path / "b", 0.5, study={"warmup": 0.25})
-    found = compare_folders(a, b)
-    assert figure(found, "token_hit_rate").verdict == "equal"
-    (note,) = found.notes
+    runs = compare_folders(a, b)
+    assert figure(runs, "token_hit_rate").verdict == "equal"
+    (note,) = runs.notes
     assert note.startswith("160 of 640 requests that count in A")
-    assert [change.key for change in found.changes] == ["study.warmup"]
+    assert [change.key for change in runs.changes] == ["study.warmup"]
 
 
 def test_other_prompts_are_refused_unless_unpaired(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_any_percentile_is_compared_where_there_are_requests_enough(tmp_path: Pa
     times = [float(value) for value in range(1, 101)]
     a = write_run(tmp_path / "a", [10] * 100, [0] * 100, times)
     b = write_run(tmp_path / "b", [10] * 100, [0] * 100, [2 * value for value in times])
-    found = compare_folders(a, b, measures=["p95.0_ttft", "p50_ttft", "p99.9_ttft"]).comparisons
-    assert [each.measure.name for each in found] == ["p50_ttft", "p95_ttft", "p99.9_ttft"]
-    assert (found[1].a, found[1].b) == (pytest.approx(95.05), pytest.approx(190.1))
-    assert (found[2].a, found[2].b) == (None, None)
+    figures = compare_folders(a, b, measures=["p95.0_ttft", "p50_ttft", "p99.9_ttft"]).comparisons
+    assert [each.measure.name for each in figures] == ["p50_ttft", "p95_ttft", "p99.9_ttft"]
+    assert (figures[1].a, figures[1].b) == (pytest.approx(95.05), pytest.approx(190.1))
+    assert (figures[2].a, figures[2].b) == (None, None)

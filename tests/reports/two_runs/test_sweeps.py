@@ -31,11 +31,11 @@ def test_cells_are_paired_by_what_the_grids_vary_and_by_seed(tmp_path: Path) -> 
     cells, manifest = sample(["last", "branch"], [8 * GIB, None])
     a = write(tmp_path / "a", cells, manifest)
     b = write(tmp_path / "b", shifted(cells, 0.02).reverse(), manifest | {"seed": 8})
-    found = compare_folders(a, b, measures=HIT_RATE)
-    assert [change.key for change in found.changes] == ["seed"]
-    places = [tuple(compared.place.values()) for compared in found.comparisons]
+    runs = compare_folders(a, b, measures=HIT_RATE)
+    assert [change.key for change in runs.changes] == ["seed"]
+    places = [tuple(compared.place.values()) for compared in runs.comparisons]
     assert places == [(p, c) for p in ("last", "branch") for c in (8 * GIB, None)]
-    for compared in found.comparisons:
+    for compared in runs.comparisons:
         assert compared.difference is not None
         assert (compared.difference.method, compared.difference.count) == ("replications", 3)
         assert compared.change == pytest.approx(0.021)
@@ -50,13 +50,13 @@ def test_cells_of_one_grid_only_and_failed_ones_are_left_out_and_counted(tmp_pat
     a = write(tmp_path / "a", cells, manifest)
     rest = with_failures(cells.filter(pl.col("placer") == "last"), pl.col("replication") == 1, "no")
     b = write(tmp_path / "b", rest, manifest)
-    found = compare_folders(a, b, measures=HIT_RATE)
-    assert len(found.comparisons) == 1
-    assert found.notes == (
+    runs = compare_folders(a, b, measures=HIT_RATE)
+    assert len(runs.comparisons) == 1
+    assert runs.notes == (
         "1 points of the grid are in A only, and left out",
         "1 cells failed and are left out",
     )
-    difference = found.comparisons[0].difference
+    difference = runs.comparisons[0].difference
     assert difference is not None
     assert difference.count == 2
 
@@ -91,8 +91,8 @@ def test_other_requests_are_refused_unless_unpaired(
     b = write(tmp_path / "b", other, manifest | changes)
     with pytest.raises(UsageError, match="replayed different requests"):
         compare_folders(a, b)
-    found = compare_folders(a, b, paired=False, measures=HIT_RATE)
-    assert found.comparisons[0].verdict == "unsure"
+    runs = compare_folders(a, b, paired=False, measures=HIT_RATE)
+    assert runs.comparisons[0].verdict == "unsure"
 
 
 def test_each_of_several_traces_must_be_the_same(tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_each_of_several_traces_must_be_the_same(tmp_path: Path) -> None:
         compare_folders(a, other)
     alone = cells.with_columns(pl.lit("x").alias("workload"))
     one = write(tmp_path / "one", alone, manifest | {"grid": {}})
-    found = compare_folders(a, one, measures=HIT_RATE)
-    assert [dict(each.place) for each in found.comparisons] == [{"workload": "x"}]
-    assert found.notes == ("1 points of the grid are in A only, and left out",)
+    runs = compare_folders(a, one, measures=HIT_RATE)
+    assert [dict(each.place) for each in runs.comparisons] == [{"workload": "x"}]
+    assert runs.notes == ("1 points of the grid are in A only, and left out",)
 
 
 def test_a_replay_is_resampled_and_has_no_interval_for_quantiles(tmp_path: Path) -> None:
@@ -123,12 +123,12 @@ def test_a_replay_is_resampled_and_has_no_interval_for_quantiles(tmp_path: Path)
     a = write(tmp_path / "a", cells, manifest)
     slower = cells.with_columns(pl.col("ttft_p99_seconds") + 0.1)
     b = write(tmp_path / "b", slower, manifest)
-    found = {c.measure.name: c for c in compare_folders(a, b).comparisons}
-    assert found["token_hit_rate"].verdict == "equal"
-    assert found["token_hit_rate"].difference is not None
-    assert found["token_hit_rate"].difference.method == "blocks"
-    assert found["p99_ttft"].verdict == "unknown"
-    assert found["p99_ttft"].change == pytest.approx(0.1)
+    by_name = {c.measure.name: c for c in compare_folders(a, b).comparisons}
+    assert by_name["token_hit_rate"].verdict == "equal"
+    assert by_name["token_hit_rate"].difference is not None
+    assert by_name["token_hit_rate"].difference.method == "blocks"
+    assert by_name["p99_ttft"].verdict == "unknown"
+    assert by_name["p99_ttft"].change == pytest.approx(0.1)
 
 
 def test_grids_without_a_common_cell_are_refused(tmp_path: Path) -> None:

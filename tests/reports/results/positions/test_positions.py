@@ -24,8 +24,8 @@ LENGTHS = (100, 230, 370)
 
 
 def kinds(placer: str, **more: int) -> dict[str, int]:
-    found = positions(placer, questions(LENGTHS), **more).stored.kinds()
-    return {name: int(which.sum()) for name, which in found.items() if which.any()}
+    masks = positions(placer, questions(LENGTHS), **more).stored.kinds()
+    return {name: int(which.sum()) for name, which in masks.items() if which.any()}
 
 
 def test_a_branch_point_counts_from_the_second_way_on() -> None:
@@ -70,9 +70,9 @@ def test_what_is_floored_is_still_at_its_point() -> None:
 
 
 def test_the_warm_up_does_not_count() -> None:
-    found = positions("branch", questions(LENGTHS), warmup_share=0.34)
-    assert len(found.stored.requests) == 2
-    assert found.stored.position.tolist() == [4000, 4230, 4370]
+    counted = positions("branch", questions(LENGTHS), warmup_share=0.34)
+    assert len(counted.stored.requests) == 2
+    assert counted.stored.position.tolist() == [4000, 4230, 4370]
 
 
 def test_histograms_by_hand() -> None:
@@ -94,8 +94,8 @@ def test_octaves_hold_what_their_ends_say() -> None:
 
 def test_labels_are_told_apart_where_there_are_several() -> None:
     trace = questions(LENGTHS, [0, 1, 0], ("chat", "task"))
-    found = positions("last", trace).labels
-    assert {label: stored.position.tolist() for label, stored in found.items()} == {
+    by_label = positions("last", trace).labels
+    assert {label: stored.position.tolist() for label, stored in by_label.items()} == {
         "chat": [4100, 4370],
         "task": [4230],
     }
@@ -109,19 +109,22 @@ def test_every_placer_has_positions_that_its_records_count(spec: str) -> None:
     trace = generate(SyntheticSpec(requests=300, seed=2))
     how = scenario(spec, capacity_bytes=1 << 30, alignment=64)
     result = simulate(trace, how)
-    told = positions_of(spec, trace, how, result, 0.0)
+    summary = positions_of(spec, trace, how, result, 0.0)
     written = int(result.columns["checkpoints_written"].sum())
-    assert told["states"] == written == len(result.positions)
+    assert summary["states"] == written == len(result.positions)
     for point in ("from_start", "from_end", "from_branch"):
-        assert sum(each["states"] for each in told[point]) == written
-    assert told["at_end"] + told["at_branch"] + told["in_answer"] + told["elsewhere"] == written
-    assert told["words"].startswith(f"`{spec}` ")
-    assert (told["nearest"] is None) == (written == 0)
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    for request, found in enumerate(by_request(result)):
-        assert found == sorted(set(found))
-        assert all(n % 64 == 0 for n in found)
-        assert not found or found[-1] <= trace.prompt_tokens[request]
+        assert sum(each["states"] for each in summary[point]) == written
+    assert (
+        summary["at_end"] + summary["at_branch"] + summary["in_answer"] + summary["elsewhere"]
+        == written
+    )
+    assert summary["words"].startswith(f"`{spec}` ")
+    assert (summary["nearest"] is None) == (written == 0)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    for request, stored in enumerate(by_request(result)):
+        assert stored == sorted(set(stored))
+        assert all(n % 64 == 0 for n in stored)
+        assert not stored or stored[-1] <= trace.prompt_tokens[request]
 
 
 def test_what_admission_refuses_is_not_there() -> None:
@@ -146,10 +149,10 @@ def test_states_of_an_answer_are_told_apart() -> None:
     """Two prompts of 3 tokens, whose answers end at 5 and 6, and a state at the end of each."""
     trace = trace_of([(1, 2, 3), (9, 8, 7)], answers=[(4, 5), (6, 5, 4)])
     how = replace(scenario("last"), placer=AtTheEnd())
-    told = positions_of("end", trace, how, simulate(trace, how), 0.0)
-    assert (told["states"], told["in_answer"]) == (2, 2)
-    assert told["words"] == "`end` stores 1.00 states a request: all in the answer"
-    assert told["from_end"] == [{"least": 2, "greatest": 3, "states": 2}]
+    summary = positions_of("end", trace, how, simulate(trace, how), 0.0)
+    assert (summary["states"], summary["in_answer"]) == (2, 2)
+    assert summary["words"] == "`end` stores 1.00 states a request: all in the answer"
+    assert summary["from_end"] == [{"least": 2, "greatest": 3, "states": 2}]
 
 
 def test_the_branch_is_where_prompts_left_what_had_been_prefilled() -> None:

@@ -13,7 +13,7 @@ END = "TensorRT-LLM with an offset of 0 tokens from the end"
 
 
 @pytest.mark.parametrize(
-    ("placer", "said"),
+    ("placer", "words"),
     [
         ("last", "stores 1.00 states a request: all at the end of the prompt"),
         (
@@ -36,13 +36,13 @@ END = "TensorRT-LLM with an offset of 0 tokens from the end"
         ("dense", "holds a state at every position at no cost: it stores none"),
     ],
 )
-def test_words_by_hand(placer: str, said: str) -> None:
-    assert positions(placer, questions(LENGTHS)).words.startswith(f"`{placer}` {said}")
+def test_words_by_hand(placer: str, words: str) -> None:
+    assert positions(placer, questions(LENGTHS)).words.startswith(f"`{placer}` {words}")
 
 
 def test_what_follows_no_rule_is_told_by_its_quartiles() -> None:
-    told = positions("balanced:budget=40", questions((107,))).words
-    assert told == "`balanced:budget=40` stores 40.00 states a request: all evenly over the prompt"
+    words = positions("balanced:budget=40", questions((107,))).words
+    assert words == "`balanced:budget=40` stores 40.00 states a request: all evenly over the prompt"
     few = positions("dyadic:first=512", questions((100,))).words  # 512, 1024, 2048, 4096
     assert few.endswith(": all elsewhere (half of them between 22 % and 62 % of the prompt)")
 
@@ -103,7 +103,7 @@ def test_the_block_of_vllm_is_that_of_its_documentation(model: str, block: int) 
 
 def test_every_position_of_the_grid_is_a_period_too() -> None:
     """Whatever points of the prompt its positions fall on."""
-    found = positions("block:size=64", questions(LENGTHS), alignment=64)
-    assert found.words.endswith(" states a request: nearly all every 64 tokens")
-    assert found.nearest is not None
-    assert found.nearest.setting == "TensorRT-LLM with an interval of 64 tokens"
+    lain = positions("block:size=64", questions(LENGTHS), alignment=64)
+    assert lain.words.endswith(" states a request: nearly all every 64 tokens")
+    assert lain.nearest is not None
+    assert lain.nearest.setting == "TensorRT-LLM with an interval of 64 tokens"

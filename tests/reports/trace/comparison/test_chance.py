@@ -17,10 +17,10 @@ from reports.trace.comparison.statistics import (
 
 def test_the_p_value_is_the_share_of_splits_that_are_as_far_apart() -> None:
     one, other = np.array([[1.0, 1.0]] * 4), np.array([[0.0, 1.0]] * 4)
-    found = Chance(0).p_value({"blocks": (one, other)}, points_apart(quotient))
-    assert found is not None
+    p_value = Chance(0).p_value({"blocks": (one, other)}, points_apart(quotient))
+    assert p_value is not None
     exact = 2 / comb(8, 4)  # the truth, and its mirror image
-    assert abs(found - exact) < 4 * (exact * (1 - exact) / SPLITS) ** 0.5
+    assert abs(p_value - exact) < 4 * (exact * (1 - exact) / SPLITS) ** 0.5
 
 
 def test_the_same_in_all_units_is_never_beyond_chance() -> None:
@@ -41,12 +41,12 @@ def test_the_more_cautious_kind_of_unit_counts_and_nothing_tells_nothing() -> No
 @pytest.mark.parametrize("seed", range(3))
 def test_p_values_of_one_law_are_uniform(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    found = []
+    p_values = []
     for _ in range(100):
         units = np.stack([rng.gamma(2, size=24), np.ones(24)], axis=1)
         tables = {"blocks": (units[:12], units[12:])}
-        found.append(Chance(0).p_value(tables, points_apart(quotient)))
-    below = sum(p is not None and p <= 0.2 for p in found)
+        p_values.append(Chance(0).p_value(tables, points_apart(quotient)))
+    below = sum(p is not None and p <= 0.2 for p in p_values)
     assert abs(below - 20) <= 4 * (100 * 0.2 * 0.8) ** 0.5
 
 

@@ -30,47 +30,47 @@ def traffic(
     return trace_of(prompts, times=(times - times[0]).tolist(), outputs=outputs)
 
 
-def by_name(found: Comparison) -> dict[str, Difference]:
-    return {each.name: each for each in found.differences}
+def by_name(comparison: Comparison) -> dict[str, Difference]:
+    return {each.name: each for each in comparison.differences}
 
 
 def test_a_trace_and_itself_are_the_same() -> None:
     trace = traffic(1)
-    found = compare_traces(trace, trace)
-    assert {each.verdict for each in found.differences} == {"the same"}
-    assert all(each.a == each.b for each in found.differences)
+    comparison = compare_traces(trace, trace)
+    assert {each.verdict for each in comparison.differences} == {"the same"}
+    assert all(each.a == each.b for each in comparison.differences)
 
 
 def test_longer_prompts_are_found_and_said() -> None:
-    found = compare_traces(traffic(1), traffic(2, length=60.0))
-    median = by_name(found)["prompt_median"]
+    comparison = compare_traces(traffic(1), traffic(2, length=60.0))
+    median = by_name(comparison)["prompt_median"]
     assert median.verdict == "beyond chance"
     assert median.a == np.quantile(traffic(1).prompt_tokens, 0.5, method="inverted_cdf")
     assert median.a is not None
     assert median.b is not None
     if median.b / median.a < 2:
-        said = f"prompts are {100 * (median.b / median.a - 1):.0f} % longer at the median "
+        words = f"prompts are {100 * (median.b / median.a - 1):.0f} % longer at the median "
     else:
-        said = f"prompts are {median.b / median.a:.3g} times as long at the median "
-    assert median.sentence == f"{said}({median.a:.0f} -> {median.b:.0f} tokens)"
-    assert by_name(found)["output_median"].verdict != "beyond chance"
-    assert by_name(found)["rate"].verdict != "beyond chance"
+        words = f"prompts are {median.b / median.a:.3g} times as long at the median "
+    assert median.sentence == f"{words}({median.a:.0f} -> {median.b:.0f} tokens)"
+    assert by_name(comparison)["output_median"].verdict != "beyond chance"
+    assert by_name(comparison)["rate"].verdict != "beyond chance"
 
 
 def test_less_reuse_is_found_and_said() -> None:
-    found = compare_traces(traffic(1), traffic(2, documents=150))
-    share = by_name(found)["reusable_share"]
+    comparison = compare_traces(traffic(1), traffic(2, documents=150))
+    share = by_name(comparison)["reusable_share"]
     assert share.verdict == "beyond chance"
     assert share.sentence.startswith("the reusable share of prompt tokens fell from ")
-    assert by_name(found)["prompt_median"].verdict != "beyond chance"
+    assert by_name(comparison)["prompt_median"].verdict != "beyond chance"
 
 
 def test_more_requests_are_found_and_said() -> None:
-    found = compare_traces(traffic(1), traffic(2, gap=2.5))
-    rate = by_name(found)["rate"]
+    comparison = compare_traces(traffic(1), traffic(2, gap=2.5))
+    rate = by_name(comparison)["rate"]
     assert rate.verdict == "beyond chance"
     assert "more often" in rate.sentence or "times as often" in rate.sentence
-    assert by_name(found)["gap_cv"].verdict != "beyond chance"
+    assert by_name(comparison)["gap_cv"].verdict != "beyond chance"
 
 
 def labelled(seed: int, share: float) -> Trace:
@@ -91,22 +91,22 @@ def test_another_mix_of_labels_is_found_and_said() -> None:
 
 
 def test_the_important_comes_first() -> None:
-    found = compare_traces(traffic(1), traffic(2, length=200.0, gap=4.0))
+    comparison = compare_traces(traffic(1), traffic(2, length=200.0, gap=4.0))
     order = ["beyond chance", "may be chance", "not tested", "the same"]
-    ranks = [order.index(each.verdict) for each in found.differences]
+    ranks = [order.index(each.verdict) for each in comparison.differences]
     assert ranks == sorted(ranks)
-    beyond = [each.size for each in found.of("beyond chance")]
+    beyond = [each.size for each in comparison.of("beyond chance")]
     assert beyond == sorted(beyond, reverse=True)
-    assert found.differences[0].name.startswith("prompt")
+    assert comparison.differences[0].name.startswith("prompt")
 
 
 def test_reuse_is_compared_over_the_same_span() -> None:
     long = traffic(3, count=480, documents=100)
     short = by_requests(long, None, 240)
-    found = compare_traces(long, short)
-    assert by_name(found)["reusable_share"].verdict == "the same"
-    assert any("Reuse grows with the length of a trace" in note for note in found.notes)
-    assert "240 of 480 requests of A" in found.notes[1]
+    comparison = compare_traces(long, short)
+    assert by_name(comparison)["reusable_share"].verdict == "the same"
+    assert any("Reuse grows with the length of a trace" in note for note in comparison.notes)
+    assert "240 of 480 requests of A" in comparison.notes[1]
 
 
 def test_two_parts_of_one_traffic_seldom_differ_beyond_chance() -> None:
@@ -129,11 +129,11 @@ def test_a_much_longer_trace_has_units_of_bounded_number() -> None:
 def test_what_one_trace_alone_tells_is_noted() -> None:
     one = traffic(1)
     bare = replace(one, arrival_seconds=None, output_tokens=np.zeros(len(one), np.int64))
-    found = compare_traces(one, bare)
-    assert {"rate", "gap_cv", "output_median"} & by_name(found).keys() == set()
-    assert "Only A tells outputs." in found.notes
-    assert "Only A tells arrival times." in found.notes
-    assert by_name(found)["reusable_share"].verdict == "the same"
+    comparison = compare_traces(one, bare)
+    assert {"rate", "gap_cv", "output_median"} & by_name(comparison).keys() == set()
+    assert "Only A tells outputs." in comparison.notes
+    assert "Only A tells arrival times." in comparison.notes
+    assert by_name(comparison)["reusable_share"].verdict == "the same"
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,11 @@ def test_what_one_trace_alone_tells_is_noted() -> None:
 )
 def test_the_poorest_traces_are_compared(trace: Trace) -> None:
     for one, other in ((trace, traffic(1)), (traffic(1), trace), (trace, trace)):
-        found = compare_traces(one, other)
-        assert found.differences
-        assert all(0 < each.p_value <= 1 for each in found.differences if each.p_value is not None)
+        comparison = compare_traces(one, other)
+        assert comparison.differences
+        assert all(
+            0 < each.p_value <= 1 for each in comparison.differences if each.p_value is not None
+        )
 
 
 def test_verdicts_are_corrected_for_all_measures() -> None:

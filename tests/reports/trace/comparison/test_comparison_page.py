@@ -23,45 +23,47 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def found() -> Comparison:
+def comparison() -> Comparison:
     made = replace(generate(SyntheticSpec(seed=1, requests=600)), name=HOSTILE)
     return compare_traces(by_requests(made, None, 300), by_requests(made, 300, None))
 
 
 @pytest.fixture(scope="module")
-def page(found: Comparison) -> str:
-    return render_comparison_page(found)
+def page(comparison: Comparison) -> str:
+    return render_comparison_page(comparison)
 
 
-def test_every_chart_has_a_place_and_every_measure_a_title(found: Comparison) -> None:
-    charts = comparison_charts(found)
+def test_every_chart_has_a_place_and_every_measure_a_title(comparison: Comparison) -> None:
+    charts = comparison_charts(comparison)
     assert charts.keys() == CHARTS.keys()
     assert sorted(CHARTS) == sorted(name for names in GROUPS.values() for name in names)
-    assert {each.name for each in found.differences} == TITLES.keys()
+    assert {each.name for each in comparison.differences} == TITLES.keys()
     for chart in charts.values():
         checked(chart)
 
 
-def test_the_page_is_closed_to_the_world_and_the_same_again(found: Comparison, page: str) -> None:
-    assert page == render_comparison_page(found)
+def test_the_page_is_closed_to_the_world_and_the_same_again(
+    comparison: Comparison, page: str
+) -> None:
+    assert page == render_comparison_page(comparison)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
 
 
-def test_the_page_says_what_the_terminal_says(found: Comparison, page: str) -> None:
-    for each in found.of("beyond chance"):
+def test_the_page_says_what_the_terminal_says(comparison: Comparison, page: str) -> None:
+    for each in comparison.of("beyond chance"):
         assert each.sentence[1:20] in unescape(page).replace("\N{NO-BREAK SPACE}", " ")
-    assert page.count("<th scope=row>") == len(found.differences)
+    assert page.count("<th scope=row>") == len(comparison.differences)
 
 
 @pytest.mark.parametrize("prompts", [[[1]], [[1], [2]], [[1, 2]] * 40], ids=["one", "two", "many"])
 def test_the_poorest_traces_have_a_page(prompts: list[list[int]]) -> None:
     trace = trace_of(prompts)
-    found = compare_traces(trace, trace)
-    page = render_comparison_page(found)
-    assert page.count('class="chart"') == len(comparison_charts(found))
-    json.dumps(found.as_json(), allow_nan=False)
+    comparison = compare_traces(trace, trace)
+    page = render_comparison_page(comparison)
+    assert page.count('class="chart"') == len(comparison_charts(comparison))
+    json.dumps(comparison.as_json(), allow_nan=False)
 
 
 @pytest.mark.parametrize("width", [1280, 420])
