@@ -8,7 +8,7 @@ from simulator.base.errors import DataError
 from tests.workloads.formats.examples import EXAMPLES
 from workloads.opening import format_of, open_trace
 from workloads.reading.head import read_head
-from workloads.recognition import found_fields
+from workloads.recognition import field_names
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def test_another_separator_than_the_comma_is_named(refused, mark, called):
 def test_columns_and_fields_are_found(tmp_path):
     path = tmp_path / "t.dat"
     path.write_text('{"a":{"b":1}}')
-    assert found_fields(read_head(path)) == ["a"]
+    assert field_names(read_head(path)) == ["a"]
     path.write_text('"a", b\n1,2')
-    assert found_fields(read_head(path)) == ["a", "b"]
+    assert field_names(read_head(path)) == ["a", "b"]
 
 
 @pytest.mark.parametrize("line", [b'{"\xff":1}', b'{"a":' + b"[" * 9000, b'{"a":1}\xff'])
