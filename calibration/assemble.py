@@ -77,18 +77,18 @@ def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[
     if not len(beyond):
         return ["no held-out points of 64 tokens or more: nothing says how good the fit is"]
     every = errors_by_regime(form, beyond)[0]
-    target, said = MEAN_TARGET[device_kind], []
+    target, warnings = MEAN_TARGET[device_kind], []
     if every.mean > target:
-        said.append(
+        warnings.append(
             f"held-out error of {every.mean:.1%} in the mean from {FROM_TOKENS} tokens on, above "
             f"{target:.0%}; repeated runs lie {every.noise:.1%} apart"
         )
     if abs(every.worst) > WORST_TARGET:
-        said.append(
+        warnings.append(
             f"worst held-out error {every.worst:+.1%} at {every.worst_n} tokens behind "
             f"{every.worst_c}, beyond {WORST_TARGET:.0%}"
         )
-    return said
+    return warnings
 
 
 def _fitted(points: Points) -> CostForm:

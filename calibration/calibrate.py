@@ -143,8 +143,8 @@ def most_tokens(subject: Subject) -> int:
         return LONGEST_TOKENS
     from calibration.subject import read_config
 
-    found = read_config(subject.folder).get("max_position_embeddings", LONGEST_TOKENS)
-    return found if isinstance(found, int) and found > 0 else LONGEST_TOKENS
+    longest = read_config(subject.folder).get("max_position_embeddings", LONGEST_TOKENS)
+    return longest if isinstance(longest, int) and longest > 0 else LONGEST_TOKENS
 
 
 def _planned(options: Options, subject: Subject) -> tuple[Subject, Estimate, list[Block]]:

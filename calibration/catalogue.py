@@ -129,7 +129,7 @@ def _analytic_names() -> list[str]:
 
 def _sizes_names() -> list[str]:
     """Return the profiles of sizes of all models of which no times can be told."""
-    return [f"{SIZES}:model={name}" for name, found in MODELS.items() if found.feed_forward is None]
+    return [f"{SIZES}:model={name}" for name, model in MODELS.items() if model.feed_forward is None]
 
 
 def _looks_like_path(name: str) -> bool:

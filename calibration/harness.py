@@ -112,7 +112,7 @@ def measure_all(
             if block.essential and budget_seconds is not None:
                 run.block(run.fewest(block, blocks[index + 1 :]), blocks[index + 1 :], seed + index)
             fitting = fit_budget(blocks[index:], run.costs, run.left_with(block))
-            chosen = next((found for found in fitting if found.name == block.name), None)
+            chosen = next((other for other in fitting if other.name == block.name), None)
             if chosen is not None:
                 done.append(chosen)
                 run.block(chosen, fitting[1:], seed + index)
@@ -129,14 +129,14 @@ def free_cached() -> None:
 
 def _left_out(blocks: Sequence[Block], done: Sequence[Block]) -> list[str]:
     """Name the items that the budget had no time for, and fewer repetitions."""
-    said = []
+    notes = []
     kept = {block.name: block for block in done}
     for block in blocks:
-        found = kept.get(block.name, replace(block, items=(), repetitions=block.repetitions))
-        missing = len(block.items) - len(found.items)
+        measured = kept.get(block.name, replace(block, items=(), repetitions=block.repetitions))
+        missing = len(block.items) - len(measured.items)
         if missing:
-            said.append(f"no time for {missing} of {len(block.items)} points of '{block.name}'")
-        elif found.repetitions < block.repetitions:
-            fewer = f"{found.repetitions} repetitions instead of {block.repetitions}"
-            said.append(f"'{block.name}': {fewer}, for want of time")
-    return said
+            notes.append(f"no time for {missing} of {len(block.items)} points of '{block.name}'")
+        elif measured.repetitions < block.repetitions:
+            fewer = f"{measured.repetitions} repetitions instead of {block.repetitions}"
+            notes.append(f"'{block.name}': {fewer}, for want of time")
+    return notes

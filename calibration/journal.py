@@ -102,10 +102,10 @@ class Journal:
                 raise self._fault(line)
 
     def _check_head(self, line: bytes, head: dict[str, Any]) -> None:
-        found = self._parse(line, 1)
-        if not isinstance(found, dict) or not isinstance(found.get("head"), dict):
+        record = self._parse(line, 1)
+        if not isinstance(record, dict) or not isinstance(record.get("head"), dict):
             raise self._fault(1)
-        stored = found["head"]
+        stored = record["head"]
         for key in head.keys() | stored.keys():
             if stored.get(key) != head.get(key):
                 raise UsageError(

@@ -45,14 +45,14 @@ def kernel_warnings(config: Mapping[str, Any]) -> list[str]:
         Of the model: what is named after Mamba tells whose kernels it takes.
     """
     recurrence = "mamba-ssm" if any(key.startswith("mamba") for key in config) else "fla-core"
-    said = []
+    warnings = []
     if not is_bound(recurrence):
-        said.append(
+        warnings.append(
             f"the recurrence ran on the torch fallback, several times slower than with {recurrence}"
         )
     if not is_bound("causal-conv1d"):
-        said.append("the convolution ran in torch, slower than with causal-conv1d")
-    return said
+        warnings.append("the convolution ran in torch, slower than with causal-conv1d")
+    return warnings
 
 
 def is_bound(name: str) -> bool:

@@ -14,12 +14,12 @@ _MIB = 2**20
 
 def copies(measured: Measured) -> dict[str, dict[str, list[float]]]:
     """Return the copies as they were timed, by way."""
-    found: dict[str, dict[str, list[float]]] = {}
+    by_way: dict[str, dict[str, list[float]]] = {}
     for item in measured.items("copy"):
-        columns = found.setdefault(item.way, {"bytes": [], "us": []})
+        columns = by_way.setdefault(item.way, {"bytes": [], "us": []})
         columns["bytes"].append(item.size_bytes)
         columns["us"].append(round(measured.typical_us(item), 3))
-    return found
+    return by_way
 
 
 def links(measured: Measured) -> dict[str, dict[str, float]]:

@@ -60,7 +60,7 @@ class Measured:
         times = [self.journal.seconds[item.name] for item in items]
         most = max(map(len, times), default=1)
         shares = np.linspace(0, 1, most)
-        table = [found if len(found) == most else np.quantile(found, shares) for found in times]
+        table = [timed if len(timed) == most else np.quantile(timed, shares) for timed in times]
         return Points(
             c=np.array([item.c for item in items], dtype=np.int64),
             n=np.array([item.n for item in items], dtype=np.int64),

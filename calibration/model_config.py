@@ -33,11 +33,11 @@ def config_geometry(path: str | Path) -> Geometry:
         If the file is no configuration, lacks a size, or is of a model without recurrent layers.
     """
     file = Path(path) / "config.json" if Path(path).is_dir() else Path(path)
-    found = read_json(file, "a model's configuration")
-    if not isinstance(found, dict):
+    config = read_json(file, "a model's configuration")
+    if not isinstance(config, dict):
         raise DataError(str(file), "expected an object")
-    text = found.get("text_config")
-    fields = _Fields(text if isinstance(text, dict) else found, str(file))
+    text = config.get("text_config")
+    fields = _Fields(text if isinstance(text, dict) else config, str(file))
     recurrent, attention = _layers(fields)
     if not recurrent:
         raise DataError(str(file), "expected a model with recurrent layers, found none")
@@ -59,8 +59,8 @@ class _Fields:
             if value is None or value == "auto":
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**7:
-                found = printable(repr(value), 60)
-                problem = f"expected a whole number from 1 to 10000000, found {found}"
+                shown = printable(repr(value), 60)
+                problem = f"expected a whole number from 1 to 10000000, found {shown}"
                 raise DataError(self.source, problem, field=name)
             return value
         if default is None:
@@ -72,12 +72,12 @@ class _Fields:
         for name in names:
             value = self.values.get(name)
             if value is not None and value != "auto":
-                told = str(value).removeprefix("torch.")
-                if told not in _DTYPE_BYTES:
+                dtype = str(value).removeprefix("torch.")
+                if dtype not in _DTYPE_BYTES:
                     known = ", ".join(_DTYPE_BYTES)
                     problem = f"expected one of {known}, found {printable(repr(value), 60)}"
                     raise DataError(self.source, problem, field=name)
-                return _DTYPE_BYTES[told]
+                return _DTYPE_BYTES[dtype]
         return default
 
 
@@ -93,7 +93,7 @@ def _layers(fields: _Fields) -> tuple[int, int]:
     linear = values.get("linear_attn_config")
     if isinstance(linear, dict):
         lists = [linear.get(name) for name in ("kda_layers", "full_attn_layers")]
-        if all(isinstance(found, list) for found in lists):
+        if all(isinstance(layers, list) for layers in lists):
             return len(lists[0] or ()), len(lists[1] or ())
     return _by_rule(fields)
 

@@ -111,29 +111,29 @@ def with_compressed_states(profile: Profile, values: Mapping[str, str]) -> Profi
     """
     if STATE_KEY not in values:
         return profile
-    told, what = values[STATE_KEY], printable(profile.profile_id)
+    dtype, what = values[STATE_KEY], printable(profile.profile_id)
     if profile.state_compression is not None:
         raise UsageError(f"profile '{what}': its states are compressed already")
     try:
-        compression = decode(StateCompression, {"dtype": told}, what)
+        compression = decode(StateCompression, {"dtype": dtype}, what)
     except DataError:
         raise UsageError(
             f"profile '{what}': state: expected one of {', '.join(FORMATS)}, "
-            f"found '{printable(told)}'"
+            f"found '{printable(dtype)}'"
         ) from None
     problem = state_fault(compression, profile.state.dtypes)
     if problem:
-        raise UsageError(f"profile '{what}': state={told}: {problem}")
+        raise UsageError(f"profile '{what}': state={dtype}: {problem}")
     return replace(
-        profile, profile_id=_named(profile, {STATE_KEY: told}), state_compression=compression
+        profile, profile_id=_named(profile, {STATE_KEY: dtype}), state_compression=compression
     )
 
 
 def _named(profile: Profile, options: Mapping[str, str]) -> str:
     """Return the name of a profile with options behind it."""
     separator = "," if ":" in profile.profile_id else ":"
-    told = ",".join(f"{key}={value}" for key, value in options.items())
-    return f"{profile.profile_id}{separator}{told}"
+    listed = ",".join(f"{key}={value}" for key, value in options.items())
+    return f"{profile.profile_id}{separator}{listed}"
 
 
 def _share(text: str, profile: Profile) -> tuple[float, ...]:
@@ -141,10 +141,10 @@ def _share(text: str, profile: Profile) -> tuple[float, ...]:
     if text in EIGHT_BITS:
         bits = _DTYPE_BITS.get(profile.kv.dtype or "")
         if bits is None:
-            what, found = printable(profile.profile_id), printable(repr(profile.kv.dtype))
+            what, dtype = printable(profile.profile_id), printable(repr(profile.kv.dtype))
             raise UsageError(
                 f"profile '{what}': kv={text}: expected kv.dtype to be one of "
-                f"{', '.join(_DTYPE_BITS)}, found {found}"
+                f"{', '.join(_DTYPE_BITS)}, found {dtype}"
             )
         return (EIGHT_BITS[text] / bits,)
     shares = [_number(part) for part in text.split("..")]

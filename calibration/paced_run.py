@@ -189,5 +189,5 @@ def out_of_memory(error: RuntimeError) -> bool:
     What torch does not allocate itself, such as a library's workspace, fails with an error of
     another class.
     """
-    said = str(error)
-    return isinstance(error, torch.OutOfMemoryError) or any(sign in said for sign in _NO_MEMORY)
+    message = str(error)
+    return isinstance(error, torch.OutOfMemoryError) or any(sign in message for sign in _NO_MEMORY)

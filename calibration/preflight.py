@@ -45,25 +45,25 @@ def check_libraries() -> None:
     """Raise a UsageError where torch or transformers is missing, too old or broken."""
     hint = install_hint("calibration")
     for name, oldest in OLDEST.items():
-        found = _installed(name)
-        if found is None:
+        version = _installed(name)
+        if version is None:
             raise UsageError(f"calibration needs {name}, which is not installed: {hint}")
-        if _numbers(found) < oldest:
+        if _numbers(version) < oldest:
             needed = ".".join(map(str, oldest))
             reason = ""
             if name == "transformers":
                 reason = ": older ones ignore a cached state when several tokens follow it"
-            raise UsageError(f"{name} {found} is too old, {needed} or newer is needed{reason}")
-        _check_import(name, found)
+            raise UsageError(f"{name} {version} is too old, {needed} or newer is needed{reason}")
+        _check_import(name, version)
 
 
-def _check_import(name: str, found: str) -> None:
+def _check_import(name: str, version: str) -> None:
     """Import a library, which fails where what it is linked against is missing."""
     try:
         import_module(name)
     except (ImportError, OSError) as error:
-        said = printable(" ".join(str(error).split()), 300)
-        raise UsageError(f"{name} {found} is installed and cannot be imported: {said}") from None
+        why = printable(" ".join(str(error).split()), 300)
+        raise UsageError(f"{name} {version} is installed and cannot be imported: {why}") from None
 
 
 def check_device(name: str) -> None:
@@ -106,8 +106,8 @@ def clocks(device: str) -> dict[str, str] | None:
 
 def software(device_kind: str) -> dict[str, str]:
     """Return the field `software` of a profile: versions, and which kernels were bound."""
-    found = {name: _installed(name) or "unknown" for name in OLDEST}
-    return {**found, "kernels": kernels(device_kind), "mode": "eager"}
+    versions = {name: _installed(name) or "unknown" for name in OLDEST}
+    return {**versions, "kernels": kernels(device_kind), "mode": "eager"}
 
 
 def ceilings(device: str) -> dict[str, float]:
@@ -143,8 +143,8 @@ def _processor() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    said = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    name = said[1].strip() if said else platform.processor() or platform.machine()
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    name = match[1].strip() if match else platform.processor() or platform.machine()
     return f"{name}, {os.cpu_count() or 1} cores"
 
 
@@ -155,8 +155,8 @@ def _host_memory() -> tuple[int, int]:
         text = Path("/proc/meminfo").read_text(encoding="utf-8")
     except OSError:
         text = ""
-    said = re.search(r"^MemAvailable:\s*(\d+) kB$", text, re.MULTILINE)
-    return memory, 1024 * int(said[1]) if said else memory // 2
+    match = re.search(r"^MemAvailable:\s*(\d+) kB$", text, re.MULTILINE)
+    return memory, 1024 * int(match[1]) if match else memory // 2
 
 
 def _index(device: str) -> int:
@@ -179,7 +179,7 @@ def _nvidia(device: str) -> tuple[str | None, dict[str, str] | None]:
     fields = ("driver_version", "clocks.sm", "clocks.mem", "clocks.max.sm", "clocks.max.mem")
     command = [program, f"--id={device}", f"--query-gpu={','.join(fields)}"]
     try:
-        said = subprocess.run(
+        completed = subprocess.run(
             [*command, "--format=csv,noheader"],
             capture_output=True,
             text=True,
@@ -188,5 +188,5 @@ def _nvidia(device: str) -> tuple[str | None, dict[str, str] | None]:
         )
     except (OSError, subprocess.SubprocessError):
         return None, None
-    driver, *clocks = (part.strip() for part in said.stdout.splitlines()[0].split(","))
+    driver, *clocks = (part.strip() for part in completed.stdout.splitlines()[0].split(","))
     return driver, dict(zip(fields[1:], clocks, strict=False))

@@ -44,17 +44,17 @@ def _how(machine: Machine, model: HybridModel) -> str:
 
 def model_warnings(subject: Subject, device_kind: str) -> list[str]:
     """Return what a reader must be told of the model, a sentence each."""
-    said = []
+    warnings = []
     if device_kind == "cuda":
-        said += kernel_warnings(read_config(subject.folder) if subject.folder else {})
+        warnings += kernel_warnings(read_config(subject.folder) if subject.folder else {})
     if subject.plan.groups > 1:
-        said.append(
+        warnings.append(
             f"one layer group was timed and counted {subject.plan.groups} times; embeddings and "
             "output head are left out"
         )
     if subject.folder is None and not subject.toy:
-        said.append("random weights, which cost what trained ones do")
-    return said
+        warnings.append("random weights, which cost what trained ones do")
+    return warnings
 
 
 def slug(name: str) -> str:
@@ -64,9 +64,9 @@ def slug(name: str) -> str:
 
 
 def _hardware(machine: Machine, ceilings: dict[str, float]) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": machine.name, "memory": machine.memory, "ceilings": ceilings}
+    fields: dict[str, Any] = {"name": machine.name, "memory": machine.memory, "ceilings": ceilings}
     optional = {"driver": machine.driver, "clocks": machine.clocks}
-    return found | {key: value for key, value in optional.items() if value}
+    return fields | {key: value for key, value in optional.items() if value}
 
 
 def _model(subject: Subject, model: HybridModel, sizes: CacheSizes) -> dict[str, Any]:

@@ -143,17 +143,17 @@ class Session:
         if GATE not in journal.facts:
             tell("exactness gate")
             journal.add_fact(GATE, self._examined())
-        found = journal.facts[GATE]
-        finding = exactness.Finding(**found["finding"])
+        gate = journal.facts[GATE]
+        finding = exactness.Finding(**gate["finding"])
         if not finding.passed:
             raise DataError(self.subject.name, exactness.failure(finding))
-        kernels = found.get("kernels") and exactness.Finding(**found["kernels"])
+        kernels = gate.get("kernels") and exactness.Finding(**gate["kernels"])
         if kernels and (wrong := exactness.kernel_failure(kernels)):
             raise DataError(self.subject.name, wrong)
         return {
             "fp32_max_abs": finding.error,
             "bug_max_abs": finding.bug,
-            "bf16_argmax_agreement": found["bf16_argmax_agreement"],
+            "bf16_argmax_agreement": gate["bf16_argmax_agreement"],
             **({"kernels_max_abs": kernels.error} if kernels else {}),
         }
 
@@ -176,8 +176,8 @@ class Session:
         if CEILINGS not in journal.facts:
             journal.add_fact(CEILINGS, preflight.ceilings(self.options.device))
             journal.add_fact(CLOCKS, preflight.clocks(self.options.device))
-        found: dict[str, float] = journal.facts[CEILINGS]
-        return found
+        ceilings: dict[str, float] = journal.facts[CEILINGS]
+        return ceilings
 
     def _head(self) -> dict[str, Any]:
         """Return what measurements must share to stand in one journal."""

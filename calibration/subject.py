@@ -79,11 +79,11 @@ def find_subject(model: str, *, group: bool = False) -> Subject:
 
 def read_config(folder: Path) -> Mapping[str, Any]:
     """Return the configuration of the text model in a Hugging Face folder."""
-    found = read_json(folder / "config.json", "a model's configuration")
-    if not isinstance(found, dict):
+    config = read_json(folder / "config.json", "a model's configuration")
+    if not isinstance(config, dict):
         raise DataError(str(folder / "config.json"), "expected an object")
-    text = found.get("text_config")
-    return text if isinstance(text, dict) else found
+    text = config.get("text_config")
+    return text if isinstance(text, dict) else config
 
 
 def rough_geometry(config: Mapping[str, Any], source: str) -> Geometry:
@@ -168,12 +168,12 @@ def build_for_gate(subject: Subject, device: str, dtype: Any, seed: int) -> Hybr
 
 def config_sha256(config: Any) -> str:
     """Return the hash of a configuration, without what says where it came from."""
-    said = {
+    fields = {
         key: value
         for key, value in config.to_dict().items()
         if key not in {"_name_or_path", "transformers_version"}
     }
-    text = json.dumps(said, sort_keys=True, default=str)
+    text = json.dumps(fields, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -33,23 +33,23 @@ def _table(profile: Profile) -> str:
 
 
 def _exactness(profile: Profile) -> list[str]:
-    found = profile.exactness
-    if found is None or found.fp32_max_abs is None or found.bug_max_abs is None:
+    exactness = profile.exactness
+    if exactness is None or exactness.fp32_max_abs is None or exactness.bug_max_abs is None:
         return []
-    error, bug = f"{found.fp32_max_abs:.1e}", f"{found.bug_max_abs:.1e}"
-    said = f"exactness    {error} off in fp32; mistakes show as {bug}"
-    if found.kernels_max_abs is not None:
-        said += f"; {found.kernels_max_abs:.1e} off with the kernels that ran"
-    return [said]
+    error, bug = f"{exactness.fp32_max_abs:.1e}", f"{exactness.bug_max_abs:.1e}"
+    line = f"exactness    {error} off in fp32; mistakes show as {bug}"
+    if exactness.kernels_max_abs is not None:
+        line += f"; {exactness.kernels_max_abs:.1e} off with the kernels that ran"
+    return [line]
 
 
 def _validation(profile: Profile) -> list[str]:
-    found = profile.validation
-    if found is None:
+    validation = profile.validation
+    if validation is None:
         return []
     errors = [
         f"held out     {row.regime}: {row.mean:.1%} in the mean over {row.points} points, worst "
         f"{row.worst:+.1%}, repeated runs {row.noise:.1%} apart"
-        for row in found.held_out
+        for row in validation.held_out
     ]
-    return [*errors, *(f"warning      {text}" for text in found.warnings)]
+    return [*errors, *(f"warning      {text}" for text in validation.warnings)]

@@ -46,29 +46,29 @@ def documentation_of(plugin: type) -> Documentation:
         elif not parameters:
             explanation.append(_on_one_line(paragraph))
     for base in plugin.__mro__[1:]:  # "As for every ..." points to one of these
-        if base.__doc__ and any(said.startswith("As for") for said in parameters.values()):
+        if base.__doc__ and any(text.startswith("As for") for text in parameters.values()):
             inherited = documentation_of(base).parameters
             parameters = {
-                name: inherited.get(name, said) if said.startswith("As for") else said
-                for name, said in parameters.items()
+                name: inherited.get(name, text) if text.startswith("As for") else text
+                for name, text in parameters.items()
             }
     return Documentation(_on_one_line(summary), tuple(explanation), parameters, source)
 
 
 def _parameters(lines: list[str]) -> dict[str, str]:
     """Read a numpydoc section: names at the margin, what is said of them indented."""
-    found: dict[str, list[str]] = {}
+    paragraphs: dict[str, list[str]] = {}
     name = ""
     for line in lines:
         if line.startswith("Source:"):
             break
         if line and not line.startswith(" "):
             name = line
-            found[name] = []
+            paragraphs[name] = []
         elif name:
-            found[name].append(line)
-    told = {names: _on_one_line("\n".join(said)) for names, said in found.items()}
-    return {name.strip(): said for names, said in told.items() for name in names.split(",")}
+            paragraphs[name].append(line)
+    texts = {names: _on_one_line("\n".join(paragraph)) for names, paragraph in paragraphs.items()}
+    return {name.strip(): text for names, text in texts.items() for name in names.split(",")}
 
 
 def _on_one_line(text: str) -> str:

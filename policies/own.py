@@ -61,19 +61,19 @@ def doubts(plugin: type, promised: list[str]) -> list[str]:
     inherited = {name for base in plugin.__mro__ if not _is_own(base) for name in vars(base)}
     known = {*promised, *inherited}
     names = dict.fromkeys(name for base in own for name in vars(base))
-    said = []
+    sentences = []
     for name in names:
         if name.startswith("_") or name in known or not _is_method(plugin, name):
             continue
         close = get_close_matches(name, sorted(known), n=1, cutoff=0.8)
         if name in _HOOKS_OF_BASES:
-            said.append(f"'{name}' is never called: it is a hook of {_HOOKS_OF_BASES[name]}")
+            sentences.append(f"'{name}' is never called: it is a hook of {_HOOKS_OF_BASES[name]}")
         elif close or name.startswith("on_"):
             hint = f"; did you mean '{close[0]}'?" if close else ""
-            said.append(f"'{name}' is never called: no hook is named so{hint}")
+            sentences.append(f"'{name}' is never called: no hook is named so{hint}")
     if "observe" in names and not _observes(plugin, own):
-        said.append("'observe' is never called: the class does not say observes = True")
-    return said
+        sentences.append("'observe' is never called: the class does not say observes = True")
+    return sentences
 
 
 def _observes(plugin: type, own: list[type]) -> bool:

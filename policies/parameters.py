@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 
-def require(holds: bool, parameter: str, expected: str, found: object) -> None:
+def require(holds: bool, parameter: str, expected: str, given: object) -> None:
     """Raise ValueError "parameter: expected ..., found ..." unless the condition holds."""
     if not holds:
-        raise ValueError(f"{parameter}: expected {expected}, found {found!r}")
+        raise ValueError(f"{parameter}: expected {expected}, found {given!r}")
 
 
-def require_at_least(parameter: str, found: float, least: float) -> None:
-    """Raise ValueError unless `found` is at least `least` (NaN is not)."""
-    require(found >= least, parameter, f"{least} or more", found)
+def require_at_least(parameter: str, given: float, least: float) -> None:
+    """Raise ValueError unless `given` is at least `least` (NaN is not)."""
+    require(given >= least, parameter, f"{least} or more", given)

@@ -147,8 +147,8 @@ def doubts_of(kind: str, spec: str) -> list[str]:
         As `create` does.
     """
     name, plugin, _ = _resolve(_kind(kind), spec)
-    told = f"{kind} '{printable(name)}'"
-    return [f"{told}: {doubt}" for doubt in doubts(plugin, _kind(kind).members)]
+    policy = f"{kind} '{printable(name)}'"
+    return [f"{policy}: {doubt}" for doubt in doubts(plugin, _kind(kind).members)]
 
 
 def find(spec: str) -> list[PolicyInfo]:
@@ -162,9 +162,9 @@ def find(spec: str) -> list[PolicyInfo]:
         Where nothing is so called, or the class cannot be imported or is of no kind.
     """
     name, _, rest = spec.strip().partition(":")
-    found = [_info(k.name, name, k.classes[name]) for k in KINDS.values() if name in k.classes]
-    if found:
-        return found
+    rows = [_info(k.name, name, k.classes[name]) for k in KINDS.values() if name in k.classes]
+    if rows:
+        return rows
     attribute = rest.partition(":")[0]
     if _is_class(attribute):
         return _info_of_import(name, attribute)
@@ -188,14 +188,14 @@ def _info_of_import(module: str, attribute: str) -> list[PolicyInfo]:
     missing = {kind.name: kind.missing(plugin) for kind in KINDS.values()}
     name = f"{module}:{attribute}"
     try:
-        found = [_info(kind, name, plugin) for kind, lacks in missing.items() if not lacks]
+        rows = [_info(kind, name, plugin) for kind, lacks in missing.items() if not lacks]
     except (ValueError, TypeError, NameError) as error:  # as in `_build`
         raise UsageError(f"policy '{printable(name)}': {error}") from None
-    if not found:
+    if not rows:
         nearest = min(missing, key=lambda kind: len(missing[kind]))
         lacks = f"to be {nearest}, the nearest kind, it lacks {', '.join(missing[nearest])}"
-        raise UsageError(f"{_told(module, attribute)} is no policy: {lacks}")
-    return found
+        raise UsageError(f"{_shown(module, attribute)} is no policy: {lacks}")
+    return rows
 
 
 def _build(kind: str, spec: str) -> tuple[str, dict[str, Any], Any]:
@@ -231,7 +231,7 @@ def _resolve(kind: Kind, spec: str) -> tuple[str, type, str]:
     plugin = _imported(name, attribute)
     remember(f"{name}:{attribute}", plugin)
     if missing := kind.missing(plugin):
-        what = _told(name, attribute)
+        what = _shown(name, attribute)
         raise UsageError(f"{what} is no {kind.name}: it lacks {', '.join(missing)}")
     return f"{name}:{attribute}", plugin, assignments
 
@@ -246,20 +246,20 @@ def _imported(module: str, attribute: str) -> type:
 
     A console script does not look there by itself. Workers begin in the folder of their parent.
     """
-    what = _told(module, attribute)
+    what = _shown(module, attribute)
     if "" not in sys.path:
         sys.path.append("")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        plugin = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # the module's own code runs here, and may raise anything
         problem = printable(f"{type(error).__name__}: {error}")
         raise UsageError(f"cannot import {what}: {problem}") from None
-    if not isinstance(found, type):
+    if not isinstance(plugin, type):
         raise UsageError(f"{what} is not a class")
-    return found
+    return plugin
 
 
-def _told(module: str, attribute: str) -> str:
+def _shown(module: str, attribute: str) -> str:
     return f"'{printable(attribute)}' from '{printable(module)}'"
 
 

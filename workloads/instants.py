@@ -77,8 +77,8 @@ class Instants:
     def span_seconds(self) -> float:
         """Return the seconds from the earliest time to the latest."""
         seconds, fraction = self._columns()
-        told = (seconds - seconds.min()) + fraction / ATTOSECONDS
-        return float(told.max() - told.min())
+        elapsed = (seconds - seconds.min()) + fraction / ATTOSECONDS
+        return float(elapsed.max() - elapsed.min())
 
     def fractions(self, ticks_per_second: float) -> float:
         """Return the share of times that are no whole ticks."""

@@ -119,20 +119,20 @@ class ReadOptions:
 
 
 def _require_within(
-    name: str, found: float | None, limits: tuple[float, float], expected: str
+    name: str, given: float | None, limits: tuple[float, float], expected: str
 ) -> None:
-    if found is None:
+    if given is None:
         return
     kinds = int if isinstance(limits[0], int) else int | float
-    sound = isinstance(found, kinds) and not isinstance(found, bool)
-    if not sound or not limits[0] <= found <= limits[1]:
-        raise SettingError(name, f"expected {expected}, found {printable(repr(found), 40)}")
+    sound = isinstance(given, kinds) and not isinstance(given, bool)
+    if not sound or not limits[0] <= given <= limits[1]:
+        raise SettingError(name, f"expected {expected}, found {printable(repr(given), 40)}")
 
 
-def _require_one_of(what: str, found: str | None, known: tuple[str | None, ...]) -> None:
-    if found not in known:
+def _require_one_of(what: str, given: str | None, known: tuple[str | None, ...]) -> None:
+    if given not in known:
         names = [name for name in known if name is not None]
-        shown = printable(str(found), 40)
+        shown = printable(str(given), 40)
         raise SettingError(what, f"unknown '{shown}'{did_you_mean(shown, names)}")
 
 

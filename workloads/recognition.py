@@ -32,14 +32,14 @@ class _Need:
     there: frozenset[str]
     missing: tuple[str, ...]
 
-    def rank(self, found: list[str]) -> tuple[float, int]:
+    def rank(self, fields: list[str]) -> tuple[float, int]:
         """Return how near this is; a name like one that is found counts half."""
-        alike = sum(bool(get_close_matches(name, found, 1, ALIKE)) for name in self.missing)
+        alike = sum(bool(get_close_matches(name, fields, 1, ALIKE)) for name in self.missing)
         near = len(self.there) + alike / 2
         return near / (len(self.there) + len(self.missing)), -len(self.missing)
 
 
-def found_fields(head: Head) -> list[str]:
+def field_names(head: Head) -> list[str]:
     """Return the names of the fields of the first object, or of the columns."""
     if head.record is not None:
         return list(head.record)
@@ -48,22 +48,22 @@ def found_fields(head: Head) -> list[str]:
 
 def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
     """Say what was found in a file, and what the nearest format also needs."""
-    found = found_fields(head)
-    if not found:
+    fields = field_names(head)
+    if not fields:
         return ""
     listing = _of_elements(head, formats)
     if listing:
         return f"; found a JSON array; the format {listing} wants one object a line"
     other = separated(head.columns[0]) if len(head.columns) == 1 else ""
     if other:
-        return f"; found: {listed(found)}{other}"
+        return f"; found: {listed(fields)}{other}"
     lengths = _lengths(head)
-    told = f"; found: {listed(found)}{lengths}"
-    needs = _nearest(head, found, formats)
+    sentence = f"; found: {listed(fields)}{lengths}"
+    needs = _nearest(head, fields, formats)
     if not needs or (lengths and not needs[0].there):
-        return told
+        return sentence
     sets = dict.fromkeys(" and ".join(f"'{name}'" for name in need.missing) for need in needs)
-    return f"{told}; nearest: {needs[0].format}, which also needs {' or '.join(sets)}"
+    return f"{sentence}; nearest: {needs[0].format}, which also needs {' or '.join(sets)}"
 
 
 def _of_elements(head: Head, formats: Mapping[str, TraceFormat]) -> str:
@@ -86,26 +86,26 @@ def _element(head: Head) -> Head | None:
 def _first_object(text: bytes) -> dict[str, Any] | None:
     """Return the object that text begins with; None where it goes on beyond the text."""
     try:
-        found, _ = JSONDecoder().raw_decode(text.decode(errors="ignore"))
+        record, _ = JSONDecoder().raw_decode(text.decode(errors="ignore"))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return record if isinstance(record, dict) else None
 
 
 def _lengths(head: Head) -> str:
     """Say how lengths that stand in JSON, where no format reads them, can be read."""
-    told = _element(head) or head
+    element = _element(head) or head
     for pair in NAMINGS:
-        if not told.columns and told.has(*pair):
+        if not element.columns and element.has(*pair):
             names = " and ".join(f"'{name}'" for name in pair)
             return f"; lengths alone are read as {VIDUR.name}: CSV with the columns {names}"
     return ""
 
 
-def _nearest(head: Head, found: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:
+def _nearest(head: Head, fields: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:
     """Return what the nearest format needs, in one way or another; nothing where none is near."""
     needs = [need for name, format in formats.items() for need in _needs(head, name, format)]
-    ranks = [need.rank(found) for need in needs]
+    ranks = [need.rank(fields) for need in needs]
     best = max(ranks, default=(0.0, 0))
     if best[0] <= 0:
         return []

@@ -162,8 +162,8 @@ def _notes(rows: Rows) -> list[str]:
     if isinstance(rows.prompts, BlockKeys):
         notes += _tail_notes(rows, rows.prompts)
     unused = rows.unused.fact()
-    told = [] if unused is None else [unused]
-    return [*notes, *_isolation_notes(rows), *rows.facts, *told]
+    unused_notes = [] if unused is None else [unused]
+    return [*notes, *_isolation_notes(rows), *rows.facts, *unused_notes]
 
 
 def _isolation_notes(rows: Rows) -> list[str]:

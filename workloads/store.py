@@ -72,8 +72,8 @@ def save(trace: Trace, path: str | Path) -> None:
             with temporary.open("wb") as file:
                 frame.write_parquet(file, metadata=header)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            said = re.search(r"IO error: (.*) \(os error", str(error))
-            raise OSError(said[1].lower() if said else str(error)) from None
+            match = re.search(r"IO error: (.*) \(os error", str(error))
+            raise OSError(match[1].lower() if match else str(error)) from None
 
 
 def _columns(trace: Trace) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def load(path: str | Path) -> Trace:
         header = _checked_header(path, pl.read_parquet_metadata(path))
         columns = _read(path, header)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(str(path), f"is not a sound Parquet file: {said}") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(str(path), f"is not a sound Parquet file: {reason}") from None
     trace = _assemble(header, columns)
     problem = trace.problem() or _label_problem(trace)
     if problem is not None:
@@ -149,9 +149,9 @@ def _checked_header(path: Path, metadata: dict[str, str]) -> _Header:
         raise DataError(str(path), f"the metadata of the saved trace is damaged: {error}") from None
 
 
-def _version_problem(found: Any) -> str:
-    problem = f"expected version {VERSION} of a saved trace, found {printable(repr(found), 40)}"
-    if isinstance(found, int) and found > VERSION:
+def _version_problem(version: Any) -> str:
+    problem = f"expected version {VERSION} of a saved trace, found {printable(repr(version), 40)}"
+    if isinstance(version, int) and version > VERSION:
         problem += ", which a newer Milepost has written: update, or convert the source again"
     return problem
 
@@ -180,8 +180,8 @@ def _array(path: Path, column: pl.Series, dtype: str) -> Any:
         raise DataError(str(path), "expected a value in every row, found none", field=column.name)
     values = column.to_numpy()
     if values.dtype != dtype:
-        found = f"expected {dtype}, found {values.dtype}"
-        raise DataError(str(path), found, field=column.name)
+        problem = f"expected {dtype}, found {values.dtype}"
+        raise DataError(str(path), problem, field=column.name)
     return values
 
 

@@ -70,7 +70,7 @@ class Traffic:
         """Prompt tokens a second."""
         return self.prompt_tokens / self.span_seconds
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Return the rates and the span in words."""
         rate = f"{_three(self.rate)} requests/s"
         if self.rate < MIN_RATE_OF_MANY_PER_SECOND:
@@ -126,10 +126,10 @@ def doubt(rows: Rows) -> str | None:
 
 def note_doubt(rows: Rows) -> None:
     """Note what is hard to believe about the unit of the times."""
-    said = doubt(rows)
-    if said is not None:
+    sentence = doubt(rows)
+    if sentence is not None:
         what = "implausible-times"
-        rows.oddities[what] = Anomaly(what, len(rows), rows.line[0], said)
+        rows.oddities[what] = Anomaly(what, len(rows), rows.line[0], sentence)
 
 
 def _doubt(here: Traffic, unit: TimeUnit) -> str | None:
@@ -139,17 +139,17 @@ def _doubt(here: Traffic, unit: TimeUnit) -> str | None:
         day = datetime.fromtimestamp(others[epoch].first_seconds, UTC).date()
         return (
             f"read as {unit}, they look like {epoch} since 1970 (from {day}): is the unit of time "
-            f"right? with --time-unit {epoch}: {others[epoch].told()}"
+            f"right? with --time-unit {epoch}: {others[epoch].in_words()}"
         )
     if not (here.too_fast() or here.too_slow()):
         return None
     better = [
-        f"with --time-unit {name}: {traffic.told()}"
+        f"with --time-unit {name}: {traffic.in_words()}"
         for name, traffic in others.items()
         if not traffic.too_fast() and not traffic.too_slow()
     ]
     fractions = f", with fractions of a {unit}" if here.fractional and here.too_fast() else ""
-    asked = f"read as {unit}: {here.told()}{fractions}: is the unit of time right?"
+    asked = f"read as {unit}: {here.in_words()}{fractions}: is the unit of time right?"
     return f"{asked} {'; '.join(better)}".rstrip()
 
 

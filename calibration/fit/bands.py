@@ -47,7 +47,7 @@ def draw_forms(
         Of the random numbers; forms to return.
     """
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(b"residuals")))
-    said = form.seconds(points.c, points.n)
+    fitted = form.seconds(points.c, points.n)
     groups = _groups(regimes(form, points.c, points.n))
     residuals = _modified_residuals(form, points, errors)
     for group in groups:  # around zero, or the draws would lie around another form than this one
@@ -57,7 +57,7 @@ def draw_forms(
         drawn = np.empty(len(points))
         for group in groups:
             drawn[group] = residuals[random.choice(group, size=len(group))]
-        times = said * np.maximum(1 + drawn, _LEAST_SHARE)
+        times = fitted * np.maximum(1 + drawn, _LEAST_SHARE)
         forms.append(refit(form, points, times, errors=errors, context_term=context_term))
     return forms
 
@@ -77,13 +77,13 @@ def _modified_residuals(form: CostForm, points: Points, errors: Errors) -> Float
     A point with leverage h pulls the fit towards itself, so its residual is smaller than its error
     by sqrt(1 - h).
     """
-    said = form.seconds(points.c, points.n)
+    fitted = form.seconds(points.c, points.n)
     matrix = design(form.knots, points.c, points.n)
     if errors == "relative":
-        matrix = matrix / said[:, None]
+        matrix = matrix / fitted[:, None]
     rotation = np.linalg.qr(matrix / column_lengths(matrix))[0]
     leverage = np.minimum((rotation**2).sum(axis=1), _MOST_LEVERAGE)
-    return np.asarray((points.value / said - 1) / np.sqrt(1 - leverage))
+    return np.asarray((points.value / fitted - 1) / np.sqrt(1 - leverage))
 
 
 def _groups(where: NDArray[np.int64]) -> list[NDArray[np.int64]]:

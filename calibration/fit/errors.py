@@ -46,11 +46,11 @@ def errors_by_regime(form: CostForm, points: Points) -> list[RegimeError]:
     if not len(points):
         return []
     where = regimes(form, points.c, points.n)
-    found = [_error_of(form, points, "all")]
+    errors = [_error_of(form, points, "all")]
     for index, name in enumerate(REGIMES):
         if (where == index).any():
-            found.append(_error_of(form, points.select(where == index), name))
-    return found
+            errors.append(_error_of(form, points.select(where == index), name))
+    return errors
 
 
 def mean_error_beyond(form: CostForm, points: Points, n: int) -> float:

@@ -65,6 +65,6 @@ class GraphTimer:
         except RuntimeError as error:
             if isinstance(error, torch.OutOfMemoryError):
                 raise
-            said = str(error).partition("\n")[0]
-            raise NotCapturableError(f"no CUDA graph of it can be captured: {said}") from error
+            reason = str(error).partition("\n")[0]
+            raise NotCapturableError(f"no CUDA graph of it can be captured: {reason}") from error
         return graph, cache, tokens, logits

@@ -40,8 +40,8 @@ def attend(
     ours = 1 < queries <= keys and (queries < keys or query.dtype == torch.float32)
     if attention_mask is not None or not causal or not ours:
         given = {"scaling": scaling, "is_causal": is_causal, **options}
-        said, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **given)
-        return said, None
+        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **given)
+        return output, None
     return behind_context(query, key, value, scaling).transpose(1, 2).contiguous(), None
 
 
@@ -96,10 +96,10 @@ def works(device: str, dtype: torch.dtype) -> bool:
     )
     seen = torch.ones(_QUERIES, _KEYS, dtype=torch.bool, device=device).tril(_KEYS - _QUERIES)
     try:
-        found = behind_context(query, key, value, None)
-        said = scaled_dot_product_attention(
+        unmasked = behind_context(query, key, value, None)
+        masked = scaled_dot_product_attention(
             query.float(), repeat_kv(key, 2).float(), repeat_kv(value, 2).float(), attn_mask=seen
         )
     except (RuntimeError, ValueError, TypeError):
         return False
-    return bool(((found.float() - said).abs().max() <= _CLOSE[dtype]).item())
+    return bool(((unmasked.float() - masked).abs().max() <= _CLOSE[dtype]).item())

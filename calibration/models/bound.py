@@ -23,12 +23,12 @@ _BOUND, _TORCH, _OTHER, _TAKEN = (
 
 def bound_kernels(module: Any) -> list[str]:
     """Return the modules of the kernels that a model has bound, none where all of it is torch."""
-    found = {
+    modules = {
         str(cells[_BOUND].cell_contents.__module__)
         for cells in _wrappers(module)
         if cells[_BOUND].cell_contents is not cells[_TORCH].cell_contents
     }
-    return sorted(found)
+    return sorted(modules)
 
 
 @contextmanager
@@ -48,14 +48,14 @@ def _wrappers(module: Any) -> list[dict[str, Any]]:
     """Return what each wrapper in the files of a model's layers holds."""
     files = {type(layer).__module__ for layer in module.modules()}
     functions = {
-        id(found): found
+        id(function): function
         for name in sorted(files)
-        for found in vars(sys.modules[name]).values()
-        if inspect.isfunction(found) and found.__closure__ is not None
+        for function in vars(sys.modules[name]).values()
+        if inspect.isfunction(function) and function.__closure__ is not None
     }
     held = (
-        dict(zip(found.__code__.co_freevars, found.__closure__ or (), strict=True))
-        for found in functions.values()
+        dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        for function in functions.values()
     )
     return [cells for cells in held if {_BOUND, _TORCH, _OTHER, _TAKEN} <= cells.keys()]
 

@@ -67,8 +67,8 @@ def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
             folder, dtype=dtype, local_files_only=True, use_safetensors=True
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(str(folder), f"holds no model that can be loaded: {said}") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(str(folder), f"holds no model that can be loaded: {reason}") from None
     return _ready(model.to(device), device)
 
 

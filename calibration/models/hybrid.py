@@ -71,14 +71,14 @@ class HybridModel:
         start, count = cache.tokens, tokens.shape[1]
         positions = torch.arange(start, start + count, device=tokens.device)
         with torch.no_grad():
-            said = self.module(
+            output = self.module(
                 tokens,
                 position_ids=positions.expand(tokens.shape),
                 use_cache=True,
                 logits_to_keep=0 if every_logit else 1,
                 **{cache_name(self.module): cache.cache},
             )
-        logits: Tensor = said.logits
+        logits: Tensor = output.logits
         return logits
 
 

@@ -38,10 +38,10 @@ def p_value(
     signs, ends = _pooled(one, other)
     rng = np.random.Generator(np.random.PCG64(seed))
     splits = rng.permuted(np.tile(signs, (permutations, 1)), axis=1)
-    found = np.abs(signs.cumsum()[ends]).max()
+    observed = np.abs(signs.cumsum()[ends]).max()
     drawn = np.abs(splits.cumsum(axis=1)[:, ends]).max(axis=1)
     # Sums in another order differ in the last bits: equal distances must count as equal.
-    return float((1 + np.count_nonzero(drawn >= found - 1e-9)) / (permutations + 1))
+    return float((1 + np.count_nonzero(drawn >= observed - 1e-9)) / (permutations + 1))
 
 
 class ChangeDetector:

@@ -136,9 +136,9 @@ def require_rules(rules: str) -> bool:
     return rules == LIBCACHESIM
 
 
-def require_share(parameter: str, found: float) -> None:
-    """Raise ValueError unless `found` is a share strictly between 0 and 1."""
-    require(0 < found < 1, parameter, "a share between 0 and 1", found)
+def require_share(parameter: str, share: float) -> None:
+    """Raise ValueError unless `share` lies strictly between 0 and 1."""
+    require(0 < share < 1, parameter, "a share between 0 and 1", share)
 
 
 def share_of(capacity_bytes: Fraction | int | None, share: float | Fraction) -> float:

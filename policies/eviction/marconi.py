@@ -57,10 +57,10 @@ class Marconi(NodeEviction):
         if alpha is not None:
             require_at_least("alpha", alpha, 0)
         require_at_least("window", window, 1)
-        for name, found in (("attention", attention), ("ssm", ssm), ("mlp", mlp)):
-            require(0 <= found <= 10_000, name, "0 to 10000", found)
-        for name, found in (("d_model", d_model), ("d_state", d_state)):
-            require(1 <= found <= 10**6, name, "1 to 1000000", found)
+        for name, layers in (("attention", attention), ("ssm", ssm), ("mlp", mlp)):
+            require(0 <= layers <= 10_000, name, "0 to 10000", layers)
+        for name, width in (("d_model", d_model), ("d_state", d_state)):
+            require(1 <= width <= 10**6, name, "1 to 1000000", width)
         self.worth_weight = 0.0 if alpha is None else alpha
         self._tuning = Tuning(window) if alpha is None else None
         self._shape = (attention, ssm, mlp, d_model, d_state)

@@ -53,9 +53,9 @@ class ObjectStream:
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the size of each object when it is first requested, in bytes, by its number."""
-        found = np.zeros(int(self.number.max(initial=-1)) + 1, dtype=np.int64)
-        found[self.number[::-1]] = self.size_bytes[::-1]
-        return found
+        by_number = np.zeros(int(self.number.max(initial=-1)) + 1, dtype=np.int64)
+        by_number[self.number[::-1]] = self.size_bytes[::-1]
+        return by_number
 
     def resized(self) -> int:
         """Return the requests whose object had another size when it was last requested."""
@@ -68,7 +68,7 @@ class ObjectStream:
         """Return for each request the number of the next for the same object, or `never`."""
         order = np.argsort(self.number, kind="stable")
         same = self.number[order[:-1]] == self.number[order[1:]]
-        found: NDArray[Any] = np.full(len(self), never, dtype=np.int64)
-        found[order[:-1][same]] = order[1:][same]
-        uses: list[int] = found.tolist()
+        following: NDArray[Any] = np.full(len(self), never, dtype=np.int64)
+        following[order[:-1][same]] = order[1:][same]
+        uses: list[int] = following.tolist()
         return uses

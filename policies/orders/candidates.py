@@ -112,12 +112,12 @@ class Candidates:
         if now > near.until:
             self._renew(now, scales)
             self._tied = False
-        found = None if self._tied else near.least(now, scales)
-        if found is None and not self._tied:
+        least = None if self._tied else near.least(now, scales)
+        if least is None and not self._tied:
             self._renew(now, scales)
-            found = near.least(now, scales)
-            self._tied = found is None
-        return found or self._least_of_all(now, scales)
+            least = near.least(now, scales)
+            self._tied = least is None
+        return least or self._least_of_all(now, scales)
 
     def score_of(self, node: Node, now: int, recency_weight: float, worth_weight: float) -> float:
         """Return the score of a node on the scales of the candidates, of which it may be none."""

@@ -40,7 +40,7 @@ class Ends:
         self._oldest = next(self._old, None)
         self._youngest = next(self._young, None)
 
-    def least(self, now: int, evictable: Callable[[Entry], bool]) -> _Found | None:
+    def least(self, now: int, evictable: Callable[[Entry], bool]) -> _Least | None:
         """Return the least of what could go; None if there is nothing."""
         while self._oldest is not None and not evictable(self._oldest[2].entry):
             self._oldest = next(self._old, None)
@@ -57,7 +57,7 @@ class Ends:
         return worth * group.weight, last, group.serial, life.entry, self
 
 
-_Found = tuple[float, int, int, Checkpoint, Ends]  # worth, last use, serial; the state, whence
+_Least = tuple[float, int, int, Checkpoint, Ends]  # worth, last use, serial; the state, whence
 
 
 def in_order(
@@ -82,24 +82,24 @@ def in_order(
     evictable
         Says whether a state could go when those that were yielded have gone.
     """
-    found = [least for ends in known if (least := ends.least(now, evictable)) is not None]
-    heapify(found)
+    heads = [least for ends in known if (least := ends.least(now, evictable)) is not None]
+    heapify(heads)
     bound = next(rest, None)
-    while found or bound is not None:
-        if bound is not None and (not found or bound[0] <= found[0][0]):
+    while heads or bound is not None:
+        if bound is not None and (not heads or bound[0] <= heads[0][0]):
             least = look_into(bound[1]).least(now, evictable)
             if least is not None:
-                heappush(found, least)
+                heappush(heads, least)
             bound = next(rest, None)
             continue
-        *_, state, ends = found[0]
+        *_, state, ends = heads[0]
         if evictable(state):
             yield state
         least = ends.least(now, evictable)
         if least is None:
-            heappop(found)
+            heappop(heads)
         else:
-            heapreplace(found, least)
+            heapreplace(heads, least)
 
 
 def _standing(places: Iterable[Place], moved: Collection[Life]) -> Iterator[Place]:

@@ -13,7 +13,7 @@ from policies.orders.heaps import in_order as items_of
 from policies.orders.life import Life, Place
 from simulator.plugins.entries import Checkpoint, Entry
 
-_Found = tuple[float, int, int, Life]  # worth, last use, serial of the group, state
+_Least = tuple[float, int, int, Life]  # worth, last use, serial of the group, state
 _RENEWAL = 4096  # states put, after which what is outdated goes
 
 
@@ -66,15 +66,15 @@ class Groups:
         """Return the evictable state of least worth at request `now`, the oldest among equals."""
         self._renew(now)
         bounds = self._bounds
-        best: _Found | None = None
+        best: _Least | None = None
         looked = []
         while bounds and (best is None or bounds[0][0] <= best[0]):
             bound = heappop(bounds)
             group = bound[2]
-            if group.bound is bound and (found := self._look(group, now)) is not None:
+            if group.bound is bound and (candidate := self._look(group, now)) is not None:
                 looked.append(bound)
-                if best is None or found < best:
-                    best = found
+                if best is None or candidate < best:
+                    best = candidate
         for bound in looked:
             heappush(bounds, bound)
         return None if best is None else best[3].entry
@@ -164,7 +164,7 @@ class Groups:
         heappush(self._bounds, bound)
         heappush(self._due, (until, group.serial, group))
 
-    def _look(self, group: Group, now: int) -> _Found | None:
+    def _look(self, group: Group, now: int) -> _Least | None:
         """Return the least of a group; None if nothing can be evicted, or its bound has risen."""
         places = group.places
         life = oldest_of(places)

@@ -97,9 +97,9 @@ def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvSpan]:
     branch = span = checkpoint.span
     limit = checkpoint.position - 1
     while span.stop:
-        found = span.deepest_checkpoint(limit) if span.checkpoints else None
-        if found is not None:
-            return found, branch
+        above = span.deepest_checkpoint(limit) if span.checkpoints else None
+        if above is not None:
+            return above, branch
         branch, span = span, span.parent
     return None, branch
 
@@ -125,9 +125,9 @@ def _branch_below(checkpoint: Checkpoint, top: KvSpan) -> KvSpan:
 def state_at(span: KvSpan, limit: int) -> int:
     """Return the deepest position up to `limit` with a resident state, from `span` upwards."""
     while span.stop:
-        found = span.deepest_checkpoint(limit) if span.checkpoints else None
-        if found is not None:
-            return found.position
+        checkpoint = span.deepest_checkpoint(limit) if span.checkpoints else None
+        if checkpoint is not None:
+            return checkpoint.position
         span = span.parent
     return 0
 

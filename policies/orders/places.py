@@ -20,8 +20,8 @@ def head(places: list[Place]) -> Entry | None:
         _, time, entry = places[0]
         if entry.policy_data == time:
             if entry.evictable:
-                found: Entry = entry
-                return found
+                least: Entry = entry
+                return least
             entry.queued = False
         heappop(places)
     return None

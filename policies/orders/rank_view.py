@@ -66,8 +66,8 @@ class RankView:
                 self._pass()
                 heappush(self._new, (entry.rank, time, entry))
             else:
-                found: Entry = entry
-                return found
+                least: Entry = entry
+                return least
         return None
 
     def on_evictable(self, entry: Entry | None) -> None:

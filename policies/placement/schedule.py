@@ -39,12 +39,12 @@ class Schedule:
 
     def positions(self, request: int, resume: int) -> list[int]:
         """Return where `request`, which resumes there, should write states; ascending."""
-        found: list[int] = []
+        positions: list[int] = []
         for node in self.path(int(self.trace.leaf[request]), resume):
             for position, uses in self.wanted.get(node, {}).items():
                 if position > resume and (uses is None or _is_held(uses, request)):
-                    found.append(position)
-        return sorted(found)
+                    positions.append(position)
+        return sorted(positions)
 
     def path(self, node: int, resume: int = 0) -> Iterator[int]:
         """Yield the nodes from `node` up that reach beyond `resume`."""

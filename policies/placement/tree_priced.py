@@ -115,18 +115,18 @@ def thresholds(law: TreeLaw, price: float) -> list[float]:
     """
     require(price >= 0, "price", "0 or more", price)
     size = len(law)
-    found = [0.0] * size
+    chosen = [0.0] * size
     if price == inf:
-        return found
+        return chosen
     parent, gains, weights = law.parent.tolist(), law.potentials.tolist(), law.subtree.tolist()
     below: list[_Function | None] = [None] * size
     for i in range(size - 1, -1, -1):
         gain = gains[i]
         value = below[i] or _Function(gain, 0.0, 0.0, 0.0, 0.0, [])
         below[i] = None
-        found[i] = value.choose(weights[i], price)
-        if found[i] >= gain:  # only a price of 0, or rounding: the line must not pass the end
-            found[i] = gain
+        chosen[i] = value.choose(weights[i], price)
+        if chosen[i] >= gain:  # only a price of 0, or rounding: the line must not pass the end
+            chosen[i] = gain
         above = parent[i]
         if above == START:
             continue
@@ -136,7 +136,7 @@ def thresholds(law: TreeLaw, price: float) -> list[float]:
             below[above] = value
         else:
             present.add(value)
-    return found
+    return chosen
 
 
 def priced_tree(law: TreeLaw, price: float) -> NDArray[np.bool_]:

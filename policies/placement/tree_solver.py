@@ -96,16 +96,16 @@ def _edge(law: TreeLaw, budget: int, many: _Corner) -> tuple[_Corner, float, flo
     for _ in range(MOST_PRICES):
         # Many save no less than few, but for rounding.
         price = max(0.0, many.saving - few.saving) / (many.number - few.number)
-        found = _Corner.of(law, priced_tree(law, price))
-        best = found.saving - price * found.number
+        corner = _Corner.of(law, priced_tree(law, price))
+        best = corner.saving - price * corner.number
         bound = best + price * budget
         line = few.saving - price * few.number
         if best <= line + ROUNDING * max(abs(few.saving), 1.0):
             break
-        if found.number <= budget:
-            few = found
+        if corner.number <= budget:
+            few = corner
         else:
-            many = found
+            many = corner
         if few.number == budget:
             return few, price, few.saving
     return few, price, bound

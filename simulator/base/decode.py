@@ -194,10 +194,10 @@ def _of(kind: type[T], expected: str, value: object, source: str, place: str) ->
 
 def _wrong(expected: str, value: object, source: str, place: str) -> DataError:
     """Say what was expected and what was found."""
-    return DataError(source, f"expected {expected}, found {_found(value)}", field=place or None)
+    return DataError(source, f"expected {expected}, found {_described(value)}", field=place or None)
 
 
-def _found(value: object) -> str:
+def _described(value: object) -> str:
     """Name `value` briefly, in the words of JSON."""
     names = {None: "null", True: "true", False: "false"}
     if isinstance(value, NoneType | bool):

@@ -24,10 +24,10 @@ OfFile = Callable[Concatenate[PathLike, P], T]
 def stamp_of(path: str | Path) -> Stamp | None:
     """Return what tells one state of a file from another; None where there is no such file."""
     try:
-        found = os.stat(path)  # noqa: PTH116 (a name may be no path at all)
+        status = os.stat(path)  # noqa: PTH116 (a name may be no path at all)
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def remembered(

@@ -53,7 +53,7 @@ def name_of(classes: Mapping[str, type[T]], value: T) -> str:
     """Return the string that names `value`, a frozen dataclass: defaults are left out."""
     name = next(name for name, known in classes.items() if known is type(value))
     given = ((p, getattr(value, p.name)) for p in parameters_of(type(value)))
-    shown = ",".join(f"{p.name}={text_of(found)}" for p, found in given if found != p.default)
+    shown = ",".join(f"{p.name}={text_of(setting)}" for p, setting in given if setting != p.default)
     return f"{name}:{shown}" if shown else name
 
 

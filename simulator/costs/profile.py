@@ -59,9 +59,9 @@ def parse_profile(data: object, source: str) -> Profile:
     """
     _refuse_newer(data, source)
     profile = decode(Profile, data, source)
-    found = _fault(profile)
-    if found is not None:
-        raise DataError(source, found[1], field=found[0])
+    fault = _fault(profile)
+    if fault is not None:
+        raise DataError(source, fault[1], field=fault[0])
     return replace(profile, prefill=_rising(profile.prefill))
 
 
@@ -98,8 +98,8 @@ def profile_to_json(profile: Profile) -> str:
 
 def _refuse_newer(data: object, source: str) -> None:
     """Refuse a profile of a later version, whose fields may mean something else."""
-    found = data.get("schema_version") if isinstance(data, dict) else None
-    if isinstance(found, int) and found > SCHEMA_VERSION:
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
         problem = f"expected {SCHEMA_VERSION}: a newer Milepost has written this profile"
         raise DataError(source, problem, field="schema_version")
 
@@ -136,8 +136,8 @@ def _fault(profile: Profile) -> tuple[str, str] | None:
 def _table_fault(table: Table) -> tuple[str, str] | None:
     """Return the field at fault in F, and how, or None."""
     if len(table.n) != len(table.us) or len(table.n) < 2:
-        found = f"{len(table.n)} in n and {len(table.us)} in us"
-        return "prefill.F", f"expected as many entries in n as in us, at least 2, found {found}"
+        lengths = f"{len(table.n)} in n and {len(table.us)} in us"
+        return "prefill.F", f"expected as many entries in n as in us, at least 2, found {lengths}"
     for index, (low, high) in enumerate(pairwise(table.n), 1):
         if low >= high:
             return f"prefill.F.n[{index}]", f"expected ascending values, found {high} after {low}"

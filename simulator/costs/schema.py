@@ -231,8 +231,8 @@ class Profile:
         kv, states = self.kv_compression, self.state_compression
         if kv is None and states is None:
             return None
-        told = "KV is exact" if kv is None else f"KV keeps {kv.described()}"
-        return f"{told}; states are {'exact' if states is None else states.described()}"
+        kv_text = "KV is exact" if kv is None else f"KV keeps {kv.described()}"
+        return f"{kv_text}; states are {'exact' if states is None else states.described()}"
 
     @property
     def kv_slot_bytes(self) -> int:

@@ -60,11 +60,11 @@ def spared_bytes(
 
 def fault(compression: StateCompression, dtypes: Mapping[str, str] | None) -> str | None:
     """Return why states of these number formats, by part, cannot be compressed like this."""
-    found = [str((dtypes or {}).get(part)) for part in PARTS]
-    for part, dtype in zip(PARTS, found, strict=True):
+    formats = [str((dtypes or {}).get(part)) for part in PARTS]
+    for part, dtype in zip(PARTS, formats, strict=True):
         if dtype not in _BITS:
             known = ", ".join(_BITS)
             return f"expected state.dtypes.{part} to be one of {known}, found {printable(dtype)}"
-    if all(_BITS[dtype] <= FORMATS[compression.dtype] for dtype in found):
-        return f"states are in {' and '.join(dict.fromkeys(found))} already"
+    if all(_BITS[dtype] <= FORMATS[compression.dtype] for dtype in formats):
+        return f"states are in {' and '.join(dict.fromkeys(formats))} already"
     return None

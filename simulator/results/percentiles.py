@@ -39,10 +39,10 @@ def percentile_name(text: str | float, what: str = "") -> str:
     """
     match = _NAME.fullmatch(str(text).strip())
     if match is None or not Decimal(match[1]):
-        found = printable(repr(text), limit=60)
+        shown = printable(repr(text), limit=60)
         raise UsageError(
             f"{what}{': ' if what else ''}expected a percentile above 0 and below 100, as in 5, 95 "
-            f"or 99.9, found {found}"
+            f"or 99.9, found {shown}"
         )
     digits = f"{Decimal(match[1]):f}"
     plain = digits.rstrip("0").rstrip(".") if "." in digits else digits
@@ -72,8 +72,8 @@ def percentiles(
 
     levels = {name: level_of(name) for name in names}
     known = [level for level in levels.values() if len(values) >= least_requests(level)]
-    found = dict(zip(known, np.quantile(values, known).tolist(), strict=True)) if known else {}
-    return {name: found.get(level) for name, level in levels.items()}
+    by_level = dict(zip(known, np.quantile(values, known).tolist(), strict=True)) if known else {}
+    return {name: by_level.get(level) for name, level in levels.items()}
 
 
 def with_usual(names: Iterable[str]) -> list[str]:

@@ -89,7 +89,7 @@ def test_profiles_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("qwen3.5-9", "h200"), "unknown model 'qwen3.5-9'; did you mean"),
         (("qwen3.5-9b", "h20"), "unknown GPU 'h20'; did you mean 'h200'"),
@@ -101,6 +101,6 @@ def test_profiles_read_back() -> None:
         ),
     ],
 )
-def test_refused(arguments: tuple[str, str] | tuple[str, str, int], told: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(told)):
+def test_refused(arguments: tuple[str, str] | tuple[str, str, int], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
         analytic_profile(*arguments)

@@ -56,8 +56,8 @@ def measured(
     return Measured(journal, BLOCKS, "median", "cuda", groups, ("a warning from before",))
 
 
-def profile_of(found: Measured) -> Profile:
-    return assemble(found, dict(PARTS), 0)
+def profile_of(measurements: Measured) -> Profile:
+    return assemble(measurements, dict(PARTS), 0)
 
 
 def warnings(profile: Profile) -> tuple[str, ...]:
@@ -88,9 +88,9 @@ def test_coefficients_that_nothing_needs_are_zero_not_below(tmp_path: Path) -> N
 
     prefill = profile_of(measured(tmp_path, times)).prefill
     assert prefill.draws
-    for found in (prefill, *prefill.draws):
-        assert found.e_us_per_pair >= 0
-        assert found.g_us_per_token >= 0
+    for form in (prefill, *prefill.draws):
+        assert form.e_us_per_pair >= 0
+        assert form.g_us_per_token >= 0
 
 
 def test_a_snapshot_costs_latency_and_bytes(tmp_path: Path) -> None:
@@ -138,9 +138,9 @@ def test_missed_targets_are_warnings(tmp_path: Path) -> None:
     def times(item: Item) -> float:
         return seconds_of(item) * (1.3 if item.kind == "held-out" else 1.0)
 
-    said = warnings(profile_of(measured(tmp_path, times)))
-    assert any(text.startswith("held-out error of 2") and "above 5%" in text for text in said)
-    assert any(text.startswith("worst held-out error -2") for text in said)
+    sentences = warnings(profile_of(measured(tmp_path, times)))
+    assert any(text.startswith("held-out error of 2") and "above 5%" in text for text in sentences)
+    assert any(text.startswith("worst held-out error -2") for text in sentences)
 
 
 def test_without_held_out_points_it_is_said(tmp_path: Path) -> None:

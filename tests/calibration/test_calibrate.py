@@ -129,11 +129,11 @@ def test_a_model_that_fails_the_gate_gets_no_profile(
     out = tmp_path / "toy.json"
     for _ in range(2):  # from the gate, then from the journal
         assert main(["--model", "toy-qwen3.5", "--out", str(out)]) == 3
-        told = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
-        assert len(told) == 1
+        errors = [line for line in capsys.readouterr().err.splitlines() if "error" in line]
+        assert len(errors) == 1
         assert (
             "fails the exactness gate: resumed from a snapshot, its logits are off by 3.0e-03"
-            in (told[0])
+            in (errors[0])
         )
     assert not out.exists()
 
@@ -164,15 +164,15 @@ def test_memory_that_runs_out_is_one_line(
 
     monkeypatch.setattr(session, "build_for_gate", full)
     assert main(["--model", "toy-qwen3.5", "--out", str(tmp_path / "toy.json")]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "exactness gate"
-    assert told[1].startswith("error: model 'toy-qwen3.5' does not fit the memory of ")
-    assert len(told) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "exactness gate"
+    assert lines[1].startswith("error: model 'toy-qwen3.5' does not fit the memory of ")
+    assert len(lines) == 2
     assert not (tmp_path / "toy.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("raised", "code", "told"),
+    ("raised", "code", "message"),
     [
         (OSError(28, "No space left on device", "x"), 2, "error: x: No space left on device"),
         (KeyboardInterrupt(), 130, "interrupted; the same command goes on where it stood"),
@@ -181,7 +181,7 @@ def test_memory_that_runs_out_is_one_line(
 def test_a_full_disk_and_an_interruption_are_one_line(
     raised: BaseException,
     code: int,
-    told: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -191,7 +191,7 @@ def test_a_full_disk_and_an_interruption_are_one_line(
 
     monkeypatch.setattr("calibration.__main__.calibrate", fail)
     assert main(["--model", "toy-qwen3.5", "--out", str(tmp_path / "toy.json")]) == code
-    assert capsys.readouterr().err == f"{told}\n"
+    assert capsys.readouterr().err == f"{message}\n"
 
 
 @pytest.mark.usefixtures("tiny")
@@ -232,7 +232,7 @@ def test_a_pickle_is_refused(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["--model", "qwen3.5-9"], 2, "did you mean 'qwen3.5-9b'"),
         (["--model", "toy-qwen3.5", "--out", "x.pkl"], 2, "--out: expected a name that ends in"),
@@ -249,7 +249,7 @@ def test_a_pickle_is_refused(tmp_path: Path, name: str) -> None:
 def test_bad_options_are_one_line(
     arguments: list[str],
     code: int,
-    told: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -260,7 +260,7 @@ def test_bad_options_are_one_line(
     caught = capsys.readouterr()
     assert caught.out == ""
     assert caught.err.startswith("error: ")
-    assert told in caught.err
+    assert message in caught.err
     assert caught.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 

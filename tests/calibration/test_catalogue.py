@@ -55,7 +55,7 @@ def test_paths(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("qwen3.5-9b-h20", "unknown profile 'qwen3.5-9b-h20'; did you mean 'qwen3.5-9b-h200'"),
         ("", "unknown profile ''; expected one of: qwen3.5-0.8b-h200"),
@@ -72,7 +72,7 @@ def test_paths(tmp_path: Path) -> None:
         ("analytic:model=qwen3.5-9,gpu=h200", "did you mean 'qwen3.5-9b'"),
     ],
 )
-def test_refused_in_one_line(name: str, told: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(told)) as caught:
+def test_refused_in_one_line(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
         open_profile(name)
     assert "\n" not in str(caught.value)

@@ -112,7 +112,7 @@ def test_worked_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"batch": 2}, "field 'batch': expected 1, found 2"),
         ({"linear_ms": [1.0]}, "field 'linear_ms': expected 2 entries"),
@@ -122,9 +122,9 @@ def test_worked_by_hand(tmp_path: Path) -> None:
         ({"extra": 1}, "field 'extra': unknown field"),
     ],
 )
-def test_bad_tables(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+def test_bad_tables(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     path = written(tmp_path, small_reference(**changes))
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         compose(read_reference(path), GPUS["h200"])
 
 

@@ -129,14 +129,14 @@ def test_other_errors_are_not_swallowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "CUDA error: out of memory\nCUDA kernel errors might be reported elsewhere",
         "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
     ],
 )
-def test_memory_that_a_library_lacks_is_memory_too(said: str) -> None:
-    assert out_of_memory(RuntimeError(said))
+def test_memory_that_a_library_lacks_is_memory_too(message: str) -> None:
+    assert out_of_memory(RuntimeError(message))
 
 
 def test_a_budget_too_short_for_the_core_says_what_is_missing(tmp_path: Path) -> None:
@@ -155,13 +155,13 @@ def test_a_budget_that_is_short_gets_fewer_points_and_says_so(tmp_path: Path) ->
     bench = FakeBench()
     budget = 4.5 * sum(map(ESTIMATE.once_seconds, ITEMS[:3]))
     journal = Journal(tmp_path / "journal", {})
-    said = measure_all(
+    notes = measure_all(
         blocks(), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
     )
     journal.close()
     assert set(journal.seconds) == {item.name for item in (*ITEMS[:3], *blocks()[1].items)}
     assert journal.spent_seconds <= budget
-    assert said[0] == "no time for 1 of 4 points of 'prefill'"
+    assert notes[0] == "no time for 1 of 4 points of 'prefill'"
 
 
 @pytest.mark.parametrize("slower", [0.3, 1.0, 3.0, 8.0])
@@ -178,20 +178,20 @@ def test_a_budget_is_kept_however_slow_the_machine(
 
 
 def test_the_time_left_is_corrected_as_it_goes(tmp_path: Path) -> None:
-    told: list[tuple[float, float]] = []  # what is said to be left, what is spent
+    progress: list[tuple[float, float]] = []  # what is said to be left, what is spent
 
     class Heard(Progress):
         def say(
             self, block: str, needed_seconds: Callable[[], float], spent_seconds: float, _: object
         ) -> None:
-            told.append((needed_seconds(), spent_seconds))
+            progress.append((needed_seconds(), spent_seconds))
 
     bench = FakeBench(slower=5.0)
     journal = Journal(tmp_path / "journal", {})
     measure_all(blocks(), bench, journal, ESTIMATE, progress=Heard(), now=lambda: bench.clock)
     journal.close()
-    end = told[-1][1]
-    for left, spent in told:
+    end = progress[-1][1]
+    for left, spent in progress:
         assert left == pytest.approx(end - spent, rel=0.01, abs=1e-6)
 
 

@@ -53,7 +53,7 @@ def test_what_is_installed_and_cannot_be_imported_does_not_count(
 
 
 @pytest.mark.parametrize(
-    ("config", "packages", "said"),
+    ("config", "packages", "parts"),
     [
         ({}, ["fla-core", "causal-conv1d"], []),
         ({}, ["fla-core"], ["the convolution ran in torch"]),
@@ -65,13 +65,13 @@ def test_what_is_installed_and_cannot_be_imported_does_not_count(
 def test_a_profile_is_warned_of_each_kernel_that_its_model_lacks(
     config: Mapping[str, Any],
     packages: list[str],
-    said: list[str],
+    parts: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pretend(monkeypatch, **dict.fromkeys(packages, "1.0"))
-    found = known.kernel_warnings(config)
-    assert len(found) == len(said)
-    assert all(part in text for part, text in zip(said, found, strict=True))
+    warnings = known.kernel_warnings(config)
+    assert len(warnings) == len(parts)
+    assert all(part in text for part, text in zip(parts, warnings, strict=True))
 
 
 def test_a_model_for_a_cpu_never_binds_what_only_a_gpu_runs(

@@ -98,7 +98,7 @@ def test_split_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ("kv=0", "kv: expected a share of the bytes above 0 and up to 1, fp8 or int8"),
         ("kv=1.5", "found '1.5'"),
@@ -119,12 +119,12 @@ def test_split_options() -> None:
         ("kv=1,kv=1", "'kv' is told twice"),
     ],
 )
-def test_refused_in_one_line(options: str, told: str) -> None:
+def test_refused_in_one_line(options: str, message: str) -> None:
     for name in (f"qwen3.5-9b-h200:{options}", f"analytic:model=qwen3.5-9b,{options}"):
         with pytest.raises(UsageError) as caught:
             open_profile(name)
         assert "\n" not in str(caught.value)
-        assert told in str(caught.value)
+        assert message in str(caught.value)
 
 
 def test_eight_bits_of_unknown_bits_are_refused(tmp_path: Path) -> None:
@@ -140,10 +140,10 @@ def test_states_that_are_as_small_already_are_refused(tmp_path: Path) -> None:
     data = json.loads(profile_to_json(open_profile("qwen3.5-2b-h200")))
     path = tmp_path / "mine.json"
 
-    def refused(kinds: dict[str, str] | None, option: str, told: str) -> None:
+    def refused(kinds: dict[str, str] | None, option: str, message: str) -> None:
         data["state"]["dtypes"] = kinds
         path.write_text(json.dumps({k: v for k, v in data.items() if v is not None}))
-        with pytest.raises(UsageError, match=re.escape(told)):
+        with pytest.raises(UsageError, match=re.escape(message)):
             open_profile(f"{path}:{option}")
 
     refused({"ssm": "bfloat16", "conv": "float16"}, "state=bfloat16", "in bfloat16 and float16 alr")

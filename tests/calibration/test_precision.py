@@ -78,6 +78,8 @@ def test_the_default_is_that_of_the_device() -> None:
 
 @pytest.mark.parametrize("name", ["", "fp32", "float64", "bfloat16\n", "Float32"])
 def test_other_precisions_are_refused_in_one_line(name: str) -> None:
-    with pytest.raises(UsageError, match="--dtype: expected float32, bfloat16 or float16") as told:
+    with pytest.raises(
+        UsageError, match="--dtype: expected float32, bfloat16 or float16"
+    ) as caught:
         check_dtype(name)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)

@@ -17,7 +17,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, **versions: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "told"),
+    ("name", "version", "message"),
     [
         ("torch", None, "calibration needs torch, which is not installed: pip install"),
         ("transformers", None, "calibration needs transformers, which is not installed"),
@@ -27,10 +27,10 @@ def pretend(monkeypatch: pytest.MonkeyPatch, **versions: str | None) -> None:
     ],
 )
 def test_what_is_missing_or_too_old_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, name: str, found: str | None, told: str
+    monkeypatch: pytest.MonkeyPatch, name: str, version: str | None, message: str
 ) -> None:
-    pretend(monkeypatch, **{name: found})
-    with pytest.raises(UsageError, match=told) as caught:
+    pretend(monkeypatch, **{name: version})
+    with pytest.raises(UsageError, match=message) as caught:
         preflight.check_libraries()
     assert "\n" not in str(caught.value)
 
@@ -100,15 +100,15 @@ def test_nvidia_smi_is_asked_by_a_name_that_no_mask_of_devices_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torch = pytest.importorskip("torch")
-    found = SimpleNamespace(uuid="12ab-34")
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: found)
+    properties = SimpleNamespace(uuid="12ab-34")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: properties)
     assert preflight._known_as(0) == "GPU-12ab-34"
     asked: list[str] = []
     monkeypatch.setattr(preflight, "_nvidia", lambda name: (asked.append(name), {"sm": "1 MHz"}))
     assert preflight.clocks("cuda:0") == {"sm": "1 MHz"}
     assert asked == ["GPU-12ab-34"]
     assert preflight.clocks("cpu") is None
-    del found.uuid
+    del properties.uuid
     assert preflight._known_as(1) == "1"
 
 
@@ -121,6 +121,6 @@ def test_no_nvidia_smi_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 def test_ceilings_are_positive() -> None:
     pytest.importorskip("torch")
-    found = preflight.ceilings("cpu")
-    assert set(found) == {"gemm_tflops", "d2d_gbps"}
-    assert min(found.values()) > 0
+    ceilings = preflight.ceilings("cpu")
+    assert set(ceilings) == {"gemm_tflops", "d2d_gbps"}
+    assert min(ceilings.values()) > 0

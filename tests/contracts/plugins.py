@@ -20,5 +20,5 @@ def names(kind: str) -> list[str]:
 
 def own(kind: str, specs: Sequence[str] = OWN) -> list[str]:
     """Return those of `specs` that are of a kind, each in its one spelling."""
-    found = [spec for spec in specs if kind in {info.kind for info in find(spec)}]
-    return [canonical(kind, spec) for spec in found]
+    chosen = [spec for spec in specs if kind in {info.kind for info in find(spec)}]
+    return [canonical(kind, spec) for spec in chosen]

@@ -131,18 +131,18 @@ def _bytes(column: NDArray[Any], dtype: str) -> bytes:
 
 def _write() -> None:
     """Record the digests of all cells, each of which must evict where it has a capacity."""
-    found, idle = {}, []
+    digests, idle = {}, []
     for cell in cells():
         result = run(cell)
-        found[cell.name] = " ".join(_digest(result).values())
+        digests[cell.name] = " ".join(_digest(result).values())
         evicted = result.counters.checkpoints_evicted or result.counters.kv_evicted_bytes
         if cell.capacity != "unbounded" and not evicted:
             idle.append(f"\n{cell.name}")
     if idle:
         raise SystemExit(f"state smaller capacities, for nothing is evicted from:{''.join(idle)}")
-    text = json.dumps({"parts": PARTS, "cells": found}, indent=1)
+    text = json.dumps({"parts": PARTS, "cells": digests}, indent=1)
     RECORD.write_text(text + "\n", encoding="utf-8")
-    print(f"{len(found)} cells recorded in {RECORD}")
+    print(f"{len(digests)} cells recorded in {RECORD}")
 
 
 if __name__ == "__main__":

@@ -118,9 +118,9 @@ class Cell:
     @property
     def name(self) -> str:
         """What a test of it is called."""
-        told = (self.traffic, self.placer, self.eviction, self.admission, self.server, self.cut)
+        settings = (self.traffic, self.placer, self.eviction, self.admission, self.server, self.cut)
         more = (f"{key.rpartition('.')[2]}={value}" for key, value in self.more.items())
-        return "-".join((*told, self.capacity, self.profile, *more))
+        return "-".join((*settings, self.capacity, self.profile, *more))
 
     @property
     def is_replay(self) -> bool:

@@ -72,9 +72,9 @@ def answers_in_traffic(policy, seed, shows):
     def asked(candidate, size_bytes, departures):
         def foresee(short_bytes):
             looks.append(short_bytes)
-            return iter(found) if shows else nothing(short_bytes)
+            return iter(leaving) if shows else nothing(short_bytes)
 
-        found = list(departures)
+        leaving = list(departures)
         shown = Departures(departures.short_bytes, foresee)
         answers.append(admit(candidate, size_bytes, shown))
         return answers[-1]

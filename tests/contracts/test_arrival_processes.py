@@ -76,9 +76,9 @@ def test_the_name_makes_the_same_process(make, name: str) -> None:
 
 @every_process
 def test_every_knob_is_documented_and_bounded(name: str) -> None:
-    told = (ARRIVALS[name].__doc__ or "").partition("Parameters\n")[2]
+    documented = (ARRIVALS[name].__doc__ or "").partition("Parameters\n")[2]
     for parameter in parameters_of(ARRIVALS[name]):
-        assert parameter.name in told
+        assert parameter.name in documented
         if parameter.type is not str:
             for wrong in (-1, 1e12, float("nan"), True, "2"):
                 with pytest.raises(UsageError, match=parameter.name):
@@ -92,7 +92,7 @@ def test_a_negative_count_is_refused(make, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("poison", "arrivals 'poison': unknown name 'poison'; did you mean 'poisson'?"),
         ("gamma:cvs=2", "unknown parameter 'cvs'; did you mean 'cv'?"),
@@ -100,7 +100,7 @@ def test_a_negative_count_is_refused(make, name: str) -> None:
         ("gamma:cv=nan", "cv: expected a finite number, found 'nan'"),
     ],
 )
-def test_a_wrong_name_is_one_clear_line(name: str, told: str) -> None:
+def test_a_wrong_name_is_one_clear_line(name: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         read_process(name)
-    assert told in str(error.value)
+    assert message in str(error.value)

@@ -110,9 +110,9 @@ def test_the_name_makes_the_same_generator(name: str) -> None:
 @pytest.mark.parametrize("name", list(GENERATORS))
 def test_every_knob_is_documented_and_bounded(name: str) -> None:
     generator = GENERATORS[name]
-    told = (generator.__doc__ or "").partition("Parameters\n")[2]
+    documented = (generator.__doc__ or "").partition("Parameters\n")[2]
     for parameter in parameters_of(generator):
-        assert parameter.name in told
+        assert parameter.name in documented
         for wrong in (-1, 1e12, float("nan"), float("inf"), True, "2", None):
             with pytest.raises(UsageError, match=parameter.name) as error:
                 generator(**{parameter.name: wrong})
@@ -159,7 +159,7 @@ def test_the_built_in_workload_takes_no_other_drift() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("chat", "generator 'chat': unknown name 'chat'; did you mean 'chats'?"),
         ("chats:turns=3", "unknown parameter 'turns'; did you mean 'turns_mean'?"),
@@ -172,8 +172,8 @@ def test_the_built_in_workload_takes_no_other_drift() -> None:
         ("0.5 documents + 0.5 chat", "unknown name 'chat'; did you mean 'chats'?"),
     ],
 )
-def test_a_wrong_name_is_one_clear_line(name: str, told: str) -> None:
+def test_a_wrong_name_is_one_clear_line(name: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         read_generator(name)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)

@@ -104,8 +104,8 @@ class Served:
         """Return what would leave: what it is, the bytes, and the states."""
         self._note_step()
         most = most_foreseen(self.policy) or most
-        found = islice(self.store.foresee(short_bytes), most)
-        departures = [(named(d.entry), d.freed_bytes, [*map(named, d.states)]) for d in found]
+        leaving = islice(self.store.foresee(short_bytes), most)
+        departures = [(named(d.entry), d.freed_bytes, [*map(named, d.states)]) for d in leaving]
         self._step = None  # of a policy that foresees the next victim only
         return departures
 

@@ -45,5 +45,5 @@ def test_each_is_of_its_kind_and_documented(kind: str, name: str) -> None:
 
 def test_the_eviction_policy_evicts_what_was_used_last() -> None:
     stream = ObjectStream.of([1, 2, 3, 1, 4, 1], [1] * 6)
-    found = replay(stream, create("eviction", "shown:Mru"), 2)
-    assert found.hit.tolist() == [False, False, False, True, False, False]
+    outcome = replay(stream, create("eviction", "shown:Mru"), 2)
+    assert outcome.hit.tolist() == [False, False, False, True, False, False]

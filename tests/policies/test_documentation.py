@@ -44,15 +44,15 @@ class Other(Base):
 
 
 def test_a_docstring_in_its_parts():
-    told = documentation_of(Other)
-    assert told.summary == "Do something else."
-    assert told.explanation == ("For a reason that takes two lines.", "And another.")
-    assert told.parameters == {
+    documentation = documentation_of(Other)
+    assert documentation.summary == "Do something else."
+    assert documentation.explanation == ("For a reason that takes two lines.", "And another.")
+    assert documentation.parameters == {
         "own": "Of its own. In two paragraphs.",
         "far": "Tokens, or more.",
         "late": "Seconds.",
     }
-    assert told.source == "a book, page 3."
+    assert documentation.source == "a book, page 3."
 
 
 def test_no_docstring():
@@ -61,8 +61,8 @@ def test_no_docstring():
 
 @pytest.mark.parametrize("info", EVERY, ids=lambda info: f"{info.kind}-{info.name}")
 def test_every_policy_tells_what_it_does_and_where_it_comes_from(info):
-    told = info.documentation
-    assert told.summary.endswith(".")
-    assert told.source
+    documentation = info.documentation
+    assert documentation.summary.endswith(".")
+    assert documentation.source
     for parameter in info.parameters:
-        assert told.parameters[parameter.name].endswith("."), parameter.name
+        assert documentation.parameters[parameter.name].endswith("."), parameter.name

@@ -60,9 +60,9 @@ def cells(folder, algorithm, suffix=""):
 
 
 def agrees(folder, row, spec):
-    found = replay(stream_of(folder, row["trace"]), create("eviction", spec), row["cap_bytes"])
-    digest = hashlib.sha256(np.packbits(found.hit).tobytes()).hexdigest()[:16]
-    assert (found.hits, found.misses, found.hit_bytes, digest) == tuple(
+    outcome = replay(stream_of(folder, row["trace"]), create("eviction", spec), row["cap_bytes"])
+    digest = hashlib.sha256(np.packbits(outcome.hit).tobytes()).hexdigest()[:16]
+    assert (outcome.hits, outcome.misses, outcome.hit_bytes, digest) == tuple(
         row[key] for key in ("hits", "misses", "hit_bytes", "hit_sha256")
     ), (spec, row["trace"], row["cap_bytes"])
 
@@ -106,10 +106,10 @@ def test_no_capacity_is_no_cache(spec):
 @given(SIZED, st.integers(1, 300))
 def test_the_cache_is_never_over_full(spec, stream, capacity):
     ids, sizes = stream
-    found = hits(spec, ids, capacity, sizes)
-    assert found.hits + found.misses == len(ids)
+    outcome = hits(spec, ids, capacity, sizes)
+    assert outcome.hits + outcome.misses == len(ids)
     if spec != "lirs:rules=libcachesim":  # its phantoms are beyond the capacity, as documented
-        assert found.peak_bytes <= capacity
+        assert outcome.peak_bytes <= capacity
 
 
 @pytest.mark.parametrize("spec", CLASSIC)
@@ -163,16 +163,16 @@ def test_ample_capacity_makes_all_equal(spec, stream):
 
 
 def test_an_object_larger_than_the_cache_does_not_enter():
-    found = hits("lru", [0, 1, 1, 0], 5, {0: 2, 1: 6})
-    assert found.hit.tolist() == [False, False, False, True]
+    outcome = hits("lru", [0, 1, 1, 0], 5, {0: 2, 1: 6})
+    assert outcome.hit.tolist() == [False, False, False, True]
 
 
 def test_an_object_that_has_grown_takes_the_place_of_its_old_bytes():
     stream = ObjectStream.of(["a", "b", "b", "a"], [3, 3, 7, 3])
     assert stream.resized() == 1
-    found = replay(stream, create("eviction", "lru"), 10)
-    assert found.hit.tolist() == [False, False, True, True]
-    assert (found.hit_bytes, found.requested_bytes, found.peak_bytes) == (10, 16, 10)
+    outcome = replay(stream, create("eviction", "lru"), 10)
+    assert outcome.hit.tolist() == [False, False, True, True]
+    assert (outcome.hit_bytes, outcome.requested_bytes, outcome.peak_bytes) == (10, 16, 10)
 
 
 def test_an_object_that_outgrows_the_cache_leaves_it():
@@ -188,10 +188,10 @@ CHANGING = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 30)), min_size=1
 @given(CHANGING, st.integers(1, 200))
 def test_the_cache_is_never_over_full_when_sizes_change(spec, requests, capacity):
     stream = ObjectStream.of(*zip(*requests, strict=True))
-    found = replay(stream, create("eviction", spec), capacity)
-    assert found.hits + found.misses == len(stream)
+    outcome = replay(stream, create("eviction", spec), capacity)
+    assert outcome.hits + outcome.misses == len(stream)
     if spec != "lirs:rules=libcachesim":  # its phantoms are beyond the capacity, as documented
-        assert found.peak_bytes <= capacity
+        assert outcome.peak_bytes <= capacity
 
 
 @given(CHANGING, st.integers(1, 200))
@@ -210,8 +210,9 @@ def test_lru_of_changing_sizes_against_plain_code(requests, capacity):
 
 
 def test_requests_of_the_warm_up_do_not_count():
-    found = replay(ObjectStream.of([1, 2, 1, 2], [5] * 4), create("eviction", "lru"), 20, first=2)
-    assert (found.hits, found.misses, found.hit_bytes, found.requested_bytes) == (2, 0, 10, 10)
+    outcome = replay(ObjectStream.of([1, 2, 1, 2], [5] * 4), create("eviction", "lru"), 20, first=2)
+    counts = outcome.hits, outcome.misses, outcome.hit_bytes, outcome.requested_bytes
+    assert counts == (2, 0, 10, 10)
 
 
 def test_uniform_counts_objects():

@@ -70,11 +70,11 @@ def test_an_error_in_a_class_of_one_s_own_names_its_file_and_line(module: Path) 
     placer = create("placer", "policies_of_mine:Fails")
     with pytest.raises(ZeroDivisionError) as raised:
         placer.place(type("Prefix", (), {"prompt_tokens": 5})())
-    told = fault_of(raised.value)
-    assert told is not None
-    assert told.startswith("your policy 'policies_of_mine:Fails' failed: ZeroDivisionError")
+    fault = fault_of(raised.value)
+    assert fault is not None
+    assert fault.startswith("your policy 'policies_of_mine:Fails' failed: ZeroDivisionError")
     line = MODULE.splitlines().index("        return [prefix.prompt_tokens // self.zero]") + 1
-    assert told.endswith(f"({module}:{line}, in place)")
+    assert fault.endswith(f"({module}:{line}, in place)")
 
 
 def test_an_error_of_ours_is_not_laid_at_their_door() -> None:

@@ -175,27 +175,27 @@ def test_a_known_answer_is_stored_and_serves_the_next_turn():
 
 
 def test_policies_are_told_of_a_request_before_its_entries():
-    told = []
+    events = []
 
     class Told(type(EVICTION["lru"]())):
         observes = True
 
         def observe(self, overlap):
-            told.append((overlap.request, overlap.now_seconds, overlap.depth))
+            events.append((overlap.request, overlap.now_seconds, overlap.depth))
 
         def on_insert(self, entry):
-            told.append(type(entry).__name__)
+            events.append(type(entry).__name__)
             super().on_insert(entry)
 
         def on_split(self, upper, lower):
-            told.append(((upper.start, upper.stop), (lower.start, lower.stop)))
+            events.append(((upper.start, upper.stop), (lower.start, lower.stop)))
             self._order[upper] = None
 
     trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
     scenario = Scenario(toy_profile(), Wanted(4), Told(), ADMISSION["always"](), capacity_bytes=99)
     simulate(trace, scenario)
     first = [(0, 5.0, 0), "KvSpan", "Checkpoint"]
-    assert told == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
+    assert events == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
 
 
 def test_rejected_and_unfinished_requests_stay_in_the_denominator():

@@ -50,12 +50,12 @@ def assert_counts(observed: ArrayLike, expected: ArrayLike) -> None:
     """Hold counts against their expectations (chi-square; rare ones are pooled)."""
     from scipy.stats import chi2
 
-    found, wanted = (np.asarray(c, dtype=np.float64) for c in (observed, expected))
+    counts, wanted = (np.asarray(c, dtype=np.float64) for c in (observed, expected))
     rare = wanted < 5
-    pools = [(found[~rare], wanted[~rare])]
+    pools = [(counts[~rare], wanted[~rare])]
     if rare.any():
-        pools.append((found[rare].sum(keepdims=True), wanted[rare].sum(keepdims=True)))
-    found, wanted = (np.concatenate(parts) for parts in zip(*pools, strict=True))
-    found, wanted = found[wanted > 0], wanted[wanted > 0]
-    statistic = float(((found - wanted) ** 2 / wanted).sum())
+        pools.append((counts[rare].sum(keepdims=True), wanted[rare].sum(keepdims=True)))
+    counts, wanted = (np.concatenate(parts) for parts in zip(*pools, strict=True))
+    counts, wanted = counts[wanted > 0], wanted[wanted > 0]
+    statistic = float(((counts - wanted) ** 2 / wanted).sum())
     assert statistic <= chi2.ppf(CONFIDENCE, max(1, len(wanted) - 1)), statistic

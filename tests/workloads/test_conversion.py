@@ -68,8 +68,8 @@ def test_json_lines_keep_lengths_times_and_overlaps(example: Path, tmp_path: Pat
 
 
 def test_it_is_inspected_and_validated(example: Path) -> None:
-    found = inspect(open_trace(example))
-    json.dumps(found.as_json(), allow_nan=False)
+    figures = inspect(open_trace(example))
+    json.dumps(figures.as_json(), allow_nan=False)
     assert not [anomaly for anomaly in validate(example) if anomaly.error]
 
 
@@ -78,10 +78,10 @@ def test_another_version_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "example").write_bytes(EXAMPLES["vidur"])
     save(open_trace(tmp_path / "example"), path)
     header = json.loads(pl.read_parquet_metadata(path)["milepost"])
-    for version, told in ((2, "found 2, which a newer Milepost has written"), (0, "found 0")):
+    for version, message in ((2, "found 2, which a newer Milepost has written"), (0, "found 0")):
         metadata = {"milepost": json.dumps(header | {"version": version})}
         pl.read_parquet(path).write_parquet(path, metadata=metadata)
-        with pytest.raises(DataError, match=f"expected version 1 of a saved trace, {told}"):
+        with pytest.raises(DataError, match=f"expected version 1 of a saved trace, {message}"):
             open_trace(path)
 
 

@@ -59,12 +59,12 @@ def test_figures_of_real_traces_equal_those_of_a_naive_set_of_ids(example):
     lengths = np.array([row["input_length"] for row in rows])
     assert overlaps(trace).tolist() == overlap
     assert end_only_savings(trace).tolist() == saved
-    found = inspect(trace)
-    assert found.ideal_saved_tokens == np.minimum(overlap, lengths - 1).sum() == ideal
-    assert found.end_only_saved_tokens == sum(saved)
+    figures = inspect(trace)
+    assert figures.ideal_saved_tokens == np.minimum(overlap, lengths - 1).sum() == ideal
+    assert figures.end_only_saved_tokens == sum(saved)
     assert end_only in {None, sum(saved)}
-    assert found.prompt_tokens == lengths.sum()
-    assert prompt_tokens in {None, found.prompt_tokens}
+    assert figures.prompt_tokens == lengths.sum()
+    assert prompt_tokens in {None, figures.prompt_tokens}
 
 
 def test_overlaps_agree_to_the_block_with_those_that_the_file_carries(example):
@@ -73,14 +73,14 @@ def test_overlaps_agree_to_the_block_with_those_that_the_file_carries(example):
         assert block == 512, "only the Mooncake files carry none"
         return
     carried = np.array([row["overlap_tokens"] for row in rows])
-    found = overlaps(trace)
-    assert (found // block == carried // block).all()
-    assert (found <= carried).all()
+    overlap = overlaps(trace)
+    assert (overlap // block == carried // block).all()
+    assert (overlap <= carried).all()
     ends = np.array([row["end_overlap_tokens"] for row in rows])
     usable = ends < [row["input_length"] for row in rows]  # else the last token is missing
     saved = end_only_savings(trace)
     assert (saved[usable] >= ends[usable] // block * block).all()
-    assert (saved <= found).all()
+    assert (saved <= overlap).all()
 
 
 def test_published_rates_are_met(example):
@@ -93,9 +93,9 @@ def test_published_rates_are_met(example):
         "tau_airline_gpt4o": (None, 0.8992),
     }
     ideal, end_only = rates.get(trace.name, (None, None))
-    found = inspect(trace)
-    assert ideal in {None, round(found.ideal_token_hit_rate, 4)}
-    assert end_only in {None, round(found.end_only_token_hit_rate, 4)}
+    figures = inspect(trace)
+    assert ideal in {None, round(figures.ideal_token_hit_rate, 4)}
+    assert end_only in {None, round(figures.end_only_token_hit_rate, 4)}
 
 
 def test_a_hand_worked_trace(tmp_path):
@@ -109,31 +109,31 @@ def test_a_hand_worked_trace(tmp_path):
     ]
     rows[0]["label"] = rows[3]["label"] = "a"
     path.write_text("\n".join(json.dumps(row) for row in rows))
-    found = inspect(open_trace(path, block=16)).as_json()
+    figures = inspect(open_trace(path, block=16)).as_json()
     # overlaps 0, 32, 40, 32, 0; the last token of a prompt is never saved
-    assert found["ideal_saved_tokens"] == 0 + 32 + 39 + 31 + 0
-    assert found["ideal_token_hit_rate"] == 102 / 176
+    assert figures["ideal_saved_tokens"] == 0 + 32 + 39 + 31 + 0
+    assert figures["ideal_token_hit_rate"] == 102 / 176
     # ends at 32 (of 40) and 48: usable by the second and third, one token too late for the fourth
-    assert found["end_only_saved_tokens"] == 0 + 32 + 32 + 0 + 0
-    assert found["distinct_depths"] == 2
-    assert found["distinct_arrivals"] == 3
-    assert found["span_seconds"] == 3.0
-    assert found["output_tokens"] == 10
-    assert found["prompt_length"]["p50"] == 40
-    assert found["overlap"]["max"] == 40
-    assert found["labels"] == {"a": 2}
-    assert found["sessions"] is None
-    assert found["granularity"] == 16
-    json.dumps(found, allow_nan=False)
+    assert figures["end_only_saved_tokens"] == 0 + 32 + 32 + 0 + 0
+    assert figures["distinct_depths"] == 2
+    assert figures["distinct_arrivals"] == 3
+    assert figures["span_seconds"] == 3.0
+    assert figures["output_tokens"] == 10
+    assert figures["prompt_length"]["p50"] == 40
+    assert figures["overlap"]["max"] == 40
+    assert figures["labels"] == {"a": 2}
+    assert figures["sessions"] is None
+    assert figures["granularity"] == 16
+    json.dumps(figures, allow_nan=False)
 
 
 def test_a_trace_without_times_has_no_span(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text('{"input_length": 1, "hash_ids": [0]}')
-    found = inspect(open_trace(path)).as_json()
-    assert found["span_seconds"] is None
-    assert found["distinct_arrivals"] is None
-    assert found["ideal_saved_tokens"] == 0
+    figures = inspect(open_trace(path)).as_json()
+    assert figures["span_seconds"] is None
+    assert figures["distinct_arrivals"] is None
+    assert figures["ideal_saved_tokens"] == 0
 
 
 def test_an_answer_counts_for_the_prompts_after_it():

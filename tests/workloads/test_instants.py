@@ -42,8 +42,8 @@ def test_seconds_are_rounded_once(times, ticks_per_second):
     instants = column(*times, ticks_per_second=ticks_per_second)
     true = [Fraction(exact(time)) / ticks_per_second for time in times]
     true = [Fraction(round(time * 10**18), 10**18) for time in true]
-    found = instants.since_first()
-    assert found.tolist() == [float(time - min(true)) for time in true]
+    seconds = instants.since_first()
+    assert seconds.tolist() == [float(time - min(true)) for time in true]
     order = instants.order()
     by_time = sorted(range(len(times)), key=lambda at: true[at])
     assert (list(range(len(times))) if order is None else order.tolist()) == by_time

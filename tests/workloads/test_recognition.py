@@ -8,7 +8,7 @@ from simulator.base.errors import DataError
 from tests.workloads.formats.examples import EXAMPLES
 from workloads.opening import format_of, open_trace
 from workloads.reading.head import read_head
-from workloads.recognition import found_fields
+from workloads.recognition import field_names
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             {"timestamp": 1, "output_length": 5, "hash_ids": [1]},
@@ -55,21 +55,21 @@ def refused(tmp_path):
         ('[{"a": 1, "b": 2}]', "found: a, b; --format"),
     ],
 )
-def test_an_unknown_file_tells_its_fields_and_what_the_nearest_format_lacks(refused, text, told):
-    said = refused(text)
-    assert said.startswith(": looks like no known trace format; ")
-    assert told in said
+def test_an_unknown_file_tells_its_fields_and_what_the_nearest_format_lacks(refused, text, message):
+    refusal = refused(text)
+    assert refusal.startswith(": looks like no known trace format; ")
+    assert message in refusal
 
 
 def test_names_are_few_and_safe_to_print(refused):
-    said = refused({f"\x1b[31m{at}" + "x" * 90: 1 for at in range(40)})
-    assert said.isprintable()
-    assert "and 28 more" in said
-    assert len(said) < 1200
+    refusal = refused({f"\x1b[31m{at}" + "x" * 90: 1 for at in range(40)})
+    assert refusal.isprintable()
+    assert "and 28 more" in refusal
+    assert len(refusal) < 1200
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("mooncake", {"a": 1, "b": 2}, ":1: field 'input_length': expected this field, found none"),
         ("mooncake", {"a": 1, "b": 2}, "found none among a, b"),
@@ -87,8 +87,8 @@ def test_names_are_few_and_safe_to_print(refused):
         ("prompts", "a,b\n1,2\n", "expected 'prompt', 'text' or 'input', found none among a, b"),
     ],
 )
-def test_a_file_of_another_kind_tells_what_is_missing_and_what_it_has(refused, name, text, told):
-    assert told in refused(text, format=name)
+def test_a_file_of_another_kind_tells_what_is_missing_and_what_it_has(refused, name, text, message):
+    assert message in refused(text, format=name)
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
@@ -102,8 +102,8 @@ def test_a_file_of_a_known_format_is_still_recognised(tmp_path, name):
 @pytest.mark.parametrize("indent", [None, 1])
 def test_an_array_of_lines_of_a_format_tells_that_it_wants_lines(refused, name, indent):
     lines = [json.loads(line) for line in EXAMPLES[name].splitlines() if line]
-    told = f"found a JSON array; the format {name} wants one object a line"
-    assert told in refused(json.dumps(lines, indent=indent))
+    message = f"found a JSON array; the format {name} wants one object a line"
+    assert message in refused(json.dumps(lines, indent=indent))
 
 
 @pytest.mark.parametrize(("mark", "called"), [(";", "';'"), ("\t", "a tab")])
@@ -116,9 +116,9 @@ def test_another_separator_than_the_comma_is_named(refused, mark, called):
 def test_columns_and_fields_are_found(tmp_path):
     path = tmp_path / "t.dat"
     path.write_text('{"a":{"b":1}}')
-    assert found_fields(read_head(path)) == ["a"]
+    assert field_names(read_head(path)) == ["a"]
     path.write_text('"a", b\n1,2')
-    assert found_fields(read_head(path)) == ["a", "b"]
+    assert field_names(read_head(path)) == ["a", "b"]
 
 
 @pytest.mark.parametrize("line", [b'{"\xff":1}', b'{"a":' + b"[" * 9000, b'{"a":1}\xff'])

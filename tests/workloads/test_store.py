@@ -100,7 +100,7 @@ def header_of(path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"version": 2}, "expected version 1"),
         ({"format": "other"}, "another Parquet file"),
@@ -111,15 +111,15 @@ def header_of(path):
         ({"surprise": 1}, "metadata"),
     ],
 )
-def test_metadata_that_does_not_fit_is_refused(trace, path, change, told):
+def test_metadata_that_does_not_fit_is_refused(trace, path, change, message):
     save(trace, path)
     header = msgspec.json.encode(header_of(path) | change).decode()
     pl.read_parquet(path, glob=False).write_parquet(path, metadata={"milepost": header})
-    assert told in refused(path)
+    assert message in refused(path)
 
 
 @pytest.mark.parametrize(
-    ("column", "told"),
+    ("column", "message"),
     [
         (pl.lit(None).cast(pl.Int32).alias("leaf"), "field 'leaf': expected a value in every row"),
         (pl.col("leaf").cast(pl.Float64), "field 'leaf': expected int32"),
@@ -129,12 +129,12 @@ def test_metadata_that_does_not_fit_is_refused(trace, path, change, told):
         ((-pl.col("parent")).alias("parent"), "prefix tree"),
     ],
 )
-def test_columns_that_break_a_rule_are_refused(trace, path, column, told):
+def test_columns_that_break_a_rule_are_refused(trace, path, column, message):
     save(trace, path)
     header = pl.read_parquet_metadata(path)["milepost"]
     frame = pl.read_parquet(path, glob=False).with_columns(column)
     frame.write_parquet(path, metadata={"milepost": header})
-    assert told in refused(path)
+    assert message in refused(path)
 
 
 def test_a_missing_column_is_refused(trace, path):

@@ -33,14 +33,14 @@ def test_times_without_a_tick_tell_their_resolution():
 
 
 def test_the_ticks_of_real_traces(shared):
-    found = {
+    ticks = {
         name: tick_seconds(
             open_trace(shared / f"data/mooncake/{name}_trace.jsonl.gz").arrival_seconds
         )
         for name in ("conversation", "synthetic")
     }
-    assert found["conversation"] == pytest.approx(3.0)
-    assert found["synthetic"] == pytest.approx(0.001)
+    assert ticks["conversation"] == pytest.approx(3.0)
+    assert ticks["synthetic"] == pytest.approx(0.001)
 
 
 def test_jitter_makes_a_rounded_poisson_process_poisson_again():

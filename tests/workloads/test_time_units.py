@@ -17,18 +17,18 @@ WHAT = "implausible-times"
 
 
 @pytest.fixture
-def said(tmp_path):
+def doubt(tmp_path):
     """Return what validation says of the unit of times; None where it says nothing."""
 
     def of(times, *, tokens=2000, name="mooncake", **options):
         path = tmp_path / "t.jsonl"
         path.write_text("".join(row(name, time, tokens) for time in times))
-        found = [a for a in validate(path, format=name, **options) if a.what == WHAT]
+        anomalies = [a for a in validate(path, format=name, **options) if a.what == WHAT]
         notes = [n for n in open_trace(path, format=name, **options).notes if WHAT in n]
-        assert len(notes) == len(found)
-        assert all(a.detail in note for a, note in zip(found, notes, strict=True))
-        assert all((a.count, a.first_line, a.error) == (len(times), 1, False) for a in found)
-        return found[0].detail if found else None
+        assert len(notes) == len(anomalies)
+        assert all(a.detail in note for a, note in zip(anomalies, notes, strict=True))
+        assert all((a.count, a.first_line, a.error) == (len(times), 1, False) for a in anomalies)
+        return anomalies[0].detail if anomalies else None
 
     return of
 
@@ -45,26 +45,26 @@ def poisson(count, rate, digits=3, seed=1):
     return [round(time, digits) for time in np.cumsum(gaps).tolist()]
 
 
-def test_seconds_taken_for_milliseconds(said):
+def test_seconds_taken_for_milliseconds(doubt):
     times = [round(443 * at / 199, 3) for at in range(200)]
-    told = said(times)
-    assert told == (
+    sentence = doubt(times)
+    assert sentence == (
         "read as ms: 449 requests/s and 903,000 prompt tokens/s for 443 ms, with fractions of a "
         "ms: is the unit of time right? with --time-unit s: 0.449 requests/s for 443 s"
     )
-    assert said(times, time_unit="s") is None
+    assert doubt(times, time_unit="s") is None
 
 
-def test_fractions_alone_are_enough_where_the_rate_is_high(said):
-    assert "with --time-unit s: 0.6" in said([0.0, 1.572, 2.857, 4.717], tokens=10)
-    assert said([0, 2, 3, 5], tokens=10) is None  # a burst of whole milliseconds
-    assert said([at * 1234.567 for at in range(50)]) is None  # exact milliseconds
+def test_fractions_alone_are_enough_where_the_rate_is_high(doubt):
+    assert "with --time-unit s: 0.6" in doubt([0.0, 1.572, 2.857, 4.717], tokens=10)
+    assert doubt([0, 2, 3, 5], tokens=10) is None  # a burst of whole milliseconds
+    assert doubt([at * 1234.567 for at in range(50)]) is None  # exact milliseconds
 
 
-def test_whole_seconds_taken_for_milliseconds(said):
-    told = said([2 * at for at in range(100)], tokens=1500)
-    assert "500 requests/s" in told
-    assert "with --time-unit s: 0.5 requests/s for 198 s" in told
+def test_whole_seconds_taken_for_milliseconds(doubt):
+    sentence = doubt([2 * at for at in range(100)], tokens=1500)
+    assert "500 requests/s" in sentence
+    assert "with --time-unit s: 0.5 requests/s for 198 s" in sentence
 
 
 @pytest.mark.parametrize(
@@ -79,46 +79,46 @@ def test_whole_seconds_taken_for_milliseconds(said):
         ("ns", 1e3, "with --time-unit ms: 1 requests/s for 499 s"),
     ],
 )
-def test_other_units_are_told_in_either_direction(said, unit, ticks, better):
-    assert better in said([int(at * ticks) for at in range(500)], time_unit=unit)
+def test_other_units_are_told_in_either_direction(doubt, unit, ticks, better):
+    assert better in doubt([int(at * ticks) for at in range(500)], time_unit=unit)
 
 
-def test_a_trace_of_years_is_told(said):
+def test_a_trace_of_years_is_told(doubt):
     day = [at * 1000 for at in range(0, 345_600, 3_600)]  # four days in ms
-    told = said(day, time_unit="s")
-    assert told.startswith("read as s: one request in 41.7 days for 10.8 years")
-    assert "with --time-unit ms: one request in 3,600 s for" not in told  # no better
+    sentence = doubt(day, time_unit="s")
+    assert sentence.startswith("read as s: one request in 41.7 days for 10.8 years")
+    assert "with --time-unit ms: one request in 3,600 s for" not in sentence  # no better
 
 
 @pytest.mark.parametrize(
     ("name", "epoch", "unit"),
     [("mooncake", 1_700_000_000, "s"), ("chat", 1_700_000_000_000, "ms")],
 )
-def test_seconds_since_1970_tell_the_unit(said, name, epoch, unit):
+def test_seconds_since_1970_tell_the_unit(doubt, name, epoch, unit):
     ticks = {"s": 1, "ms": 1000}[unit]
     times = [epoch + at * 60 * ticks for at in range(3)]
     read = {"s": "ms", "ms": "s"}[unit]
-    assert said(times, name=name) == (
+    assert doubt(times, name=name) == (
         f"read as {read}, they look like {unit} since 1970 (from 2023-11-14): is the unit of time "
         f"right? with --time-unit {unit}: 0.0167 requests/s for 120 s"
     )
-    assert said(times, name=name, time_unit=unit) is None
+    assert doubt(times, name=name, time_unit=unit) is None
 
 
-def test_a_slow_log_of_our_years_is_what_it_says(said):
-    assert said([1_700_000_000 + at * 90_000 for at in range(20)], name="chat") is None
-    assert said([f"2024-05-{day:02d} 00:00:00" for day in range(1, 20)], name="chat") is None
+def test_a_slow_log_of_our_years_is_what_it_says(doubt):
+    assert doubt([1_700_000_000 + at * 90_000 for at in range(20)], name="chat") is None
+    assert doubt([f"2024-05-{day:02d} 00:00:00" for day in range(1, 20)], name="chat") is None
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.5, 5, 40])
-def test_usual_rates_raise_no_doubt(said, rate):
-    assert said(poisson(300, rate), time_unit="s") is None
-    assert said([1000 * time for time in poisson(300, rate, 17)]) is None
+def test_usual_rates_raise_no_doubt(doubt, rate):
+    assert doubt(poisson(300, rate), time_unit="s") is None
+    assert doubt([1000 * time for time in poisson(300, rate, 17)]) is None
 
 
-def test_times_at_once_raise_none(said):
-    assert said([7] * 50) is None
-    assert said([7]) is None
+def test_times_at_once_raise_none(doubt):
+    assert doubt([7] * 50) is None
+    assert doubt([7]) is None
 
 
 def test_real_traces_raise_none(shared):
@@ -146,8 +146,8 @@ def test_only_formats_that_take_a_unit_are_doubted(tmp_path):
 def test_nanoseconds_since_1970_are_refused_with_the_option_that_reads_them(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text(row("mooncake", 1_700_000_000_000_000_000, 9))
-    told = r"is it in another unit\? \(--time-unit ns\)"
-    with pytest.raises(DataError, match=told):
+    message = r"is it in another unit\? \(--time-unit ns\)"
+    with pytest.raises(DataError, match=message):
         open_trace(path)
     assert len(open_trace(path, time_unit="ns")) == 1
     path.write_text(row("mooncake", -1, 9))

@@ -10,7 +10,7 @@ from workloads.store import save
 from workloads.validation import validate
 
 
-def found(tmp_path, rows, **arguments):
+def anomalies_in(tmp_path, rows, **arguments):
     path = tmp_path / "t.jsonl"
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     path.write_text("\n".join(lines))
@@ -26,7 +26,7 @@ def row(time, ids, length=None, output=1):
 
 
 def test_a_clean_file_has_no_anomaly(tmp_path):
-    assert found(tmp_path, [row(0, [0, 1]), row(100, [0, 2]), row(200, [3])]) == {}
+    assert anomalies_in(tmp_path, [row(0, [0, 1]), row(100, [0, 2]), row(200, [3])]) == {}
 
 
 def test_every_anomaly_is_counted_and_its_first_line_named(tmp_path):
@@ -42,7 +42,7 @@ def test_every_anomaly_is_counted_and_its_first_line_named(tmp_path):
         "{}",
         row(9000, []) | {"input_length": 40},
     ]
-    assert found(tmp_path, rows) == {
+    assert anomalies_in(tmp_path, rows) == {
         "bad-line": (2, 3),
         "unsorted": (1, 4),
         "equal-times": (1, 5),
@@ -56,17 +56,17 @@ def test_every_anomaly_is_counted_and_its_first_line_named(tmp_path):
 
 def test_missing_times_are_told(tmp_path):
     plain = {"input_length": 16, "output_length": 1, "hash_ids": [1]}
-    assert found(tmp_path, [plain]) == {"no-times": (1, 1)}
+    assert anomalies_in(tmp_path, [plain]) == {"no-times": (1, 1)}
 
 
 @pytest.mark.parametrize("step_ms", [1e9, 1e-4])
 def test_times_in_another_unit_are_a_warning(tmp_path, step_ms):
     rows = [row(step_ms * at, [at]) for at in range(50)]
-    assert found(tmp_path, rows) == {"implausible-times": (50, 1)}
+    assert anomalies_in(tmp_path, rows) == {"implausible-times": (50, 1)}
 
 
 def test_a_file_of_bad_lines_is_counted_whole(tmp_path):
-    assert found(tmp_path, ["x", "y", "z"], format="mooncake") == {"bad-line": (3, 1)}
+    assert anomalies_in(tmp_path, ["x", "y", "z"], format="mooncake") == {"bad-line": (3, 1)}
 
 
 def test_only_bad_lines_are_errors(tmp_path):
@@ -80,7 +80,7 @@ def test_only_bad_lines_are_errors(tmp_path):
 
 def test_an_empty_file_is_refused(tmp_path):
     with pytest.raises(DataError, match="empty"):
-        found(tmp_path, [])
+        anomalies_in(tmp_path, [])
 
 
 def test_a_saved_trace_tells_its_notes(tmp_path):
@@ -100,17 +100,17 @@ def test_the_conversation_trace_is_as_described(shared):
 def test_ticks_and_silences_are_told(tmp_path):
     times = [3000 * (at // 4) + at % 2 for at in range(80)]  # four a tick, some 1 ms late
     rows = [row(time, [at]) for at, time in enumerate(times)]
-    ticks = found(tmp_path, rows)
+    ticks = anomalies_in(tmp_path, rows)
     assert ticks == {"equal-times": (40, 3), "unsorted": (20, 3)}  # each tick has two times
     rows = [row(3000 * (at // 4), [at]) for at in range(80)]
-    assert found(tmp_path, rows)["ticks"] == (60, 2)
+    assert anomalies_in(tmp_path, rows)["ticks"] == (60, 2)
     late = [row(1000 * at, [at]) for at in range(20)] + [row(5_000_000, [99])]
-    assert found(tmp_path, late) == {"silence": (1, 21)}
+    assert anomalies_in(tmp_path, late) == {"silence": (1, 21)}
 
 
 def test_lengths_that_no_model_has_are_told(tmp_path):
     rows = [row(0, [0], length=3), row(1000, [], length=1 << 21), row(2500, [7])]
-    what = found(tmp_path, rows)
+    what = anomalies_in(tmp_path, rows)
     assert what["short-prompt"] == (1, 1)
     assert what["long-prompt"] == (1, 2)
 
@@ -120,7 +120,7 @@ def test_labels_and_sessions_that_some_lack_are_told(tmp_path):
     rows[1] |= {"label": "a", "session_id": 1}
     rows[2] |= {"label": "b", "session_id": 2}
     rows[3] |= {"label": "a", "session_id": 1}
-    assert found(tmp_path, rows) == {
+    assert anomalies_in(tmp_path, rows) == {
         "no-label": (1, 1),
         "several-labels": (3, 2),
         "no-session": (1, 1),
@@ -131,7 +131,7 @@ def test_labels_and_sessions_that_some_lack_are_told(tmp_path):
 def test_turns_that_do_not_hold_the_context_are_told(tmp_path):
     ids = [[1, 2, 3], [1, 2, 3, 4], [5], [1, 9, 3, 4, 5]]
     rows = [row(1000 * at, keys) | {"session_id": "s"} for at, keys in enumerate(ids)]
-    what = found(tmp_path, rows)
+    what = anomalies_in(tmp_path, rows)
     assert what["shrinking-turn"] == (1, 3)
     assert what["other-beginning"] == (1, 4)
 
@@ -153,7 +153,7 @@ def test_copied_sessions_are_told(tmp_path):
         *session("short", [16, 16], 80),
         *session("short too", [16, 16], 90),
     ]
-    what = found(tmp_path, rows)
+    what = anomalies_in(tmp_path, rows)
     assert what["duplicate-session"] == (1, 13)
     assert what["near-duplicate-session"] == (1, 25)
 

@@ -43,8 +43,8 @@ class Mmpp(ArrivalProcess):
         for name in ("levels", "sojourns"):
             text = getattr(self, name)
             if _numbers(text) is None:
-                found = printable(repr(text))
-                return f"{name}: expected 2 to {_MOST_STATES} numbers as in 1/10, found {found}"
+                shown = printable(repr(text))
+                return f"{name}: expected 2 to {_MOST_STATES} numbers as in 1/10, found {shown}"
         levels, sojourns = self.states()
         if len(levels) != len(sojourns):
             return f"sojourns: expected {len(levels)} as in levels, found {len(sojourns)}"

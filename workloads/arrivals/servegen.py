@@ -137,19 +137,19 @@ def _read(path: str) -> pl.DataFrame:
 
     open_file(Path(path)).close()
     try:
-        found = pl.read_parquet(path, glob=False, hive_partitioning=False)
+        table = pl.read_parquet(path, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise DataError(path, f"is no Parquet file: {str(error).splitlines()[0]}") from None
     for name in _COLUMNS:
         text = name in {"pool", "pattern"}
-        sound = name in found.columns and (
-            found[name].dtype == pl.String if text else found[name].dtype.is_numeric()
+        sound = name in table.columns and (
+            table[name].dtype == pl.String if text else table[name].dtype.is_numeric()
         )
         if not sound:
             raise DataError(
                 path, f"expected a column of {'text' if text else 'numbers'}", field=name
             )
-    return found.select(_COLUMNS)
+    return table.select(_COLUMNS)
 
 
 def _client(path: str, row: dict[str, Any]) -> Client:

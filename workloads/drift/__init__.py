@@ -90,14 +90,14 @@ def read_drift(text: str) -> Drift:
     UsageError
         Where a part is unknown or out of range, or two parts drift the same way.
     """
-    found: dict[str, Any] = {}
+    by_way: dict[str, Any] = {}
     for part in text.split(" + ") if text.strip() else []:
         made = create_named("drift", DRIFTS, part)
         way = "mix" if isinstance(made, MixDrift) else type(made).__name__.lower()
-        if way in found:
+        if way in by_way:
             raise UsageError(f"drift '{printable(text)}': expected one kind of {way}, found two")
-        found[way] = made
-    return Drift(**found)
+        by_way[way] = made
+    return Drift(**by_way)
 
 
 def drift_name(drift: Drift) -> str:

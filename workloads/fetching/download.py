@@ -113,16 +113,16 @@ def _agreed_start(trace: PublicTrace, response: Response, done: int) -> int:
     begins = response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
     if response.status_code == 206 and begins:
         return done
-    said = f"HTTP {response.status_code} {response.reason or ''}".strip()
-    raise DataError(trace.url, f"expected the file, found {printable(said)}")
+    status = f"HTTP {response.status_code} {response.reason or ''}".strip()
+    raise DataError(trace.url, f"expected the file, found {printable(status)}")
 
 
 def _check(trace: PublicTrace, part: Path) -> None:
     """Delete what is not the expected file, so that the next download begins anew."""
-    found = _sha256(part)
-    if found != trace.sha256:
+    digest = _sha256(part)
+    if digest != trace.sha256:
         part.unlink()
-        raise DataError(trace.url, f"expected sha256 {trace.sha256}, found {found}; deleted")
+        raise DataError(trace.url, f"expected sha256 {trace.sha256}, found {digest}; deleted")
 
 
 def _unreachable(trace: PublicTrace, done: int, error: Exception) -> UsageError:

@@ -34,7 +34,7 @@ from workloads.reading.reader import read_start
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
-from workloads.text.prompt_line import Said, note_length, prompt_tokens
+from workloads.text.prompt_line import TextOrMessages, note_length, prompt_tokens
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
 from workloads.text.tokenizer import Tokens
@@ -46,11 +46,11 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 class _Request(Keyed, gc=False):
     model: Name | None = None
-    prompt: Said | None = None
+    prompt: TextOrMessages | None = None
     prompt_length: int | None = None
     output_length: int | None = None
     session_id: Name | int | None = None
-    old_prompt: Said | None = msgspec.field(name="Prompt", default=None)
+    old_prompt: TextOrMessages | None = msgspec.field(name="Prompt", default=None)
     old_prompt_length: int | None = msgspec.field(name="Prompt Length", default=None)
     old_output_length: int | None = msgspec.field(name="Output Length", default=None)
     old_session_id: Name | int | None = msgspec.field(name="Session ID", default=None)
@@ -156,12 +156,12 @@ class _Reader:
         return self.rows if self.texts is None else self.texts.finish()
 
 
-def _tokens(texts: TextRows, said: Said | None, number: int) -> Tokens:
-    if said is None:
+def _tokens(texts: TextRows, content: TextOrMessages | None, number: int) -> Tokens:
+    if content is None:
         what = "expected a text as in the first request, found none"
         raise _BadRequestError(("prompt", what))
     try:
-        prompt = prompt_tokens(texts, said, number)
+        prompt = prompt_tokens(texts, content, number)
     except RenderError as error:
         raise _BadRequestError(("prompt", str(error))) from None
     problem = length_problem("prompt", len(prompt))

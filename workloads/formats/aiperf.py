@@ -55,10 +55,10 @@ class _Turn(Turn):
         """Take the time from its other name where there is no `timestamp`, or say what is wrong."""
         if self.timestamp is not None or bytes(self.time)[:1] in OTHER_THINGS:
             return None
-        found = number_or_date(self.time)
-        if isinstance(found, str):
+        time = number_or_date(self.time)
+        if isinstance(time, str):
             return "time", "expected a number, found text"
-        self.timestamp = None if found is None else Decimal(found)
+        self.timestamp = None if time is None else Decimal(time)
         return None
 
 
@@ -100,7 +100,7 @@ class _Reader:
 
     def _decide(self, line: _Line, first: _Turn) -> None:
         """Take what the first line has for what all have."""
-        self.texts = first.said() is not None
+        self.texts = first.whole_text() is not None
         grows = line.turns is not None or not (self.texts or line.session_id is None)
         rows = self.options.rows
         self.incremental = grows if rows is None else rows == "incremental"
@@ -108,9 +108,9 @@ class _Reader:
     def _problem(self, turn: Turn) -> Problem | None:
         if self.texts is None:
             return "text", "expected a text or an input_length, found none"
-        if self.texts and turn.said() is None:
+        if self.texts and turn.whole_text() is None:
             return "text", "expected a text as on the first line, found none"
-        if not self.texts and (turn.input_length is None or turn.said() is not None):
+        if not self.texts and (turn.input_length is None or turn.whole_text() is not None):
             return "input_length", "expected a length, and no text, as on the first line"
         ticks_per_second = self.rows.ticks_per_second
         return (
@@ -131,7 +131,7 @@ class _Reader:
                 self.rows.note("media", number, self._media_detail())
             hoisted = self.incremental and at == 0 and len(turns) > 1 and turn.only_says()
             if hoisted and session is not None and session not in self.systems:
-                self.systems[session] = turn.role, turn.said() or ""
+                self.systems[session] = turn.role, turn.whole_text() or ""
             else:
                 self.asked.append(Asked(number, session, turn))
 
@@ -219,7 +219,7 @@ def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None
 def _content(turn: Turn) -> str:
     """Return the text of a turn, and behind it a mark for each medium."""
     marks = (part_mark(medium) for medium in turn.media())
-    return "".join([turn.said() or "", *marks])
+    return "".join([turn.whole_text() or "", *marks])
 
 
 def _lengths(reader: _Reader) -> Callable[[Asked], Problem | None]:

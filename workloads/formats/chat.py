@@ -76,79 +76,79 @@ class _Reader:
 
     def take(self, line: LogLine | list[AnyMessage], number: int) -> Problem | None:
         """Add the requests of a line, or say what is wrong with it."""
-        said = exchange(line)
-        if not isinstance(said, Exchange):
-            return said
-        if self.rows_are == "conversation" or (said.whole and not self.stated):
-            problem = self._take_conversation(line, said, number)
+        row = exchange(line)
+        if not isinstance(row, Exchange):
+            return row
+        if self.rows_are == "conversation" or (row.whole and not self.stated):
+            problem = self._take_conversation(line, row, number)
         else:
-            problem = self._take_request(said, number)
+            problem = self._take_request(row, number)
         if problem is None:
-            self._note(said, number)
+            self._note(row, number)
             if isinstance(line, LogLine):
-                self.rows.unused.add(line.other_times(said.time_field), number)
+                self.rows.unused.add(line.other_times(row.time_field), number)
         return problem
 
-    def _take_conversation(self, line: Any, said: Exchange, number: int) -> Problem | None:
-        if not said.messages and not said.whole and line.messages is None:
+    def _take_conversation(self, line: Any, row: Exchange, number: int) -> Problem | None:
+        if not row.messages and not row.whole and line.messages is None:
             return "messages", "expected a list of messages, found none"
         self.whole += 1
-        return self.conversations.take(said, number)
+        return self.conversations.take(row, number)
 
-    def _take_request(self, said: Exchange, number: int) -> Problem | None:
-        messages, answer = _split(said)
+    def _take_request(self, row: Exchange, number: int) -> Problem | None:
+        messages, answer = _split(row)
         if not messages:
             return "messages", "expected a list of messages, found none to be answered"
         incremental = self.rows_are == "incremental"
-        if incremental and said.session is None:
+        if incremental and row.session is None:
             return "session_id", "expected the session of an incremental row, found none"
-        field, output = said.usage.answer()
+        field, output = row.usage.answer()
         problem = output_problem(field, output)
         if problem is not None:
             return problem
-        context = [*self.context[said.session], *messages] if incremental else messages
+        context = [*self.context[row.session], *messages] if incremental else messages
         try:
-            prompt, tokens = self.texts.chat(number, context, said.tools, answer)
+            prompt, tokens = self.texts.chat(number, context, row.tools, answer)
         except RenderError as error:
-            return said.field, str(error)
+            return row.field, str(error)
         of_line = (number, prompt, tokens, output)
         problem = self.texts.add(
-            TextRequest(*of_line, said.time, said.time_field, said.session, said.label)
+            TextRequest(*of_line, row.time, row.time_field, row.session, row.label)
         )
         if problem is not None:
-            return self._told_of_delay(said, problem)
+            return self._with_delay(row, problem)
         if incremental:
-            self.context[said.session] = [*context, *([] if answer is None else [answer])]
-        self._note_length(said, len(messages), len(prompt), number)
+            self.context[row.session] = [*context, *([] if answer is None else [answer])]
+        self._note_length(row, len(messages), len(prompt), number)
         return None
 
-    def _told_of_delay(self, said: Exchange, problem: Problem) -> Problem:
+    def _with_delay(self, row: Exchange, problem: Problem) -> Problem:
         """Add to the words for a missing time that a delay, which the file has, tells none."""
-        if said.time is not None or "delay" not in self.rows.unused.counts:
+        if row.time is not None or "delay" not in self.rows.unused.counts:
             return problem
         return problem[0], f"{problem[1]} (rows of chats do not read `delay`)"
 
-    def _note_length(self, said: Exchange, messages: int, tokens: int, number: int) -> None:
+    def _note_length(self, row: Exchange, messages: int, tokens: int, number: int) -> None:
         """Note what is odd about the length of a prompt."""
-        if said.session is not None and self.rows_are == "cumulative":
-            most = self.most_messages[said.session]
+        if row.session is not None and self.rows_are == "cumulative":
+            most = self.most_messages[row.session]
             if messages < most:
                 detail = "fewer messages than before in the session: rewritten, or incremental rows"
                 self.rows.note("shorter-context", number, detail)
-            self.most_messages[said.session] = max(most, messages)
-        logged = said.usage.whole_prompt(self.cached, said.model, number)
+            self.most_messages[row.session] = max(most, messages)
+        logged = row.usage.whole_prompt(self.cached, row.model, number)
         if logged is not None and abs(logged - tokens) > OTHER_LENGTH * tokens:
-            field = f"{said.usage_field}.{said.usage.prompt_field()}"
+            field = f"{row.usage_field}.{row.usage.prompt_field()}"
             detail = f"{field} is over 10 % from the tokens counted here"
             self.rows.note("other-length", number, detail)
 
-    def _note(self, said: Exchange, number: int) -> None:
+    def _note(self, row: Exchange, number: int) -> None:
         """Note what is odd about the messages of a row."""
         note = self.rows.note
-        if said.unknown_role is not None:
-            shown = printable(said.unknown_role, 40)
+        if row.unknown_role is not None:
+            shown = printable(row.unknown_role, 40)
             note("unknown-role", number, f"such as '{shown}': taken as the user's")
-        parts = (m.content for m in said.messages if isinstance(m.content, list))
+        parts = (m.content for m in row.messages if isinstance(m.content, list))
         if not all(is_text(part) for content in parts for part in content):
             note("not-text", number, "images and other parts count as a short mark each")
 
@@ -165,11 +165,11 @@ class _Reader:
         return rows
 
 
-def _split(said: Exchange) -> tuple[list[Message], Message | None]:
+def _split(row: Exchange) -> tuple[list[Message], Message | None]:
     """Return the messages of the prompt, and the answer where it is known."""
-    if said.answer is None and said.messages and said.messages[-1].role == "assistant":
-        return said.messages[:-1], said.messages[-1]
-    return said.messages, said.answer
+    if row.answer is None and row.messages and row.messages[-1].role == "assistant":
+        return row.messages[:-1], row.messages[-1]
+    return row.messages, row.answer
 
 
 def read(path: Path, options: ReadOptions) -> Rows:

@@ -50,10 +50,10 @@ def _any(head: Head, names: tuple[str, ...]) -> bool:
 def _holds_messages(head: Head, field: str) -> bool:
     if head.record is None:
         return head.has(field)
-    found: Any = head.record.get(field)
-    if not isinstance(found, list):
+    messages: Any = head.record.get(field)
+    if not isinstance(messages, list):
         return False
-    return not found or isinstance(found[0], dict)
+    return not messages or isinstance(messages[0], dict)
 
 
 CONVERSATIONS_FORMAT = TraceFormat(

@@ -190,13 +190,13 @@ class _Reader:
 
 def _problem(call: _Call) -> Problem | None:
     tokens = call.tokens or _Tokens()
-    found = (
+    wrong_count = (
         length_problem("tokens.prompt", tokens.prompt or 0)
         or length_problem("tokens.cached", tokens.cached or 0)
         or output_problem("tokens.completion", tokens.completion or 0)
     )
-    if found is not None:
-        return found
+    if wrong_count is not None:
+        return wrong_count
     for at, part in enumerate(call.message_metadata or ()):
         problem = length_problem(f"message_metadata[{at}].token_len", part.token_len or 0)
         if problem is not None:

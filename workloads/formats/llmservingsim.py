@@ -97,9 +97,9 @@ class _Reader:
     def _ids_problem(self, calls: list[_Call]) -> Problem | None:
         if self.with_ids is None:
             self._decide(calls[0].input_tok_ids is not None)
-        found = "found some here" if not self.with_ids else "found none here"
+        detail = "found some here" if not self.with_ids else "found none here"
         if any((call.input_tok_ids is not None) != self.with_ids for call in calls):
-            return "input_tok_ids", f"expected ids on every request or on none, {found}"
+            return "input_tok_ids", f"expected ids on every request or on none, {detail}"
         return None
 
     def _decide(self, with_ids: bool) -> None:
@@ -147,16 +147,16 @@ def _problem(call: _Call) -> Problem | None:
     )
 
 
-def _ids_problem(field: str, ids: list[int] | None, said: str, count: int) -> Problem | None:
+def _ids_problem(field: str, ids: list[int] | None, count_field: str, count: int) -> Problem | None:
     if ids is None:
         return None
     if len(ids) != count:
-        return field, f"expected {count} ids as '{said}' says, found {len(ids)}"
+        return field, f"expected {count} ids as '{count_field}' says, found {len(ids)}"
     if not ids or (min(ids) >= 0 and max(ids) <= MAX_TOKEN_ID):
         return None
     wrong = next(at for at, key in enumerate(ids) if not 0 <= key <= MAX_TOKEN_ID)
-    found = short(ids[wrong])
-    return f"{field}[{wrong}]", f"expected a token id from 0 to {MAX_TOKEN_ID}, found {found}"
+    shown = short(ids[wrong])
+    return f"{field}[{wrong}]", f"expected a token id from 0 to {MAX_TOKEN_ID}, found {shown}"
 
 
 def _tokens(ids: list[int] | None) -> Tokens | None:

@@ -100,7 +100,7 @@ class _Clock:
 
     def __init__(self, rows: Rows, options: ReadOptions) -> None:
         self._rows = rows
-        self._unit_told = options.time_unit is not None
+        self._unit_given = options.time_unit is not None
         self._dates: DateClock | None = None
         self._numbers = False
 
@@ -121,7 +121,7 @@ class _Clock:
             try:
                 ticks = self._ticks(number_or_date(written))
             except (ValueError, msgspec.ValidationError) as error:
-                raise _FieldError(name, _said(error)) from None
+                raise _FieldError(name, _reason(error)) from None
             if None not in (first, ticks) and ticks != first:
                 raise _FieldError(
                     name, "expected the value of the field 'timestamp', found another"
@@ -140,7 +140,7 @@ class _Clock:
     def _of_date(self, time: str) -> Decimal:
         if self._numbers:
             raise ValueError("expected a number as on the lines before, found text")
-        if self._unit_told:
+        if self._unit_given:
             raise ValueError("expected a number, which a unit of time was given for, found text")
         clock = self._dates or DateClock()
         ticks = clock.ticks(time)
@@ -148,7 +148,7 @@ class _Clock:
         return Decimal(ticks) * int(self._rows.ticks_per_second) / int(DATE_TICKS)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return explain(str(error))[1] if isinstance(error, msgspec.ValidationError) else str(error)
 
 
@@ -183,7 +183,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             label = line.type if line.label is None else line.label
             output = line.output_length or 0
             if line.context_mode is not None:
-                turns.said.add(line.context_mode.startswith("deltas"))
+                turns.declared_incremental.add(line.context_mode.startswith("deltas"))
             time = turns.ticks(line.session_id, stamp, line.delay, number)
             rows.add(number, length, output, time, line.session_id, label)
             if line.overlap_tokens is not None:

@@ -94,10 +94,10 @@ class _Reader:
 
     def _read(self, name: str, number: int) -> str | None:
         files = (self.path / place.format(name) for place in PLACES)
-        found = next((file for file in files if file.exists()), None)
-        if found is None:
+        existing = next((file for file in files if file.exists()), None)
+        if existing is None:
             return None
-        data = read_text(found)
+        data = read_text(existing)
         try:
             return data.decode()
         except UnicodeDecodeError:

@@ -93,14 +93,14 @@ def matches(head: Head) -> bool:
         return text or head.has("prompt") or head.has(IDS_FIELD) or head.has_columns("prompt")
     if isinstance(head.record.get("prompt"), str) or _has_ids(head.record):
         return True
-    told = any(head.has(name) for name in (*TIME_FIELDS, *ANSWER_FIELDS, *OUTPUT_FIELDS))
-    said = any(isinstance(head.record.get(name), str | list) for name in PROMPT_FIELDS)
-    return said and told and not head.has(INSTRUCTION)
+    has_traffic = any(head.has(name) for name in (*TIME_FIELDS, *ANSWER_FIELDS, *OUTPUT_FIELDS))
+    has_prompt = any(isinstance(head.record.get(name), str | list) for name in PROMPT_FIELDS)
+    return has_prompt and has_traffic and not head.has(INSTRUCTION)
 
 
 def _has_ids(record: dict[str, Any]) -> bool:
-    found = (record.get(name) for name in (PROMPT_FIELDS[0], IDS_FIELD))
-    return any(isinstance(ids, list) and ids and isinstance(ids[0], int) for ids in found)
+    prompts = (record.get(name) for name in (PROMPT_FIELDS[0], IDS_FIELD))
+    return any(isinstance(ids, list) and ids and isinstance(ids[0], int) for ids in prompts)
 
 
 PROMPTS = TraceFormat(

@@ -110,8 +110,8 @@ def _parse(path: Path) -> tuple[_Parameters, list[str]]:
         field, what = explain(str(error))
         raise DataError(str(path), what, field=field) from None
     except (msgspec.DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        found = printable(str(error))
-        raise DataError(str(path), f"expected parameters in JSON or TOML, found {found}") from None
+        reason = printable(str(error))
+        raise DataError(str(path), f"expected parameters in JSON or TOML, found {reason}") from None
     except RecursionError:
         raise DataError(str(path), "expected parameters, found some nested too deeply") from None
 

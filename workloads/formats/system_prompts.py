@@ -71,11 +71,11 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _turns_name(path: Path) -> str:
-    found = [name for name in READERS if (path / name).is_file()]
-    if len(found) != 1:
+    present = [name for name in READERS if (path / name).is_file()]
+    if len(present) != 1:
         names = ", ".join(READERS)
-        raise DataError(str(path), f"expected one file of turns ({names}), found {len(found)}")
-    return found[0]
+        raise DataError(str(path), f"expected one file of turns ({names}), found {len(present)}")
+    return present[0]
 
 
 def _prompts(path: Path, rows: Rows) -> Iterator[tuple[str, str]]:
@@ -92,15 +92,15 @@ def _prompts(path: Path, rows: Rows) -> Iterator[tuple[str, str]]:
 
 def _markdown(path: Path) -> list[Path]:
     """Return the files that count, in the order of their names; links to folders do not."""
-    found: list[Path] = []
+    files: list[Path] = []
     for place, folders, names in os.walk(path, onerror=_unreadable):
         folders[:] = [name for name in folders if name.lower() not in LEFT_OUT and name[:1] != "."]
-        found += [
+        files += [
             Path(place, name)
             for name in names
             if name.endswith(".md") and name.lower() != "readme.md"
         ]
-    return sorted(found)
+    return sorted(files)
 
 
 def _unreadable(error: OSError) -> None:

@@ -85,11 +85,11 @@ def _kind(fields: Fields) -> type[_Line]:
 
 def _assumed(fields: Fields, columns: tuple[str, ...], options: ReadOptions) -> str:
     """Say which columns of other names than Vidur's were taken for what."""
-    said = f"lengths are taken from '{fields.prompt}' and '{fields.output}'"
+    lengths = f"lengths are taken from '{fields.prompt}' and '{fields.output}'"
     if fields.time not in columns:
-        return f"{said}; no times"
+        return f"{lengths}; no times"
     unit = "seconds (--time-unit)" if options.time_unit is None else options.time_unit
-    return f"{said}; times from '{fields.time}' are in {unit}"
+    return f"{lengths}; times from '{fields.time}' are in {unit}"
 
 
 def matches(head: Head) -> bool:

@@ -124,7 +124,7 @@ def coordinates(overlap: Int64, length: Int64, branch: Int64, window: int) -> Co
         "end": _one_from_end(overlap, length),
         "branch": _one_from_branch(overlap, branch),
     }
-    found = {
+    by_name = {
         name: _coordinate(values, window, widths, *one[name], total)
         for name, values in places.items()
     }
@@ -133,8 +133,8 @@ def coordinates(overlap: Int64, length: Int64, branch: Int64, window: int) -> Co
         window_tokens=window,
         widths_tokens=widths,
         branched_share=float((branch > 0).mean()),
-        sharpest=max(found, key=lambda name: found[name].share_in_best_window),
-        **found,
+        sharpest=max(by_name, key=lambda name: by_name[name].share_in_best_window),
+        **by_name,
     )
 
 

@@ -22,25 +22,25 @@ def overlaps(trace: Trace) -> Int64:
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     seen = bytearray(trace.tree.nodes)
     seen[ROOT] = 1
-    found = np.empty(len(trace), dtype=np.int64)
+    shared = np.empty(len(trace), dtype=np.int64)
     for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
         node = leaf
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
-        found[request] = stop[node]
+        shared[request] = stop[node]
         node = end  # of the answer, which exists once the request has been served
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
-    return found
+    return shared
 
 
 def ends(trace: Trace) -> list[int]:
     """Return the node at which each request ends: that of its answer, or of its prompt."""
     after = trace.leaf if trace.after is None else trace.after
-    found: list[int] = np.where(after >= 0, after, trace.leaf).tolist()
-    return found
+    nodes: list[int] = np.where(after >= 0, after, trace.leaf).tolist()
+    return nodes
 
 
 def branch_points(trace: Trace) -> Int64:
@@ -53,20 +53,20 @@ def branch_points(trace: Trace) -> Int64:
     children = [0] * trace.tree.nodes  # seen so far
     seen = bytearray(trace.tree.nodes)
     seen[ROOT] = 1
-    found = np.empty(len(trace), dtype=np.int64)
+    points = np.empty(len(trace), dtype=np.int64)
     for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
         node = leaf
         while not seen[node]:
             node = parent[node]
         while node and children[node] < 2:
             node = parent[node]
-        found[request] = stop[node]
+        points[request] = stop[node]
         node = end
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
             children[node] += 1
-    return found
+    return points
 
 
 def end_only_savings(trace: Trace) -> Int64:

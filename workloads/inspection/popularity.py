@@ -137,8 +137,8 @@ def _zipf(uses: Int64, edges: Int64) -> Zipf | None:
 
     exponent = float(minimize_scalar(loss, bounds=(0.0, MOST_EXPONENT), method="bounded").x)
     fitted = _power_sums(exponent, stops)
-    found = np.cumsum(weights * (stops - starts))
-    error = np.abs(fitted / fitted[-1] - found / found[-1]).max()
+    observed = np.cumsum(weights * (stops - starts))
+    error = np.abs(fitted / fitted[-1] - observed / observed[-1]).max()
     return Zipf(exponent, total / float(fitted[-1]), blocks, float(error))
 
 

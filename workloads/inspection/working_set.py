@@ -62,9 +62,9 @@ def working_sets(trace: Trace, clock: Clock, used: Uses) -> WorkingSets:
     windows = [window for window in WINDOWS[clock.unit] if window < clock.span]
     sets = []
     for window in [*windows, None]:
-        found = _working_set(window, moments, clock.times, passed, used)
+        working_set = _working_set(window, moments, clock.times, passed, used)
         prompts = _prompts(window, moments, clock.times, trace.leaf.astype(np.int64))
-        sets.append(replace(found, prompts=tuple(prompts.tolist())))
+        sets.append(replace(working_set, prompts=tuple(prompts.tolist())))
     return WorkingSets(clock.unit, tuple(moments.tolist()), tuple(sets))
 
 

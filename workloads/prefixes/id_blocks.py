@@ -58,8 +58,8 @@ class IdBlocks:
             The block size that the row states, if any.
         """
         size = self.block if block is None else block
-        told = self.size_field if block is not None else "--block"
-        problem = self._size_problem(where, len(ids), prompt_tokens, size, told)
+        size_source = self.size_field if block is not None else "--block"
+        problem = self._size_problem(where, len(ids), prompt_tokens, size, size_source)
         if problem is not None:
             return problem
         try:
@@ -93,14 +93,14 @@ class IdBlocks:
         return rows
 
     def _size_problem(
-        self, where: str, ids: int, length: int, size: int, told: str
+        self, where: str, ids: int, length: int, size: int, size_source: str
     ) -> Problem | None:
         if not 1 <= size <= MAX_BLOCK_TOKENS:
             return self.size_field, f"expected 1 to {MAX_BLOCK_TOKENS} tokens, found {short(size)}"
         blocks = -(-length // size)
         if ids > blocks:
             fit = f"at most {blocks} for {length} tokens in blocks of {size}"
-            return where, f"expected {fit}, found {ids}: is the block size right ({told})?"
+            return where, f"expected {fit}, found {ids}: is the block size right ({size_source})?"
         if len(self.keys.keys) + ids > MAX_KEYS:
             return where, f"expected at most {MAX_KEYS:,} ids in one file"
         return None

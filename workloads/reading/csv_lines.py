@@ -76,16 +76,16 @@ def read_csv_lines(
 
 def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> list[str]:
     number, text = next(lines, (1, b""))
-    found = text.decode(errors="replace")
+    first = text.decode(errors="replace")
     try:
-        names = _cells(found)
+        names = _cells(first)
     except _BrokenError as error:
         raise DataError(str(path), str(error), line=number) from None
     wanted = [f.encode_name for f in msgspec.structs.fields(kind) if f.required]
     if not set(wanted) <= set(names):
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        lacking = without(names, wanted) + separated(found)
-        raise DataError(str(path), f"{what}; found '{printable(found, 120)}'{lacking}", line=number)
+        lacking = without(names, wanted) + separated(first)
+        raise DataError(str(path), f"{what}; found '{printable(first, 120)}'{lacking}", line=number)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)
@@ -94,10 +94,10 @@ def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> 
 
 def separated(line: str) -> str:
     """Say which other separator the names of columns have; nothing where it is the comma."""
-    found = next((mark for mark in OTHER_SEPARATORS if mark in line.strip()), None)
-    if found is None or "," in line:
+    separator = next((mark for mark in OTHER_SEPARATORS if mark in line.strip()), None)
+    if separator is None or "," in line:
         return ""
-    return f"; columns are separated by {OTHER_SEPARATORS[found]}, expected ','"
+    return f"; columns are separated by {OTHER_SEPARATORS[separator]}, expected ','"
 
 
 def _record(names: list[str], text: bytes) -> dict[str, str]:

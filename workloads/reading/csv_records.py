@@ -84,9 +84,9 @@ def _names(path: Path, lines: _Lines, wanted: Sequence[str]) -> list[str]:
     except (StopIteration, csv.Error):
         names = []
     if not set(wanted) <= set(names):
-        found = printable(",".join(names), 120)
+        shown = printable(",".join(names), 120)
         what = f"expected names of columns separated by commas, with {', '.join(wanted)}"
-        raise DataError(str(path), f"{what}; found '{found}'{without(names, wanted)}", line=1)
+        raise DataError(str(path), f"{what}; found '{shown}'{without(names, wanted)}", line=1)
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise DataError(str(path), "expected each column once, found it twice", field=twice)

@@ -64,14 +64,14 @@ def presence_problem(
     """Say so where some rows have a time and others do not."""
     if first or (ticks is not None) == timed:
         return None
-    found = "found none here" if ticks is None else "found one here and none before"
-    return field, f"expected a time on every line or on none, {found}"
+    detail = "found none here" if ticks is None else "found one here and none before"
+    return field, f"expected a time on every line or on none, {detail}"
 
 
 def id_problem(field: str, ids: list[int]) -> Problem:
     """Say which of `ids` is not within 64 bits."""
-    at, found = next((at, key) for at, key in enumerate(ids) if not 0 <= key < 1 << 64)
-    return f"{field}[{at}]", f"expected an integer from 0 to 2**64 - 1, found {short(found)}"
+    at, wrong = next((at, key) for at, key in enumerate(ids) if not 0 <= key < 1 << 64)
+    return f"{field}[{at}]", f"expected an integer from 0 to 2**64 - 1, found {short(wrong)}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -33,11 +33,11 @@ def files_in(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Iterator
     if not path.is_dir():
         yield path
         return
-    found = False
+    has_files = False
     for file in _walk(path, suffixes, levels):
-        found = True
+        has_files = True
         yield file
-    if not found:
+    if not has_files:
         raise DataError(str(path), f"expected files that end in {' or '.join(suffixes)}")
 
 

@@ -51,8 +51,8 @@ class Head:
 
     def mentions(self, *fields: str) -> bool:
         """Say whether all of these are names of fields, on whatever level, in the first bytes."""
-        found = set(_NAMED.findall(self.text))
-        return all(field.encode() in found for field in fields)
+        names = set(_NAMED.findall(self.text))
+        return all(field.encode() in names for field in fields)
 
     def has_columns(self, *names: str) -> bool:
         """Say whether a CSV file's first line names all of these columns."""
@@ -86,10 +86,10 @@ def mentioned(text: bytes) -> list[str]:
 
 def _object(text: bytes) -> dict[str, Any] | None:
     try:
-        found = msgspec.json.decode(text)
+        record = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return record if isinstance(record, dict) else None
 
 
 def _columns(line: bytes) -> tuple[str, ...]:

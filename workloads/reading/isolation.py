@@ -20,7 +20,7 @@ from workloads.reading.key_fields import KINDS, place_of, value_of
 
 _MOST_KNOWN = 1 << 16  # sets of fields whose key is remembered
 
-Found = tuple[str | None, ...]  # by kind: the value, None where there is none
+Key = tuple[str | None, ...]  # by kind: the value, None where there is none
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Isolation:
 
     kept: frozenset[str] = frozenset(KINDS)
     names: dict[str, str] = field(default_factory=dict)  # by kind: what the file calls it
-    keys: dict[Found, int] = field(default_factory=lambda: {(None,) * len(KINDS): 0})
+    keys: dict[Key, int] = field(default_factory=lambda: {(None,) * len(KINDS): 0})
     lines: dict[int, int] = field(default_factory=dict)
     document: dict[str, Any] = field(default_factory=dict)
     column: array[int] = field(default_factory=lambda: array("i"))
@@ -47,9 +47,9 @@ class Isolation:
 
         What the document around it says holds for the line where it says nothing else.
         """
-        said = _over(self.document, fields) if self.document else fields
-        number = self._number(said)
-        self._line = line, said
+        all_fields = _over(self.document, fields) if self.document else fields
+        number = self._number(all_fields)
+        self._line = line, all_fields
         if number:
             self.lines[line] = number
         elif self.lines:
@@ -84,14 +84,14 @@ class Isolation:
     def _number(self, fields: Mapping[str, Any]) -> int:
         """Return the number of a key, 0 where the fields tell none, and remember it."""
         try:
-            said = tuple(fields.items())
-            if said in self._known:
-                return self._known[said]
+            pairs = tuple(fields.items())
+            if pairs in self._known:
+                return self._known[pairs]
         except TypeError:  # a list or an object among them
             return self._new_number(fields)
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
-        number = self._known[said] = self._new_number(fields)
+        number = self._known[pairs] = self._new_number(fields)
         return number
 
     def _new_number(self, fields: Mapping[str, Any]) -> int:
@@ -106,8 +106,8 @@ class Isolation:
                 best[kind] = rank, name, value
         for kind, (_, name, _) in best.items():
             self.names.setdefault(kind, name)
-        found = tuple(best[kind][2] if kind in best else None for kind in KINDS)
-        return self.keys.setdefault(found, len(self.keys))
+        key = tuple(best[kind][2] if kind in best else None for kind in KINDS)
+        return self.keys.setdefault(key, len(self.keys))
 
     def _differ(self, rows: int) -> list[set[str | None]]:
         """Return what rows tell of each kind; a model of which nothing is said may be any.
@@ -115,21 +115,21 @@ class Isolation:
         So a single model that some rows name is that of all.
         """
         counts = np.bincount(self._keys_of(rows), minlength=len(self.keys))
-        met = [found for found, count in zip(self.keys, counts.tolist(), strict=True) if count]
-        told = [{found[at] for found in met} for at in range(len(KINDS))]
+        met = [key for key, count in zip(self.keys, counts.tolist(), strict=True) if count]
+        by_kind = [{key[at] for key in met} for at in range(len(KINDS))]
         return [
             values - {None} if kind == "model" and len(values) == 2 else values
-            for kind, values in zip(KINDS, told, strict=True)
+            for kind, values in zip(KINDS, by_kind, strict=True)
         ]
 
     def groups(self, rows: int) -> NDArray[np.int64] | None:
         """Return a number for each row, equal where prefixes may be shared; None for one group."""
         differ = self._differ(rows)
         kept = [kind in self.kept and len(differ[at]) > 1 for at, kind in enumerate(KINDS)]
-        groups: dict[Found, int] = {}
+        groups: dict[Key, int] = {}
         group_of = np.zeros(len(self.keys), dtype=np.int64)
-        for found, number in self.keys.items():
-            part = tuple(value if keep else None for value, keep in zip(found, kept, strict=True))
+        for key, number in self.keys.items():
+            part = tuple(value if keep else None for value, keep in zip(key, kept, strict=True))
             group_of[number] = groups.setdefault(part, len(groups))
         column = group_of[self._keys_of(rows)]
         return column if len(column) and (column != column[0]).any() else None
@@ -143,15 +143,15 @@ class Isolation:
         for at, kind in enumerate(KINDS):
             if len(differ[at]) > 1:
                 pairs = zip(self.keys, counts, strict=True)
-                without = sum(count for found, count in pairs if found[at] is None)
-                said = self._told(kind, len(differ[at] - {None}), without)
-                (apart if kind in self.kept else together).append(said)
+                without = sum(count for key, count in pairs if key[at] is None)
+                description = self._described(kind, len(differ[at] - {None}), without)
+                (apart if kind in self.kept else together).append(description)
         facts = []
         if apart:
             facts.append(f"prefixes are kept apart by {' and '.join(apart)}")
         if together:
-            told = f"prefixes are not kept apart by {' and '.join(together)}"
-            facts.append(f"{told}: they are let share a cache")
+            sentence = f"prefixes are not kept apart by {' and '.join(together)}"
+            facts.append(f"{sentence}: they are let share a cache")
         return facts
 
     def _keys_of(self, rows: int) -> NDArray[np.int64]:
@@ -160,7 +160,7 @@ class Isolation:
         column[: len(self.column)] = self.column
         return column
 
-    def _told(self, kind: str, values: int, without: int) -> str:
+    def _described(self, kind: str, values: int, without: int) -> str:
         parts = [f"{values:,} value{'s' * (values != 1)}"]
         if without:
             parts.append(f"{without:,} row{'s' * (without != 1)} without")

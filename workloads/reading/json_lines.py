@@ -89,10 +89,10 @@ def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | Non
 
 def _names(line: bytes) -> list[str]:
     try:
-        found = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
-    return [name for name, raw in found.items() if bytes(raw) != b"null"]
+    return [name for name, raw in fields.items() if bytes(raw) != b"null"]
 
 
 def not_finite(text: bytes) -> Problem | None:
@@ -119,9 +119,9 @@ def no_json(text: bytes) -> Problem | None:
     return None, f"expected one JSON object, found a broken line: text that begins with '{shown}'"
 
 
-def explain(said: str) -> Problem:
+def explain(message: str) -> Problem:
     """Turn a decoder's message into the field at fault and what was expected and found."""
-    what, _, place = said.partition(" - at `$")
+    what, _, place = message.partition(" - at `$")
     missing = re.fullmatch(r"Object missing required field `(.+)`", what)
     if missing:
         return f"{place.strip('`.')}.{missing[1]}".strip("."), MISSING

@@ -56,11 +56,11 @@ def read_json_records(
         return read_json_lines(path, rows, kind, take)
     decode = Watch(kind, rows).decode
     if held:
-        found = _held(path)
+        records = _held(path)
     else:
-        found = _parquet_rows(path, columns, rows) if is_parquet(path) else read_json_values(path)
+        records = _parquet_rows(path, columns, rows) if is_parquet(path) else read_json_values(path)
     number = 0
-    for number, text in found:
+    for number, text in records:
         problem: Problem | None
         try:
             problem = take(decode(text, number), number)
@@ -97,11 +97,11 @@ def _held(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the JSON of each conversation in such an object."""
     try:
         values = msgspec.json.decode(read_text(path), type=dict[str, msgspec.Raw]).values()
-        found = [record for value in values for record in _listed(value)]
+        records = [record for value in values for record in _listed(value)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         what = f"expected one JSON object that holds conversations: {error}"
         raise DataError(str(path), what) from None
-    for number, record in enumerate(found, start=1):
+    for number, record in enumerate(records, start=1):
         yield number, bytes(record)
 
 
@@ -119,15 +119,15 @@ def stand_on_lines(path: Path) -> bool:
     if start[:1] != b"[":
         return first.strip() != b"{"
     try:
-        found = msgspec.json.decode(first)
+        elements = msgspec.json.decode(first)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return not found or is_message(found[0])
+    return not elements or is_message(elements[0])
 
 
-def is_message(found: Any) -> bool:
+def is_message(element: Any) -> bool:
     """Say whether an element of a list is a message of a conversation."""
-    return isinstance(found, dict) and any(name in found for name in MESSAGE_FIELDS)
+    return isinstance(element, dict) and any(name in element for name in MESSAGE_FIELDS)
 
 
 def read_json_values(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -161,15 +161,15 @@ class _Scanner:
         """Yield the records that end in a chunk."""
         self._forget()
         self.held += chunk
-        while (found := _TOKEN.search(self.held, self.at)) is not None:
-            token = found[0][:1]
-            if token == b'"' and not found["ended"]:
+        while (match := _TOKEN.search(self.held, self.at)) is not None:
+            token = match[0][:1]
+            if token == b'"' and not match["ended"]:
                 break  # the string goes on in the next chunk
-            if self.start is None and (token == b'"' or self._between(found.start())):
+            if self.start is None and (token == b'"' or self._between(match.start())):
                 self._refuse("expected an object or a list, found something else")
-            self.at = found.end()
+            self.at = match.end()
             if token != b'"':
-                yield from self._bracket(token, found.start())
+                yield from self._bracket(token, match.start())
         self._forget()
         self._check(len(self.held))
 
@@ -213,10 +213,10 @@ class _Scanner:
         """Decide by the first element of a list whether it is a record or holds them."""
         begin = start + 1 + len(self.held[start + 1 :]) - len(self.held[start + 1 :].lstrip())
         try:
-            found = msgspec.json.decode(self.held[begin : self.at])
+            element = msgspec.json.decode(self.held[begin : self.at])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            found = None
-        self.inner = not is_message(found)
+            element = None
+        self.inner = not is_message(element)
         if self.inner:
             yield self._record(begin)
 

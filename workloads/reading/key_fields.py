@@ -72,8 +72,8 @@ class Keyed(msgspec.Struct, gc=False):
 
     def key(self) -> dict[str, Any]:
         """Return the fields that are there."""
-        told = ((name, getattr(self, name)) for name in Keyed.__struct_fields__)
-        return {name: value for name, value in told if value is not None}
+        fields = ((name, getattr(self, name)) for name in Keyed.__struct_fields__)
+        return {name: value for name, value in fields if value is not None}
 
 
 def place_of(name: str) -> tuple[str, int] | None:

@@ -44,10 +44,10 @@ class Learning(Generic[Line]):
         msgspec.ValidationError
             For a field that is not known yet, or one that is wrong.
         """
-        found = self._decode(text)
+        record = self._decode(text)
         for depth, plan in self._plans:
-            plan.tell_within(found, depth, met.paths, met.key)
-        return self._plain(text) if self._learnt else found
+            plan.tell_within(record, depth, met.paths, met.key)
+        return self._plain(text) if self._learnt else record
 
     def learn(self, met: Met) -> bool:
         """Learn the other fields of a record; say whether that can be done."""

@@ -37,8 +37,8 @@ class NanosecondClock:
         if self.first is None:
             self.first = self.earliest = now
         if abs(now - self.first) > _TEN_YEARS:
-            found = printable(str(time), 40)
-            raise ValueError(f"expected a date within ten years of the first, found '{found}'")
+            shown = printable(str(time), 40)
+            raise ValueError(f"expected a date within ten years of the first, found '{shown}'")
         self.earliest = min(self.earliest, now)
         return now
 
@@ -53,6 +53,6 @@ class NanosecondClock:
         if self.zoned is None:
             self.zoned = zoned
         if zoned != self.zoned:
-            found = "found one here" if zoned else "found none here"
-            raise ValueError(f"expected a zone on every line or on none, {found}")
+            detail = "found one here" if zoned else "found none here"
+            raise ValueError(f"expected a zone on every line or on none, {detail}")
         return now

@@ -133,5 +133,5 @@ def opened_parquet(path: Path) -> Iterator[BufferedReader]:
         try:
             yield file
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            said = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise DataError(str(path), f"is not a sound Parquet file: {said}") from None
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise DataError(str(path), f"is not a sound Parquet file: {reason}") from None

@@ -75,8 +75,8 @@ class Place:
 
     def is_key(self, name: str) -> bool:
         """Say whether a field belongs to a key; records that declare media know where they are."""
-        found = place_of(name) if self.holds_key else None
-        return found is not None and not (found[0] == "media" and self.knows(name))
+        place = place_of(name) if self.holds_key else None
+        return place is not None and not (place[0] == "media" and self.knows(name))
 
     def learn(self, names: list[str]) -> int:
         """Keep fields that no record declares; return how many are new."""

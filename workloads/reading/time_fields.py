@@ -55,11 +55,11 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
             if field not in SURE and bytes(written)[:1] in OTHER_THINGS:
                 continue
             try:
-                found = number_or_date(written)
+                time = number_or_date(written)
             except msgspec.ValidationError as error:
                 raise msgspec.ValidationError(f"{error} - at `$.{field}`") from None
-            if found is not None:
-                return field, found
+            if time is not None:
+                return field, time
         return TIME_FIELDS[0], None
 
     def other_times(self, field: str) -> list[str]:

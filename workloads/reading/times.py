@@ -42,9 +42,9 @@ def number_or_date(written: Written) -> int | Decimal | str | None:
         return None
     if text[:1] != b'"':
         return msgspec.json.decode(text, type=int | Decimal)
-    said = msgspec.json.decode(text, type=str)
-    number = number_in(said)
-    return said if number is None else number
+    quoted = msgspec.json.decode(text, type=str)
+    number = number_in(quoted)
+    return quoted if number is None else number
 
 
 def number_in(text: str) -> Decimal | None:
@@ -65,10 +65,10 @@ def parse_time(text: str) -> tuple[int, bool]:
     ValueError
         Where the text is no such time, or no day of the calendar.
     """
-    found = _WRITTEN.fullmatch(text)
-    if found is None:
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
         raise ValueError(_expected(text))
-    day, time, fraction, utc, sign, hours, minutes = found.groups()
+    day, time, fraction, utc, sign, hours, minutes = match.groups()
     try:
         since = datetime.fromisoformat(f"{day} {time}") - _EPOCH
     except ValueError:
@@ -81,8 +81,8 @@ def parse_time(text: str) -> tuple[int, bool]:
 
 
 def _expected(text: str) -> str:
-    found = printable(text, 40)
-    return f"expected a time like 2024-05-31 23:59:59.1234567 or with T and a zone, found '{found}'"
+    shown = printable(text, 40)
+    return f"expected a time like 2024-05-31 23:59:59.1234567 or with T and a zone, found '{shown}'"
 
 
 @dataclass(slots=True)
@@ -108,10 +108,10 @@ class DateClock:
         if self.first is None:
             self.first, self.zoned = ticks, zoned
         if zoned != self.zoned:
-            found = "found one here" if zoned else "found none here"
-            raise ValueError(f"expected a zone on every line or on none, {found}")
+            detail = "found one here" if zoned else "found none here"
+            raise ValueError(f"expected a zone on every line or on none, {detail}")
         since = ticks - self.first + _TEN_YEARS
         if not 0 <= since <= 2 * _TEN_YEARS:
-            found = printable(text, 40)
-            raise ValueError(f"expected a date within ten years of the first, found '{found}'")
+            shown = printable(text, 40)
+            raise ValueError(f"expected a date within ten years of the first, found '{shown}'")
         return since

@@ -64,7 +64,7 @@ class UnusedFields:
         ordered = self._ordered()
         if not ordered:
             return None
-        shown = [f"`{_shown(path)}` ({_times(found)})" for path, found in ordered[:MOST_SHOWN]]
+        shown = [f"`{_shown(path)}` ({_times(tally)})" for path, tally in ordered[:MOST_SHOWN]]
         more = len(ordered) - len(shown)
         if self.others:
             shown.append(f"and more than {more:,} more")
@@ -75,12 +75,12 @@ class UnusedFields:
     def anomalies(self) -> Iterator[Anomaly]:
         """Yield one for each field, the most frequent first, and one for those not shown."""
         ordered = self._ordered()
-        for path, found in ordered[:MOST_SHOWN]:
-            detail = f"`{_shown(path)}` ({_times(found)}): a field that is not used"
-            yield Anomaly("not-used", found.count, found.first_line, detail)
+        for path, tally in ordered[:MOST_SHOWN]:
+            detail = f"`{_shown(path)}` ({_times(tally)}): a field that is not used"
+            yield Anomaly("not-used", tally.count, tally.first_line, detail)
         rest = ordered[MOST_SHOWN:]
         if rest or self.others:
-            count = sum(found.count for _, found in rest) + self.others
+            count = sum(tally.count for _, tally in rest) + self.others
             names = f"{len(rest):,}" if not self.others else f"more than {len(rest):,}"
             yield Anomaly("not-used", count, None, f"and {names} more fields that are not used")
 
@@ -93,6 +93,6 @@ def _shown(path: str) -> str:
     return printable(path.replace("`", "'"), _MOST_CHARACTERS)
 
 
-def _times(found: FieldCount) -> str:
-    unit = found.unit.removesuffix("s") if found.count == 1 else found.unit
-    return f"{found.count:,} {unit}"
+def _times(tally: FieldCount) -> str:
+    unit = tally.unit.removesuffix("s") if tally.count == 1 else tally.unit
+    return f"{tally.count:,} {unit}"

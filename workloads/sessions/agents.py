@@ -168,8 +168,8 @@ def _runs(ids: list[int], here: str) -> tuple[array[int], array[int]]:
     except OverflowError:
         column = np.array([-1])
     if len(column) and (column.min() < 0 or column.max() > MAX_ID):
-        at, found = next((at, key) for at, key in enumerate(ids) if not 0 <= key <= MAX_ID)
-        what = f"expected an integer from 0 to 2**62 - 1, found {short(found)}"
+        at, wrong = next((at, key) for at, key in enumerate(ids) if not 0 <= key <= MAX_ID)
+        what = f"expected an integer from 0 to 2**62 - 1, found {short(wrong)}"
         raise SessionError(f"{here}.hash_ids[{at}]", what)
     starts = np.flatnonzero(np.diff(column, prepend=-2) != 1)
     lengths = np.diff(starts, append=len(column))

@@ -41,7 +41,7 @@ class IdTurns:
     rows: Rows
     blocks: IdBlocks
     options: ReadOptions
-    said: set[bool] = field(default_factory=set)  # what rows say of being incremental
+    declared_incremental: set[bool] = field(default_factory=set)  # what rows say
     stamped: bool = False
     delayed: bool = False
     before: dict[int, tuple[int, Ticks]] = field(default_factory=dict)  # a session's last row
@@ -118,8 +118,8 @@ class IdTurns:
         """Say whether rows hold what is new, and note it where it follows from the file."""
         if self.options.rows is not None:
             return self.options.rows == "incremental"
-        if self.said:
-            return True in self.said
+        if self.declared_incremental:
+            return True in self.declared_incremental
         fresh = [row for row, above, _ in self.later if not self._goes_on(row, above)]
         waiting = sum(waits for *_, waits in self.later)
         if not self.later or 2 * min(len(fresh), waiting) <= len(self.later):

@@ -41,7 +41,7 @@ class Turn(Keyed, gc=False):
     video: Any = None
     videos: Any = None
 
-    def said(self) -> str | None:
+    def whole_text(self) -> str | None:
         """Return the text of the turn, None where it has none."""
         if self.texts is None:
             return self.text_input if self.text is None else self.text
@@ -50,7 +50,7 @@ class Turn(Keyed, gc=False):
 
     def says_something(self) -> bool:
         """Say whether there is a text, or a length in place of one."""
-        return self.input_length is not None or self.said() is not None
+        return self.input_length is not None or self.whole_text() is not None
 
     def only_says(self) -> bool:
         """Say whether this is a system prompt that asks for no answer."""

@@ -122,12 +122,12 @@ def _times(
         places = [(np.arange(len(trace)) + 0.5) / max(len(trace), 1) for trace in traces]
         return None, np.argsort(np.concatenate(places), kind="stable")
     starts = offsets or [0.0] * len(traces)
-    told = [
+    shifted = [
         np.round(trace.arrival_seconds + start, TIME_DECIMALS) if start else trace.arrival_seconds
         for trace, start in zip(traces, starts, strict=True)
         if trace.arrival_seconds is not None
     ]
-    times = np.concatenate(told)
+    times = np.concatenate(shifted)
     order = np.argsort(times, kind="stable")
     times = times[order]
     return (np.round(times - times[0], TIME_DECIMALS) if len(times) and times[0] else times), order
@@ -189,12 +189,12 @@ def _notes(
 ) -> list[str]:
     starts = offsets or [0.0] * len(traces)
     timed = traces[0].arrival_seconds is not None
-    told = [
+    parts = [
         f"'{name}', {format_count(len(trace))} requests"
         + (f" from {format_seconds(start)} on" if timed else "")
         for trace, name, start in zip(traces, names, starts, strict=True)
     ]
-    notes = [f"merged: {'; '.join(told)}. Nothing is shared between different traces"]
+    notes = [f"merged: {'; '.join(parts)}. Nothing is shared between different traces"]
     if not timed:
         notes.append("the traces tell no times: their requests are interleaved evenly")
     known = [name for trace, name in zip(traces, names, strict=True) if trace.after is not None]

@@ -66,8 +66,8 @@ def generator_name(generator: Generator) -> str:
 def _member(text: str) -> tuple[float, SessionGenerator]:
     match = _SHARED.fullmatch(text)
     if match is None:
-        found = printable(text)
-        raise UsageError(f"expected a share and a name as in '0.3 agents', found '{found}'")
+        shown = printable(text)
+        raise UsageError(f"expected a share and a name as in '0.3 agents', found '{shown}'")
     member = create_named("generator", GENERATORS, match[2])
     if not isinstance(member, SessionGenerator):
         raise UsageError(f"'{printable(match[2])}' is a mixture itself, and no part of another")

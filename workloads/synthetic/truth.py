@@ -48,15 +48,15 @@ def overlap_laws(
 ) -> list[Law]:
     """Return the same for several starts, ascending, for the work of the last of them."""
     x = generator.shares(numbers[-1] + 1, requests)
-    found: list[list[tuple[Int64, Float64]]] = [[] for _ in numbers]
+    pieces: list[list[tuple[Int64, Float64]]] = [[] for _ in numbers]
     for share, catalogue in generator.catalogues(seed, drift):
         unseen, first = np.zeros(catalogue.keys), 0
         for at, number in enumerate(numbers):
             unseen = unseen + _log_new(catalogue, share, x[first:number])
             depth, chance = _split(_paths(catalogue, float(x[number])), np.exp(unseen))
-            found[at].append((depth, share * chance))
+            pieces[at].append((depth, share * chance))
             first = number
-    return [_law(*map(np.concatenate, zip(*parts, strict=True))) for parts in found]
+    return [_law(*map(np.concatenate, zip(*parts, strict=True))) for parts in pieces]
 
 
 def repeat_law(generator: SessionGenerator, x: float, seed: int, drift: Drift) -> Law:
@@ -64,9 +64,9 @@ def repeat_law(generator: SessionGenerator, x: float, seed: int, drift: Drift) -
 
     That is what `overlap_law` tends to where nothing drifts any more. Weights sum to 1.
     """
-    found = [(share, _paths(c, x)) for share, c in generator.catalogues(seed, drift)]
-    depths = [paths.stops.max(axis=1) for _, paths in found]
-    return _law(np.concatenate(depths), np.concatenate([s * paths.chance for s, paths in found]))
+    weighted = [(share, _paths(c, x)) for share, c in generator.catalogues(seed, drift)]
+    depths = [paths.stops.max(axis=1) for _, paths in weighted]
+    return _law(np.concatenate(depths), np.concatenate([s * paths.chance for s, paths in weighted]))
 
 
 def total_variation(one: Law, other: Law) -> float:

@@ -63,7 +63,7 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
     def _message(self) -> Message:
         named = (self.named() or "").lower()
         calls = self.tool_calls
-        content = self._said()
+        content = self._content()
         if named == "function_call" and isinstance(content, str):
             read = _calls(content)
             calls, content = (read, None) if read else (calls, content)
@@ -78,9 +78,9 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
             tool_call_id=self.tool_call_id,
         )
 
-    def _said(self) -> str | list[Any] | None:
+    def _content(self) -> str | list[Any] | None:
         known = (self.content, self.value, self.text, self.system_prompt)
-        return next((said for said in known if said is not None), None)
+        return next((content for content in known if content is not None), None)
 
 
 def _calls(text: str) -> list[Call]:

@@ -117,8 +117,8 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
     problem = _problem(field, given)
     if problem is not None:
         return problem
-    told = [
-        (number_or_date(said.timestamp), message) for said in given for message in said.messages()
+    timed = [
+        (number_or_date(raw.timestamp), message) for raw in given for message in raw.messages()
     ]
     time_field, time = line.when()
     usage_field, usage = _usage(line, answered)
@@ -127,7 +127,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
     unknown = next((message.named() for message in given if not message.knows_role()), None)
     return Exchange(
         field=field,
-        messages=_with_system(line.system or asked.system, [message for _, message in told]),
+        messages=_with_system(line.system or asked.system, [message for _, message in timed]),
         tools=_tools(asked.tools if asked.tools is not None else line.tools),
         answer=_answer(answered),
         usage=usage,
@@ -137,7 +137,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
         model=model,
         time=number_or_date(answered.created) if time is None else time,
         time_field=time_field,
-        times=[time for time, _ in told],
+        times=[time for time, _ in timed],
         unknown_role=unknown,
         whole=field in CONVERSATIONS,
     )
@@ -150,8 +150,8 @@ def named(line: msgspec.Struct, fields: tuple[str, ...]) -> tuple[str, Any]:
 
 
 def _request(line: LogLine) -> Body:
-    found = line.body or line.request or Body()
-    return found.body or found
+    body = line.body or line.request or Body()
+    return body.body or body
 
 
 class _BadMessagesError(ValueError):
@@ -169,9 +169,9 @@ def _messages(line: LogLine, asked: Body) -> tuple[str, Messages]:
             return "messages", msgspec.json.decode(line.messages, type=Messages)
         except (msgspec.DecodeError, RecursionError):
             raise _BadMessagesError("messages", (None, NO_LIST)) from None
-    found = asked.messages if line.messages is None else line.messages
-    if found is not None:
-        return "messages", found
+    messages = asked.messages if line.messages is None else line.messages
+    if messages is not None:
+        return "messages", messages
     raws = ((field, getattr(line, field)) for field in CONVERSATIONS)
     field, raw = next(
         ((field, raw) for field, raw in raws if bytes(raw) != b"null"), ("messages", b"[]")
@@ -192,41 +192,43 @@ def _problem(field: str, given: Messages) -> Problem | None:
 
 def _with_system(system: Any, messages: list[Message]) -> list[Message]:
     """Return the messages behind the system's, where that stands beside them."""
-    said = isinstance(system, str | list) and bool(system)
-    if not said or not messages or messages[0].role == "system":
+    has_system = isinstance(system, str | list) and bool(system)
+    if not has_system or not messages or messages[0].role == "system":
         return messages
     return [Message("system", system), *messages]
 
 
-def _tools(found: list[Any] | str | None) -> list[Any]:
-    if not isinstance(found, str):
-        return found or []
+def _tools(tools: list[Any] | str | None) -> list[Any]:
+    if not isinstance(tools, str):
+        return tools or []
     try:
-        return msgspec.json.decode(found, type=list[Any])
+        return msgspec.json.decode(tools, type=list[Any])
     except (msgspec.DecodeError, RecursionError):
-        return [found] if found.strip() else []
+        return [tools] if tools.strip() else []
 
 
 def _response(line: LogLine) -> Body:
-    found = line.response
-    if isinstance(found, str):
-        return Body(content=found)
-    if found is None:
+    response = line.response
+    if isinstance(response, str):
+        return Body(content=response)
+    if response is None:
         return Body(choices=line.choices)
-    return found.body or found
+    return response.body or response
 
 
 def _usage(line: LogLine, answered: Body) -> tuple[str, Usage]:
     """Return where the usage stands, and it: that of the response goes first."""
     wrapped = isinstance(line.response, Body) and line.response.body is not None
     around = "response.body." if wrapped else "response."
-    said = (
+    places = (
         (f"{around}usage", answered.usage),
         (f"{around}usageMetadata", answered.usage_metadata),
         ("usage", line.usage),
         ("usageMetadata", line.usage_metadata),
     )
-    return next(((field, found) for field, found in said if found is not None), ("usage", Usage()))
+    return next(
+        ((field, usage) for field, usage in places if usage is not None), ("usage", Usage())
+    )
 
 
 def _answer(answered: Body) -> Message | None:
@@ -238,7 +240,7 @@ def _answer(answered: Body) -> Message | None:
     names = ("content", "reasoning_content", "tool_calls")
     kept = {name: getattr(answered, name) for name in names}
     try:
-        told = msgspec.convert({"role": "assistant", **kept}, Message)
+        answer = msgspec.convert({"role": "assistant", **kept}, Message)
     except msgspec.ValidationError:
-        told = Message("assistant", answered.content)
-    return unfolded(told)[-1]
+        answer = Message("assistant", answered.content)
+    return unfolded(answer)[-1]

@@ -26,18 +26,18 @@ def unfolded(message: Message) -> list[Message]:
     if results and not (rest or calls or thoughts):
         return results
     reasoning = "\n".join(thoughts) if thoughts else message.reasoning_content
-    told = msgspec.structs.replace(
+    remainder = msgspec.structs.replace(
         message,
         content=rest or None,
         reasoning_content=reasoning,
         tool_calls=[*(message.tool_calls or []), *calls] or None,
     )
-    return [*results, told]
+    return [*results, remainder]
 
 
 def _type(part: Any) -> str | None:
-    found = part.get("type") if isinstance(part, dict) else None
-    return found if isinstance(found, str) else None
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def _is_block(part: Any) -> bool:

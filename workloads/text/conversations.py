@@ -29,30 +29,30 @@ class Conversations:
     untimed: int = 0
     at_answers: int = 0
 
-    def take(self, said: Exchange, number: int) -> Problem | None:
+    def take(self, row: Exchange, number: int) -> Problem | None:
         """Add the requests of a conversation, or say what is wrong with it and add none."""
-        answer = [] if said.answer is None else [said.answer]
-        messages = [*said.messages, *answer]
+        answer = [] if row.answer is None else [row.answer]
+        messages = [*row.messages, *answer]
         if not messages:
             self.texts.rows.note("empty-conversation", number, "without a message: left out")
             return None
         answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
         first = next((at for at, m in enumerate(messages) if m.role in ASKING), len(messages))
         asked = [at for at in answers if at > first]
-        times = [_time(said, at, single=len(asked) == 1) for at in asked]
+        times = [_time(row, at, single=len(asked) == 1) for at in asked]
         try:
             ticks = [self.texts.ticks(time) for time, _ in times]
-            requests = [self._request(said, messages, at, number) for at in asked]
+            requests = [self._request(row, messages, at, number) for at in asked]
         except RenderError as error:
-            return said.field, str(error)
+            return row.field, str(error)
         except ValueError as error:
             return "timestamp", str(error)
         problem = next(filter(None, map(self._time_problem, ticks)), None)
         if problem is not None:
             return problem
-        self._note(said, number, answers, asked, len(messages))
-        if said.time is not None and len(asked) > 1 and all(time is None for time, _ in times):
-            detail = f"the row's `{said.time_field}` is not used: several answers share it"
+        self._note(row, number, answers, asked, len(messages))
+        if row.time is not None and len(asked) > 1 and all(time is None for time, _ in times):
+            detail = f"the row's `{row.time_field}` is not used: several answers share it"
             self.texts.rows.note("row-time", number, detail)
         self.at_answers += sum(at_answer for _, at_answer in times)
         for request, tick in zip(requests, ticks, strict=True):
@@ -74,12 +74,10 @@ class Conversations:
                 f"{self.untimed:,} of {len(rows):,} requests tell no time: times are not used"
             )
 
-    def _request(
-        self, said: Exchange, messages: list[Message], at: int, number: int
-    ) -> TextRequest:
-        prompt, answer = self.texts.chat(number, messages[:at], said.tools, messages[at])
-        session = f"conversation {number}" if said.session is None else said.session
-        return TextRequest(number, prompt, answer, session=session, label=said.label)
+    def _request(self, row: Exchange, messages: list[Message], at: int, number: int) -> TextRequest:
+        prompt, answer = self.texts.chat(number, messages[:at], row.tools, messages[at])
+        session = f"conversation {number}" if row.session is None else row.session
+        return TextRequest(number, prompt, answer, session=session, label=row.label)
 
     def _add(self, request: TextRequest, tick: Ticks | None) -> None:
         rows = self.texts.rows
@@ -95,7 +93,7 @@ class Conversations:
         return time_problem("timestamp", tick, self.texts.rows.ticks_per_second)
 
     def _note(
-        self, said: Exchange, number: int, answers: list[int], asked: list[int], messages: int
+        self, row: Exchange, number: int, answers: list[int], asked: list[int], messages: int
     ) -> None:
         note = self.texts.rows.note
         if len(asked) < len(answers):
@@ -106,12 +104,12 @@ class Conversations:
             note("unanswered", number, "a last message that nobody answers: no request")
 
 
-def _time(said: Exchange, at: int, *, single: bool) -> tuple[Time | None, bool]:
+def _time(row: Exchange, at: int, *, single: bool) -> tuple[Time | None, bool]:
     """Return when the request of an answer comes, and whether that is the answer's own time."""
-    ahead = len(said.messages) - len(said.times)  # the system's, which stands beside them
-    times = [*(None for _ in range(ahead)), *said.times, None]
+    ahead = len(row.messages) - len(row.times)  # the system's, which stands beside them
+    times = [*(None for _ in range(ahead)), *row.times, None]
     if times[at - 1] is not None:
         return times[at - 1], False
     if times[at] is not None:
         return times[at], True
-    return (said.time if single else None), False
+    return (row.time if single else None), False

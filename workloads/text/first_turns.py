@@ -29,17 +29,17 @@ def _read_text(path: Path, rows: Rows) -> Turns:
 
 def _read_json(path: Path, rows: Rows) -> Turns:
     """Read `turns`, of which the first counts (as in MT-bench), `prompt` or `text` of each line."""
-    found: Turns = []
+    turns: Turns = []
 
     def take(line: _Line, number: int) -> Problem | None:
         text = line.turns[0] if line.turns else line.prompt or line.text
         if not text:
             return "turns", "expected a turn here, or in 'prompt' or 'text', found none"
-        found.append((number, text))
+        turns.append((number, text))
         return None
 
     read_json_lines(path, rows, _Line, take)
-    return found
+    return turns
 
 
 def _read_csv(path: Path, rows: Rows) -> Turns:

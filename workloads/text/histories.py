@@ -57,8 +57,8 @@ class Histories:
         prompt = np.concatenate([*self._tokens(self.template.prompt(messages, ()))])
         if session is not None:
             self.answers.append(answer)
-            said = Message("assistant", f"{_MARK}{len(self.answers) - 1}{_MARK}")
-            self.context[session] = [*messages, said]
+            message = Message("assistant", f"{_MARK}{len(self.answers) - 1}{_MARK}")
+            self.context[session] = [*messages, message]
         return prompt, answer
 
     def _unknown_answer(self, output_tokens: int) -> Tokens:

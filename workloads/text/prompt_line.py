@@ -15,7 +15,7 @@ from workloads.text.tokenizer import Tokenizer, Tokens
 
 PROMPT_FIELDS = ("prompt", "text", "input")
 IDS_FIELD = "prompt_token_ids"
-SAID_FIELDS = (*PROMPT_FIELDS, IDS_FIELD)
+CONTENT_FIELDS = (*PROMPT_FIELDS, IDS_FIELD)
 ANSWER_FIELDS = ("response", "completion", "output", "answer", "generated_text")
 OUTPUT_FIELDS = (
     "output_tokens",
@@ -29,16 +29,16 @@ NO_PROMPT = "expected 'prompt', 'text' or 'input', found none"
 MAX_TOKEN_ID = (1 << 31) - 1
 OTHER_LENGTH = 0.1  # beyond this, a length that stands beside a text is noted
 
-Said = str | list[Message]
-SaidOrIds = str | list[Message | int]
+TextOrMessages = str | list[Message]
+TextMessagesOrIds = str | list[Message | int]
 
 
 class PromptLine(NamedLine, gc=False, kw_only=True):
     """A request: its prompt is a text, messages or token ids; of several names the first counts."""
 
-    prompt: SaidOrIds | None = None
-    text: SaidOrIds | None = None
-    input: SaidOrIds | None = None
+    prompt: TextMessagesOrIds | None = None
+    text: TextMessagesOrIds | None = None
+    input: TextMessagesOrIds | None = None
     prompt_token_ids: list[int] | None = None
     response: str | None = None
     completion: str | None = None
@@ -63,16 +63,16 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
     A text counts the tokens that it has; a length beside it that differs by over a tenth is
     noted. The length of an answer counts where its text is not there.
     """
-    said_field, said = named(line, SAID_FIELDS)
-    if said is None:
+    content_field, content = named(line, CONTENT_FIELDS)
+    if content is None:
         return PROMPT_FIELDS[0], NO_PROMPT
     time_field, time = line.when()
     output_field, output = named(line, OUTPUT_FIELDS)
     try:
-        prompt = _tokens(texts, said, number)
+        prompt = _tokens(texts, content, number)
         answer = _answer(texts, line, output, number)
     except (RenderError, _BadIdsError) as error:
-        return said_field, str(error)
+        return content_field, str(error)
     label = named(line, LABEL_FIELDS)[1]
     problem = output_problem(output_field, output or 0) or texts.add(
         TextRequest(
@@ -105,12 +105,12 @@ def _no_text(_: str) -> Sequence[int]:
 IDS = Tokenizer("the file, by its token ids", _no_text)
 
 
-def _tokens(texts: TextRows, said: SaidOrIds, number: int) -> Tokens:
+def _tokens(texts: TextRows, content: TextMessagesOrIds, number: int) -> Tokens:
     """Return the tokens of a prompt; what the first one is, text or ids, all are."""
-    if isinstance(said, str):
-        return prompt_tokens(texts, said, number)
-    ids = [part for part in said if isinstance(part, int)]
-    messages = [part for part in said if not isinstance(part, int)]
+    if isinstance(content, str):
+        return prompt_tokens(texts, content, number)
+    ids = [part for part in content if isinstance(part, int)]
+    messages = [part for part in content if not isinstance(part, int)]
     if not ids and (messages or texts.tokenizer is not IDS):
         return prompt_tokens(texts, messages, number)
     if messages:
@@ -124,7 +124,7 @@ def _tokens(texts: TextRows, said: SaidOrIds, number: int) -> Tokens:
     return np.array(ids, dtype=np.int32)
 
 
-def prompt_tokens(texts: TextRows, said: Said, number: int) -> Tokens:
+def prompt_tokens(texts: TextRows, content: TextOrMessages, number: int) -> Tokens:
     """Return the tokens of a text as it stands, or of messages in the chat template.
 
     Raises
@@ -132,14 +132,14 @@ def prompt_tokens(texts: TextRows, said: Said, number: int) -> Tokens:
     RenderError
         Where the template refuses the messages.
     """
-    if isinstance(said, str):
-        return texts.tokenizer.encode(said)
-    return texts.chat(number, said)[0]
+    if isinstance(content, str):
+        return texts.tokenizer.encode(content)
+    return texts.chat(number, content)[0]
 
 
-def note_length(texts: TextRows, number: int, told: tuple[str, int | None], tokens: int) -> None:
+def note_length(texts: TextRows, number: int, stated: tuple[str, int | None], tokens: int) -> None:
     """Note a length that is over a tenth from the tokens of the text that it stands beside."""
-    field, length = told
+    field, length = stated
     if length is not None and abs(length - tokens) > OTHER_LENGTH * tokens:
         what = "other-output-length" if field in OUTPUT_FIELDS else "other-length"
         detail = f"{field} is over 10 % from the tokens of the text counted here, which count"

@@ -131,7 +131,7 @@ class TextRows:
 
     def finish(self) -> Rows:
         """Return the rows, with notes on what their tokens are and how chats were rendered."""
-        rows, said = self.rows, self.tokenizer.remark()
+        rows, tokenizer_remark = self.rows, self.tokenizer.remark()
         if self.chats:
             rows.facts += template_notes(self.template, self.options)
             remark = default_template_remark(self.options)
@@ -139,10 +139,10 @@ class TextRows:
                 default = Anomaly("default-template", len(rows), rows.line[0], remark)
                 rows.oddities[default.what] = default
         if self.tokenizer.stand_in and len(rows):
-            stand_in = Anomaly("stand-in-tokenizer", len(rows), rows.line[0], said)
+            stand_in = Anomaly("stand-in-tokenizer", len(rows), rows.line[0], tokenizer_remark)
             rows.oddities[stand_in.what] = stand_in
         else:
-            rows.facts.append(said)
+            rows.facts.append(tokenizer_remark)
         return rows
 
     def ticks(self, time: Time | None, field: str = "timestamp") -> Ticks | None:

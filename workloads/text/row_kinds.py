@@ -44,7 +44,7 @@ class Glance(msgspec.Struct, gc=False):
     def served(self) -> bool:
         """Say whether a server has left something beside the messages."""
         left = (self.request, self.body, self.response, self.choices, self.usage)
-        return any(bytes(found) != b"null" for found in left)
+        return any(bytes(raw) != b"null" for raw in left)
 
     def session(self) -> bytes | None:
         """Return the session, None where the row names none."""

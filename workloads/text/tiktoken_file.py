@@ -71,10 +71,10 @@ def _read_ranks(path: Path) -> dict[bytes, int]:
 def _read_rank(path: Path, line: bytes, number: int) -> tuple[bytes, int]:
     token, _, rank = line.partition(b" ")
     try:
-        found = base64.b64decode(token, validate=True), int(rank)
+        entry = base64.b64decode(token, validate=True), int(rank)
     except ValueError:
-        found = b"", -1
-    if not found[0] or not rank.isdigit() or found[1] > MAX_RANK:
+        entry = b"", -1
+    if not entry[0] or not rank.isdigit() or entry[1] > MAX_RANK:
         what = "expected a token in base64 and its rank (a tiktoken file), found something else"
         raise DataError(str(path), what, line=number)
-    return found
+    return entry

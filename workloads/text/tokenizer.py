@@ -65,9 +65,9 @@ class Tokenizer:
         turns = _TURN.split(text) if self.separable or self.splits_turns else (text,)
         for turn in turns:
             at = 0
-            while self.separable and (found := _CUT.search(turn, at + PIECE_CHARACTERS)):
-                yield turn[at : found.start()]
-                at = found.start()
+            while self.separable and (cut := _CUT.search(turn, at + PIECE_CHARACTERS)):
+                yield turn[at : cut.start()]
+                at = cut.start()
             yield turn[at:]
 
     def _piece(self, text: str) -> Tokens:

@@ -75,7 +75,7 @@ def split(groups: list[tuple[Int64, Float64]], most: int) -> Boxes:
             push(group, rows[part])
     boxes += [(group, rows) for _, _, group, rows, _ in waiting]
     boxes.sort(key=lambda box: (box[0], int(box[1][0])))
-    return _told([(group, groups[group][0][rows]) for group, rows in boxes])
+    return _summary([(group, groups[group][0][rows]) for group, rows in boxes])
 
 
 def _best_split(scaled: Float64) -> tuple[float, tuple[Int64, Int64] | None]:
@@ -96,7 +96,7 @@ def _best_split(scaled: Float64) -> tuple[float, tuple[Int64, Int64] | None]:
     return float(gain[at, column]), (np.sort(rows[: left[at]]), np.sort(rows[left[at] :]))
 
 
-def _told(boxes: list[tuple[int, Int64]]) -> Boxes:
+def _summary(boxes: list[tuple[int, Int64]]) -> Boxes:
     low = np.array([values.min(axis=0) for _, values in boxes], dtype=np.float64)
     high = np.array([values.max(axis=0) for _, values in boxes], dtype=np.float64)
     mean = np.array([values.mean(axis=0) for _, values in boxes])

@@ -13,7 +13,7 @@ import numpy as np
 
 from workloads.twin.growth import Growth
 from workloads.twin.meetings import END, INSIDE
-from workloads.twin.places import Found, Places, Wanted
+from workloads.twin.places import Place, Places, Wanted
 
 BLOCK = 64  # rows that are due together
 TRIES = 3  # rows for which a place is looked up
@@ -52,17 +52,17 @@ class Choice:
         self._begun = 0
         self._left: list[int] = []
 
-    def next(self) -> tuple[int, Found]:
+    def next(self) -> tuple[int, Place]:
         """Return the next row and its place."""
         if not self._left:
             stop = min(self._begun + BLOCK, len(self._rows))
             self._left = list(range(self._begun, stop))
             self._begun = stop
-        best, chosen = Found(), self._left[0]
+        best, chosen = Place(), self._left[0]
         for at in self._first():
-            found = self._places.find(self._wanted[at], best.cost)
-            if found.cost < best.cost:
-                best, chosen = found, at
+            place = self._places.find(self._wanted[at], best.cost)
+            if place.cost < best.cost:
+                best, chosen = place, at
             if best.cost < GOOD:
                 break
         self._left.remove(chosen)

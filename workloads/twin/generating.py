@@ -13,7 +13,7 @@ from workloads.twin.boxes import Boxes, draw
 from workloads.twin.choice import Choice
 from workloads.twin.growth import Growth
 from workloads.twin.meetings import COLD, MEETINGS
-from workloads.twin.places import Found, Places, Wanted
+from workloads.twin.places import Place, Places, Wanted
 from workloads.twin.stats import MOST_REQUESTS, SLICES, Arrivals, Session, TwinStats, as_boxes
 
 Int64 = NDArray[np.int64]
@@ -114,12 +114,12 @@ def _grow(
     warm = Choice(wanted, places, growth, stats.scale_tokens)
     order = []
     for at, one in enumerate(wanted):
-        row, found = (at, Found()) if one is None else warm.next()
+        row, place = (at, Place()) if one is None else warm.next()
         added = new[row]
-        node = places.take(found, added) if found.request >= 0 else ROOT
+        node = places.take(place, added) if place.request >= 0 else ROOT
         if node == ROOT:
             added = max(added, 1)
-        growth.add(node, added, answer[row], sessions.next(relations[row], found.request))
+        growth.add(node, added, answer[row], sessions.next(relations[row], place.request))
         places.note(node)
         order.append(row)
     return growth, order

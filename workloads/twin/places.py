@@ -38,7 +38,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Place:
     """A place: a position on the path of a request, and how unlike the wanted one it is."""
 
     cost: float = inf
@@ -92,29 +92,29 @@ class Places:
         growth = self._growth
         self._nodes[_bucket(growth.stop[node])].add(growth.owner[node], node)
 
-    def find(self, wanted: Wanted, bound: float = inf) -> Found:
+    def find(self, wanted: Wanted, bound: float = inf) -> Place:
         """Return the best place that costs less than `bound`, else one of infinite cost."""
         near = self._growth.recency.request_at(wanted.distance)
-        best = self._search(wanted, near, Found(bound))
+        best = self._search(wanted, near, Place(bound))
         if best.cost > CUT[wanted.meeting]:
             best = self._cut(wanted, near, best)
-        return best if best.request >= 0 else Found()
+        return best if best.request >= 0 else Place()
 
-    def take(self, found: Found, new_tokens: int) -> int:
+    def take(self, place: Place, new_tokens: int) -> int:
         """Return the node of a place, cut where it lies inside a run.
 
         Where nothing follows (`new_tokens` is 0), an end is that of the whole prompt.
         """
-        growth, position = self._growth, found.position
-        at_end = position == growth.reach[found.request]
+        growth, position = self._growth, place.position
+        at_end = position == growth.reach[place.request]
         if at_end and not new_tokens:
-            position = growth.end[found.request]
-        node = growth.node_at(found.request, position)
+            position = growth.end[place.request]
+        node = growth.node_at(place.request, position)
         if at_end:
             self._end_at(node)
         return node
 
-    def _search(self, wanted: Wanted, near: int, best: Found) -> Found:
+    def _search(self, wanted: Wanted, near: int, best: Place) -> Place:
         """Look at buckets of depth, nearest first, until a farther one cannot be better."""
         middle = _bucket(wanted.depth + (wanted.beyond if wanted.meeting == INSIDE else 0))
         for off in range(FARTHEST):
@@ -124,7 +124,7 @@ class Places:
                 for request, position, node in self._near(wanted, bucket, near):
                     cost = self._cost(wanted, request, position, node, best.cost)
                     if cost < best.cost:
-                        best = Found(cost, request, position)
+                        best = Place(cost, request, position)
         return best
 
     def _near(self, wanted: Wanted, bucket: int, near: int) -> Iterator[tuple[int, int, int]]:
@@ -142,7 +142,7 @@ class Places:
             for request, node in self._nodes[bucket].near(near):
                 yield request, growth.stop[node], node
 
-    def _cut(self, wanted: Wanted, near: int, best: Found) -> Found:
+    def _cut(self, wanted: Wanted, near: int, best: Place) -> Place:
         """Return the wanted depth on the path of the nearest request that used it last."""
         growth, position = self._growth, wanted.depth
         for off in range(MOST_CUTS):
@@ -151,7 +151,7 @@ class Places:
                 if inside and growth.exposed[request] < position <= growth.reach[request]:
                     cost = self._unlike(wanted, request, position) + CUT[wanted.meeting]
                     cost += self._less_far(wanted, request)
-                    return Found(cost, request, position) if cost < best.cost else best
+                    return Place(cost, request, position) if cost < best.cost else best
         return best
 
     def _cost(self, wanted: Wanted, request: int, position: int, node: int, most: float) -> float:

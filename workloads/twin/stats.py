@@ -136,9 +136,9 @@ def read_stats(path: Path) -> TwinStats:
     except msgspec.ValidationError as error:
         problem, _, where = str(error).partition(" - at ")
         raise DataError(str(path), problem, field=where.strip("`$.") or None) from None
-    found = _problem(stats)
-    if found is not None:
-        raise DataError(str(path), found[1], field=found[0])
+    fault = _problem(stats)
+    if fault is not None:
+        raise DataError(str(path), fault[1], field=fault[0])
     return stats
 
 
@@ -150,19 +150,19 @@ def _problem(stats: TwinStats) -> tuple[str, str] | None:
             return f"kinds[{at}].label", expected
         if kind.meeting == "cold" and kind.session == "source's":
             return f"kinds[{at}].session", "a cold request has no source"
-    found = _boxes_problem("boxes", stats.boxes, COLUMNS, len(stats.kinds))
-    if found is None and stats.arrivals is not None:
-        found = _boxes_problem("arrivals.boxes", stats.arrivals.boxes, GAP_COLUMNS, 1)
-    return found
+    fault = _boxes_problem("boxes", stats.boxes, COLUMNS, len(stats.kinds))
+    if fault is None and stats.arrivals is not None:
+        fault = _boxes_problem("arrivals.boxes", stats.arrivals.boxes, GAP_COLUMNS, 1)
+    return fault
 
 
 def _boxes_problem(
     name: str, boxes: tuple[Box, ...], columns: tuple[str, ...], kinds: int
 ) -> tuple[str, str] | None:
     for at, box in enumerate(boxes):
-        found = _box_problem(box, columns, kinds)
-        if found is not None:
-            return f"{name}[{at}].{found[0]}", found[1]
+        fault = _box_problem(box, columns, kinds)
+        if fault is not None:
+            return f"{name}[{at}].{fault[0]}", fault[1]
     return None
 
 

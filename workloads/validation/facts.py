@@ -55,15 +55,15 @@ class Facts:
         """Return words that name an option's flag, none where the format refuses it."""
         return words if option in self.known_options else ""
 
-    def found(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
+    def in_rows(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
         """Yield an anomaly where any row (in the order of the file) shows it."""
         if where.any():
             first = None if self.line is None else int(self.line[where.argmax()])
             yield Anomaly(what, int(np.count_nonzero(where)), first, detail)
 
-    def found_in(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
+    def in_requests(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
         """Yield an anomaly where any request (in the order of the trace) shows it."""
-        yield from self.found(what, where[self.order], detail)
+        yield from self.in_rows(what, where[self.order], detail)
 
 
 def facts_of_trace(trace: Trace) -> Facts:

@@ -20,11 +20,11 @@ def request_anomalies(facts: Facts) -> Iterator[Anomaly]:
     trace = facts.trace
     lengths, outputs = trace.prompt_tokens, trace.output_tokens
     detail = "the output has no token, or is unknown"
-    yield from facts.found_in("zero-output", outputs == 0, detail)
+    yield from facts.in_requests("zero-output", outputs == 0, detail)
     detail = f"fewer than {SHORT_PROMPT_TOKENS} tokens: shorter than a block of any cache"
-    yield from facts.found_in("short-prompt", lengths < SHORT_PROMPT_TOKENS, detail)
+    yield from facts.in_requests("short-prompt", lengths < SHORT_PROMPT_TOKENS, detail)
     detail = f"more than {LONG_PROMPT_TOKENS:,} tokens: does the file count tokens?"
-    yield from facts.found_in("long-prompt", lengths > LONG_PROMPT_TOKENS, detail)
+    yield from facts.in_requests("long-prompt", lengths > LONG_PROMPT_TOKENS, detail)
     yield from _duplicates(facts)
     yield from _labels(facts)
 
@@ -40,7 +40,7 @@ def _duplicates(facts: Facts) -> Iterator[Anomaly]:
     repeated = facts.prefix[facts.order] >= 0
     repeated[first] = False
     detail = "time, lengths and ids are those of an earlier line"
-    yield from facts.found("duplicate", repeated, detail)
+    yield from facts.in_rows("duplicate", repeated, detail)
 
 
 def _labels(facts: Facts) -> Iterator[Anomaly]:
@@ -48,9 +48,9 @@ def _labels(facts: Facts) -> Iterator[Anomaly]:
     missing = label == NO_LABEL
     if missing.all():
         return
-    yield from facts.found_in("no-label", missing, "other requests have a label")
+    yield from facts.in_requests("no-label", missing, "other requests have a label")
     if len(names) > 1:
         shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
         other = (label != label[facts.order[0]]) & ~missing
         detail = f"{len(names):,} labels are mixed ({shown}): another than the first line's"
-        yield from facts.found_in("several-labels", other, detail)
+        yield from facts.in_requests("several-labels", other, detail)

@@ -24,7 +24,7 @@ def session_anomalies(facts: Facts) -> Iterator[Anomaly]:
     missing = trace.session == NO_SESSION
     if missing.all():
         return
-    yield from facts.found_in("no-session", missing, "other requests have a session")
+    yield from facts.in_requests("no-session", missing, "other requests have a session")
     order, follows = turn_pairs(trace.session)
     before, later = order[:-1][follows], order[1:][follows]
     yield from _turns(facts, before, later)
@@ -37,7 +37,7 @@ def _turns(facts: Facts, before: Int64, later: Int64) -> Iterator[Anomaly]:
     shorter[later] = trace.prompt_tokens[later] < trace.prompt_tokens[before]
     hint = facts.hint("rows", ": do rows hold the whole context (--rows)?")
     detail = f"shorter than the turn before{hint}"
-    yield from facts.found_in("shrinking-turn", shorter, detail)
+    yield from facts.in_requests("shrinking-turn", shorter, detail)
     if not (facts.prefix >= 0).any():
         return
     other = np.zeros(len(trace), dtype=np.bool_)
@@ -46,7 +46,7 @@ def _turns(facts: Facts, before: Int64, later: Int64) -> Iterator[Anomaly]:
     template = noted_template(trace.notes)
     if template is not None and template.startswith(("qwen3.5", "qwen3.6")):
         detail += f": {template} ends prompts with words that the history leaves out"
-    yield from facts.found_in("other-beginning", other & ~shorter, detail)
+    yield from facts.in_requests("other-beginning", other & ~shorter, detail)
 
 
 def _copies(facts: Facts, order: Int64, follows: NDArray[np.bool_]) -> Iterator[Anomaly]:
@@ -69,10 +69,10 @@ def _copies(facts: Facts, order: Int64, follows: NDArray[np.bool_]) -> Iterator[
             same[1, order[start]] = True
         seen.add(head)
         whole.add(every)
-    yield from facts.found_in(
+    yield from facts.in_requests(
         "duplicate-session", same[0], "the lengths of all turns are those of an earlier session"
     )
-    yield from facts.found_in(
+    yield from facts.in_requests(
         "near-duplicate-session",
         same[1],
         f"the lengths of the first {COMPARED_TURNS} turns are those of an earlier session",

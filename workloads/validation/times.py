@@ -23,18 +23,18 @@ def time_anomalies(facts: Facts) -> Iterator[Anomaly]:
     times = facts.times
     if times is None:
         everything = np.ones(len(facts), dtype=np.bool_)
-        yield from facts.found("no-times", everything, "arrivals must come from a rate")
+        yield from facts.in_rows("no-times", everything, "arrivals must come from a rate")
         return
     steps = np.concatenate([[0.0], np.diff(times)])
     if not facts.closed_loop:
         detail = "earlier than the line before: will be sorted"
-        yield from facts.found("unsorted", steps < 0, detail)
+        yield from facts.in_rows("unsorted", steps < 0, detail)
     distinct, first = np.unique(times, return_index=True)
     repeated = np.ones(len(times), dtype=np.bool_)
     repeated[first] = False
     detail = "a time that an earlier line has too: the file's order decides"
-    yield from facts.found("equal-times", repeated & ~facts.merged, detail)
-    yield from facts.found("rounded-times", facts.merged, MERGED)
+    yield from facts.in_rows("equal-times", repeated & ~facts.merged, detail)
+    yield from facts.in_rows("rounded-times", facts.merged, MERGED)
     yield from _ticks(facts, distinct, repeated)
     yield from _silences(facts, distinct, first)
 
@@ -45,7 +45,7 @@ def _ticks(facts: Facts, distinct: Float64, repeated: NDArray[np.bool_]) -> Iter
     if tick is not None:
         clock = f"{len(distinct):,} different times, in ticks of {tick:g} s"
         hint = facts.hint("jitter", " (--jitter)")
-        yield from facts.found("ticks", repeated, f"{clock}: bursts are of the clock{hint}")
+        yield from facts.in_rows("ticks", repeated, f"{clock}: bursts are of the clock{hint}")
 
 
 def _silences(facts: Facts, distinct: Float64, first: NDArray[np.int64]) -> Iterator[Anomaly]:
@@ -56,4 +56,4 @@ def _silences(facts: Facts, distinct: Float64, first: NDArray[np.int64]) -> Iter
     ends = np.zeros(len(facts), dtype=np.bool_)
     ends[first[1:][gaps > least]] = True
     detail = f"after a silence of more than {least:,.0f} s: is it one trace?"
-    yield from facts.found("silence", ends, detail)
+    yield from facts.in_rows("silence", ends, detail)

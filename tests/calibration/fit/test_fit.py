@@ -93,7 +93,7 @@ def test_no_context_term_where_none_is_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("where", "message"),
     [
         (lambda c, n: c == 0, "several contexts at one n"),
         (lambda c, n: n == 64, "at least two different n"),
@@ -102,10 +102,10 @@ def test_no_context_term_where_none_is_wanted() -> None:
     ],
 )
 def test_points_that_cannot_tell_are_refused(
-    where: Callable[[Int64, Int64], NDArray[np.bool_]], told: str
+    where: Callable[[Int64, Int64], NDArray[np.bool_]], message: str
 ) -> None:
     c, n = grid()
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         fit_form(timed().select(where(c, n)))
 
 
@@ -151,8 +151,8 @@ def test_regimes() -> None:
 
 def test_errors_worked_by_hand() -> None:
     c, n = np.array([0, 0, 0]), np.array([1, 64, 128])
-    said = TRUTH.seconds(c, n)
-    points = Points(c, n, (said / np.array([1.1, 0.8, 1.0]))[:, None])
+    seconds = TRUTH.seconds(c, n)
+    points = Points(c, n, (seconds / np.array([1.1, 0.8, 1.0]))[:, None])
     everything, one, floor, linear = errors_by_regime(TRUTH, points)
     assert everything.points == 3
     assert everything.mean == pytest.approx(0.1)
@@ -169,9 +169,9 @@ def test_the_outlier_is_named() -> None:
     points = timed(noise=0.01, repetitions=5)
     points.seconds[17] *= 1.5
     form = fit_form(points)
-    found = outliers(form, points)
-    assert (found[0][0], found[0][1]) == (points.c[17], points.n[17])
-    assert found[0][2] < -0.2
+    outlying = outliers(form, points)
+    assert (outlying[0][0], outlying[0][1]) == (points.c[17], points.n[17])
+    assert outlying[0][2] < -0.2
     assert outliers(TRUTH, points.select(points.n < 0)) == []
     assert outliers(fit_form(timed()), timed()) == []
 
@@ -229,12 +229,12 @@ def test_a_profile_says_what_the_form_says() -> None:
     profile = profile_of(points, form, draws)
     c = np.array([0, 5, 1024, 70_000, 0, 10])
     n = np.array([1, 40, 64, 3000, 9000, 65])
-    for said, priced in [(form, profile), *((d, drawn(profile, k)) for k, d in enumerate(draws))]:
+    for fitted, priced in [(form, profile), *((d, drawn(profile, k)) for k, d in enumerate(draws))]:
         costs = CostModel(priced)
         seconds = [
             costs.prefill_seconds(a, a + b) for a, b in zip(c.tolist(), n.tolist(), strict=True)
         ]
-        assert seconds == pytest.approx(said.seconds(c, n).tolist(), rel=1e-6)
+        assert seconds == pytest.approx(fitted.seconds(c, n).tolist(), rel=1e-6)
     assert (profile.valid_n_max, profile.valid_c_max) == (8192, 65536)
     assert profile.validation is not None
     assert profile.validation.held_out[0].regime == "all"

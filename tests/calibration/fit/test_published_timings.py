@@ -39,35 +39,35 @@ def system_prompts(study: ModuleType, runs: Path) -> pl.DataFrame:
     return rows
 
 
-def within(found: tuple[float, float, float], expected: float, slack: float) -> bool:
+def within(coefficient: tuple[float, float, float], expected: float, slack: float) -> bool:
     """Say whether a figure rounded to `slack` lies in the interval of a coefficient."""
-    _, low, high = found
+    _, low, high = coefficient
     return low - slack <= expected <= high + slack
 
 
 def test_coefficients_of_hits(study: ModuleType, system_prompts: pl.DataFrame) -> None:
     hits = system_prompts.filter(pl.col("saved_tokens") > 0)
-    found = study.fit_straight(hits)
-    assert found.start[0] == pytest.approx(5.7e-3, rel=0.02)
-    assert found.token[0] == pytest.approx(25.8e-6, rel=0.005)
-    assert found.pair[0] == pytest.approx(1.8e-9, rel=0.02)
-    assert within(found.start, 5.7e-3, 0.05e-3)
-    assert within(found.token, 25.8e-6, 0.05e-6)
-    assert within(found.pair, 1.8e-9, 0.05e-9)
+    fit = study.fit_straight(hits)
+    assert fit.start[0] == pytest.approx(5.7e-3, rel=0.02)
+    assert fit.token[0] == pytest.approx(25.8e-6, rel=0.005)
+    assert fit.pair[0] == pytest.approx(1.8e-9, rel=0.02)
+    assert within(fit.start, 5.7e-3, 0.05e-3)
+    assert within(fit.token, 25.8e-6, 0.05e-6)
+    assert within(fit.pair, 1.8e-9, 0.05e-9)
 
 
 def test_coefficients_of_misses(study: ModuleType, system_prompts: pl.DataFrame) -> None:
     misses = system_prompts.filter(pl.col("saved_tokens") == 0)
-    found = study.fit_straight(misses)
-    assert within(found.start, 3.5e-3, 0.05e-3)
-    assert within(found.token, 25.2e-6, 0.05e-6)
-    assert within(found.pair, 2 * 0.93e-9, 2 * 0.005e-9)  # L^2 is twice the pairs
+    fit = study.fit_straight(misses)
+    assert within(fit.start, 3.5e-3, 0.05e-3)
+    assert within(fit.token, 25.2e-6, 0.05e-6)
+    assert within(fit.pair, 2 * 0.93e-9, 2 * 0.005e-9)  # L^2 is twice the pairs
 
 
 def test_intervals_hold_their_own_estimate(study: ModuleType, system_prompts: pl.DataFrame) -> None:
     for hit in (pl.col("saved_tokens") > 0, pl.col("saved_tokens") == 0):
-        found = study.fit_straight(system_prompts.filter(hit))
-        for value, low, high in (found.start, found.token, found.pair):
+        fit = study.fit_straight(system_prompts.filter(hit))
+        for value, low, high in (fit.start, fit.token, fit.pair):
             assert low < value < high
 
 
@@ -93,8 +93,8 @@ def test_the_profile_of_the_logs(study: ModuleType, system_prompts: pl.DataFrame
     assert [row["regime"] for row in json.loads(profile_to_json(profile))["validation"]["held_out"]]
     costs = CostModel(profile)
     rows = system_prompts.filter(pl.col("request") % study.HELD_OUT == 0)
-    said = sum(map(costs.prefill_seconds, rows["saved_tokens"], rows["prompt_tokens"]))
-    assert said == pytest.approx(rows["prefill_s"].sum(), rel=0.01)
+    predicted = sum(map(costs.prefill_seconds, rows["saved_tokens"], rows["prompt_tokens"]))
+    assert predicted == pytest.approx(rows["prefill_s"].sum(), rel=0.01)
     # One prefill of 8,320 took four times what its like take; the fit names it.
     assert profile.validation is not None
     assert profile.validation.outliers[0].error < -0.7

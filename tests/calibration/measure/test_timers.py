@@ -31,11 +31,11 @@ class Recorder:
         self.now = self.outside
         forward = HybridModel.forward
 
-        def told(model: HybridModel, cache: Any, tokens: Any, **options: bool) -> Any:
+        def recorded(model: HybridModel, cache: Any, tokens: Any, **options: bool) -> Any:
             self.now.append((cache.tokens, tuple(tokens.shape)))
             return forward(model, cache, tokens, **options)
 
-        monkeypatch.setattr(HybridModel, "forward", told)
+        monkeypatch.setattr(HybridModel, "forward", recorded)
 
     def seconds(self, action: Callable[[], object]) -> float:
         self.now = []
@@ -63,69 +63,69 @@ def test_what_is_timed_is_the_passes_behind_the_context(
     item: Item, passes: list[tuple[int, tuple[int, int]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Recorder(monkeypatch)
-    found = timer(clock)
+    pass_timer = timer(clock)
     for _ in range(3):
-        found.seconds(item)
+        pass_timer.seconds(item)
     assert clock.timed == [passes] * 3
 
 
 def test_warm_ups_come_before_the_first_time_only(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Recorder(monkeypatch)
-    found = timer(clock, warm_ups=3)
+    pass_timer = timer(clock, warm_ups=3)
     item = Item("prefill", 64, (16,))
-    found.seconds(item)
+    pass_timer.seconds(item)
     assert clock.outside.count((64, (1, 16))) == 3
-    found.seconds(item)
+    pass_timer.seconds(item)
     assert clock.outside.count((64, (1, 16))) == 3
 
 
 def test_a_pass_without_context_has_no_state_and_one_behind_a_context_has() -> None:
     seen: list[list[bool]] = []
-    found = timer(ProcessClock(), warm_ups=0)
+    pass_timer = timer(ProcessClock(), warm_ups=0)
 
     def look() -> None:
-        assert found._cache is not None
-        marks = [layer.has_previous_state for layer in found._cache.cache.layers[:3]]
+        assert pass_timer._cache is not None
+        marks = [layer.has_previous_state for layer in pass_timer._cache.cache.layers[:3]]
         seen.append([all(mark.values()) if isinstance(mark, dict) else mark for mark in marks])
 
     for c in (0, 64, 0, 64):
-        found.seconds(Item("prefill", c, (16,)), look)
+        pass_timer.seconds(Item("prefill", c, (16,)), look)
     assert seen == [[False] * 3, [True] * 3, [False] * 3, [True] * 3]
 
 
 def test_the_kv_of_a_context_is_noise_not_zeros() -> None:
-    found = timer(ProcessClock())
-    found.seconds(Item("prefill", 200, (16,)))
-    assert found._cache is not None
-    for rows in found._cache.kv_rows(0, 200):
+    pass_timer = timer(ProcessClock())
+    pass_timer.seconds(Item("prefill", 200, (16,)))
+    assert pass_timer._cache is not None
+    for rows in pass_timer._cache.kv_rows(0, 200):
         assert 0.8 < float(rows.std()) < 1.2
 
 
 def test_room_is_kept_where_it_is_enough() -> None:
-    found = timer(ProcessClock())
-    found.seconds(Item("prefill", 200, (16,)))
-    first = found._cache
-    found.seconds(Item("prefill", 0, (64,)))
-    assert found._cache is first
-    found.seconds(Item("decode", 64, (1,), batch=2))
-    assert found._cache is not first
-    found.release()
-    assert found._cache is None
+    pass_timer = timer(ProcessClock())
+    pass_timer.seconds(Item("prefill", 200, (16,)))
+    first = pass_timer._cache
+    pass_timer.seconds(Item("prefill", 0, (64,)))
+    assert pass_timer._cache is first
+    pass_timer.seconds(Item("decode", 64, (1,), batch=2))
+    assert pass_timer._cache is not first
+    pass_timer.release()
+    assert pass_timer._cache is None
 
 
 @pytest.mark.parametrize("way", ["d2d", "d2h-pageable", "h2d-pageable", "write", "read"])
 def test_copies_take_time_and_leave_no_file(way: str, tmp_path: Path) -> None:
-    found = CopyTimer("cpu", ProcessClock(), tmp_path)
+    copy_timer = CopyTimer("cpu", ProcessClock(), tmp_path)
     item = Item("copy", way=way, size_bytes=8192)
-    assert found.seconds(item) > 0
-    assert found.seconds(item) > 0
-    found.release()
+    assert copy_timer.seconds(item) > 0
+    assert copy_timer.seconds(item) > 0
+    copy_timer.release()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_copy_copies() -> None:
-    found = CopyTimer("cpu", ProcessClock(), Path())
-    action = found.action(Item("copy", way="d2d", size_bytes=4096))
+    copy_timer = CopyTimer("cpu", ProcessClock(), Path())
+    action = copy_timer.action(Item("copy", way="d2d", size_bytes=4096))
     assert bool((action() == 1).all())  # what lay in the source
 
 
@@ -183,9 +183,9 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_graph_is_captured_once_and_replayed_each_time(fake_cuda: list[str]) -> None:
     FakeGraph.replays = 0
-    found = GraphTimer(tiny_model("qwen3.5"), ProcessClock(), seed=0)
+    graph_timer = GraphTimer(tiny_model("qwen3.5"), ProcessClock(), seed=0)
     for _ in range(3):
-        found.seconds(Item("graph", 0, (64,)))
+        graph_timer.seconds(Item("graph", 0, (64,)))
     assert fake_cuda == [
         *("wait", "into stream", "out of stream", "wait"),
         *("into graph", "out of graph"),
@@ -210,6 +210,6 @@ def test_a_pass_that_cannot_be_captured_is_named(
         yield
 
     monkeypatch.setattr(graphs.torch.cuda, "graph", failing)
-    found = GraphTimer(tiny_model("qwen3.5"), ProcessClock(), seed=0)
+    graph_timer = GraphTimer(tiny_model("qwen3.5"), ProcessClock(), seed=0)
     with pytest.raises(expected):
-        found.seconds(Item("graph", 0, (64,)))
+        graph_timer.seconds(Item("graph", 0, (64,)))

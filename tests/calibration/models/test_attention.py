@@ -33,9 +33,9 @@ def logits(model: Any, *pieces: int) -> Any:
     tokens = model.random_tokens(sum(pieces), seed=1)
     cache, start = model.new_cache(sum(pieces)), 0
     for n in pieces:
-        said = model.forward(cache, tokens[:, start : start + n], every_logit=True)
+        output = model.forward(cache, tokens[:, start : start + n], every_logit=True)
         start += n
-    return said
+    return output
 
 
 @pytest.mark.usefixtures("registered")
@@ -48,8 +48,8 @@ def test_a_model_says_the_same(family: str) -> None:
     assert not attention.without_mask(module.config)
     module.set_attn_implementation(attention.NAME)
     assert attention.without_mask(module.config)
-    for cut, said in zip(pieces, masked, strict=True):
-        assert (logits(model, *cut) - said).abs().max() < 1e-6
+    for cut, expected in zip(pieces, masked, strict=True):
+        assert (logits(model, *cut) - expected).abs().max() < 1e-6
     assert exactness.examine(model).passed
 
 

@@ -19,8 +19,8 @@ KERNEL = "torch_chunk_gated_delta_rule"
 
 @pytest.fixture
 def model() -> HybridModel:
-    found: HybridModel = tiny_model("qwen3.5")
-    return found
+    tiny: HybridModel = tiny_model("qwen3.5")
+    return tiny
 
 
 @pytest.fixture

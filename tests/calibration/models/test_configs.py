@@ -62,13 +62,13 @@ def test_a_whole_model_is_one_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("qwen3.5-9", "did you mean 'qwen3.5-9b'"),
         ("jamba-v0.1", "cannot build a model 'jamba-v0.1'"),
         ("", "expected one of: toy-qwen3.5"),
     ],
 )
-def test_unknown_models_are_refused(name: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_unknown_models_are_refused(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         find_geometry(name)

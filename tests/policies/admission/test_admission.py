@@ -25,8 +25,8 @@ def runs(count):
 
 def leaving(*entries):
     """Return departures of whole entries."""
-    found = [Departure(entry, max(entry.size_bytes, 1)) for entry in entries]
-    return Departures(len(found), lambda _: iter(found))
+    departures = [Departure(entry, max(entry.size_bytes, 1)) for entry in entries]
+    return Departures(len(departures), lambda _: iter(departures))
 
 
 def replay(prompts, spec, capacity=None):
@@ -43,32 +43,32 @@ def replay(prompts, spec, capacity=None):
 
 
 def test_never_saves_nothing_and_says_why():
-    found = replay([(1, 2, 3)] * 3, "never")
-    assert found["saved_tokens"].tolist() == [0, 0, 0]
-    assert found["lost_not_admitted_tokens"].tolist() == [0, 2, 2]
+    columns = replay([(1, 2, 3)] * 3, "never")
+    assert columns["saved_tokens"].tolist() == [0, 0, 0]
+    assert columns["lost_not_admitted_tokens"].tolist() == [0, 2, 2]
 
 
 def test_a_second_sighting_is_admitted():
-    found = replay([(1, 2, 3), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5)], "second_sighting")
+    columns = replay([(1, 2, 3), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5)], "second_sighting")
     # The second prompt brings in its KV and the state at its end, whence the others resume.
-    assert found["saved_tokens"].tolist() == [0, 0, 3, 3]
-    assert found["checkpoints_written"].tolist() == [0, 1, 0, 0]
+    assert columns["saved_tokens"].tolist() == [0, 0, 3, 3]
+    assert columns["checkpoints_written"].tolist() == [0, 1, 0, 0]
 
 
 def test_the_second_prompt_brings_in_a_path_of_any_number_of_runs():
     long = (1, 2, 3, 4, 5, 6)
     cuts = [(*long[:cut], 9) for cut in (1, 2, 3, 4)]  # the path has five spans
     # Nothing of `long` that is cut off later has to be seen once more for it.
-    found = replay([long, long, *cuts, (*long, 7)], "second_sighting")
-    assert found["saved_tokens"].tolist() == [0, 0, 0, 0, 0, 0, 6]
-    assert found["checkpoints_written"].tolist()[:2] == [0, 1]
+    columns = replay([long, long, *cuts, (*long, 7)], "second_sighting")
+    assert columns["saved_tokens"].tolist() == [0, 0, 0, 0, 0, 0, 6]
+    assert columns["checkpoints_written"].tolist()[:2] == [0, 1]
 
 
 def test_size_aware_refuses_more_than_a_share():
-    found = replay([(1,) * 9, (1,) * 9 + (2,)], "size_aware:share=0.2", 100)
-    assert found["saved_tokens"].tolist() == [0, 9]
-    found = replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware:share=0.2", 100)
-    assert found["saved_tokens"].tolist() == [0, 0]
+    columns = replay([(1,) * 9, (1,) * 9 + (2,)], "size_aware:share=0.2", 100)
+    assert columns["saved_tokens"].tolist() == [0, 9]
+    columns = replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware:share=0.2", 100)
+    assert columns["saved_tokens"].tolist() == [0, 0]
     assert replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware")["saved_tokens"].tolist() == [0, 21]
 
 

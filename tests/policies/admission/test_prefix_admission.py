@@ -53,12 +53,12 @@ def used(policy, span, depth=0):
 
 def leaving(*entries, short_bytes=1):
     """Return departures of states, each alone, and of spans with their states."""
-    found = []
+    departures = []
     for entry in entries:
         states = [entry] if isinstance(entry, Checkpoint) else entry.checkpoints
         freed_bytes = entry.size_bytes + (0 if entry in states else 10 * len(states))
-        found.append(Departure(entry, freed_bytes, tuple(states)))
-    return Departures(short_bytes, lambda _: iter(found))
+        departures.append(Departure(entry, freed_bytes, tuple(states)))
+    return Departures(short_bytes, lambda _: iter(departures))
 
 
 def whole_prompt(policy, stop):

@@ -36,11 +36,11 @@ def test_without_drift_the_level_is_kept_on_a_large_support() -> None:
 
 def test_a_shift_is_found() -> None:
     rng = np.random.default_rng(1)
-    found = sum(
+    detected = sum(
         p_value(rng.integers(2048, size=100), rng.integers(600, 2648, size=100), 99, seed) <= 0.05
         for seed in range(40)
     )
-    assert found >= 38
+    assert detected >= 38
 
 
 def test_the_detector_settles() -> None:

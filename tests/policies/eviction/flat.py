@@ -10,5 +10,5 @@ def hits(policy: str, requests: str, capacity: int, **sizes: int) -> str:
     """Return a digit a request, 1 for a hit. Objects are letters, of size 1 unless given."""
     letters = requests.replace(" ", "")
     stream = ObjectStream.of(list(letters), [sizes.get(letter, 1) for letter in letters])
-    found = replay(stream, create("eviction", policy), capacity).hit.astype(int).tolist()
-    return "".join(map(str, found))
+    flags = replay(stream, create("eviction", policy), capacity).hit.astype(int).tolist()
+    return "".join(map(str, flags))

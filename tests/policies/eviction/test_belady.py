@@ -25,11 +25,11 @@ class Recording(Belady):
     def begin(self, context):
         super().begin(context)
         foresee = self.next_use
-        self.told = []
+        self.foreseen = []
 
         def note(entry):
-            self.told.append((entry, foresee(entry)))
-            return self.told[-1][1]
+            self.foreseen.append((entry, foresee(entry)))
+            return self.foreseen[-1][1]
 
         self.next_use = note
 
@@ -52,22 +52,22 @@ def test_the_next_use_is_that_of_the_next_prompt_through_the_entry(prompts, serv
     policy = Recording()
     run(prompts, policy, 10**6, server)
     request, done = -1, True
-    for entry, told in policy.told:
+    for entry, next_use in policy.foreseen:
         if isinstance(entry, KvSpan):
             request += done  # with room for all, each request reports its path, leaf first
             done = entry.start == 0
         stop = entry.stop if isinstance(entry, KvSpan) else entry.span.stop
         begins = prompts[request][:stop]
         later = (n for n in range(request + 1, len(prompts)) if prompts[n][:stop] == begins)
-        assert told == next(later, NEVER)
+        assert next_use == next(later, NEVER)
     assert request == len(prompts) - 1
 
 
 def test_who_may_refuse_keeps_what_comes_back_from_what_does_not():
     # Room for one prompt of 24 bytes: the second must not displace the first.
     prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (1, 1, 1, 1, 5)]
-    found = {name: run(prompts, create("eviction", name), 24) for name in ("belady", "clairvoyant")}
-    saved = {name: result.columns["saved_tokens"].tolist() for name, result in found.items()}
+    runs = {name: run(prompts, create("eviction", name), 24) for name in ("belady", "clairvoyant")}
+    saved = {name: result.columns["saved_tokens"].tolist() for name, result in runs.items()}
     assert saved == {"belady": [0, 0, 0], "clairvoyant": [0, 0, 4]}
 
 
@@ -76,6 +76,6 @@ def test_it_keeps_what_comes_back():
     prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3), (1, 1, 1, 1, 5)]
     saved = {}
     for name in ("lru", "belady"):
-        found = run(prompts, create("eviction", name), 48)
-        saved[name] = int(found.columns["saved_tokens"].sum())
+        result = run(prompts, create("eviction", name), 48)
+        saved[name] = int(result.columns["saved_tokens"].sum())
     assert saved == {"lru": 0, "belady": 4}

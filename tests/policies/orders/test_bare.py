@@ -10,11 +10,11 @@ from tests.policies.eviction.hand import root, span_below, state_in
 def ahead(bare):
     """Return what would go when each span goes whole."""
     outlook = Outlook()
-    view, found = BareView(bare, outlook), []
+    view, spans = BareView(bare, outlook), []
     while (span := view.take()) is not None:
-        found.append(span)
+        spans.append(span)
         view.offer(outlook.let_go(span))
-    return found
+    return spans
 
 
 def test_what_lies_bare_waits_in_the_order_in_which_it_came_to():

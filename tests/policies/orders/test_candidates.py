@@ -55,13 +55,13 @@ def test_the_least_is_that_of_all(recency, weights, worths):
                 candidates.price(node, float(rng.integers(worths)))
             (candidates.open if rng.random() < 0.5 else candidates.close)(node)
         for _ in range(rng.integers(0, 5 if now < 100 else 8)):
-            found = candidates.least(now, *weights)
+            least = candidates.least(now, *weights)
             scored = brute_force(nodes, recency, now, weights)
-            if found is None:
+            if least is None:
                 assert not scored
                 break
-            assert found is scored[0][2]
-            (candidates.close if rng.random() < 0.9 else candidates.set_aside)(found)
+            assert least is scored[0][2]
+            (candidates.close if rng.random() < 0.9 else candidates.set_aside)(least)
         scored = brute_force(nodes, recency, now, weights)
         assert list(candidates.by_score(now, *weights)) == scored
         for score, _, node in scored[:3]:
@@ -81,9 +81,9 @@ def test_what_a_use_moves_beyond_a_short_list_hides_nothing(recency, weights, mo
             candidates.open(node)
             nodes.append(node)
         for _ in range(2):
-            found = candidates.least(now, *weights)
-            assert found is brute_force(nodes, recency, now, weights)[0][2]
-            (candidates.close if rng.random() < 0.6 else partial(candidates.use, now=now))(found)
+            least = candidates.least(now, *weights)
+            assert least is brute_force(nodes, recency, now, weights)[0][2]
+            (candidates.close if rng.random() < 0.6 else partial(candidates.use, now=now))(least)
 
 
 @pytest.mark.parametrize("tied", [30, 100])
@@ -94,9 +94,9 @@ def test_of_many_that_are_tied_it_is_the_eldest(tied):
     for node in (*nodes, late):
         candidates.open(node)
     for _ in range(20):
-        found = candidates.least(6, 1.0, 1.0)
-        assert found is nodes.pop()
-        candidates.close(found)
+        least = candidates.least(6, 1.0, 1.0)
+        assert least is nodes.pop()
+        candidates.close(least)
 
 
 def test_without_candidates_there_is_none():

@@ -104,9 +104,9 @@ def test_it_is_the_least_of_both_ends_of_every_group(steps):
     driven = Driven()
     for step in steps:
         driven.take(*step)
-        found = driven.groups.least(driven.now)
-        assert found is None or found.evictable
-        assert (None if found is None else driven.order_of(found)) == driven.least_order()
+        least = driven.groups.least(driven.now)
+        assert least is None or least.evictable
+        assert (None if least is None else driven.order_of(least)) == driven.least_order()
 
 
 @given(steps=STEPS, waiting=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=3))

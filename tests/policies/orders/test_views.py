@@ -74,5 +74,5 @@ def test_a_view_does_what_its_queue_would_do(before, after, pinned):
             queue.on_evictable(spans[number])
     view = ByteQueueView(queue, Outlook())
     foreseen = [(apply(view, name, spans[n]), len(view), view.bytes) for name, n in after]
-    found = [(apply(queue, name, spans[n]), len(queue), queue.bytes) for name, n in after]
-    assert foreseen == found
+    done = [(apply(queue, name, spans[n]), len(queue), queue.bytes) for name, n in after]
+    assert foreseen == done

@@ -104,8 +104,8 @@ def test_greedy_can_fall_short_but_not_by_much() -> None:
         weights = rng.random(size) ** 4
         depths = np.sort(rng.choice(30, size, replace=False)) + 1
         budget = int(rng.integers(2, 4))
-        found = expected_saving(
+        saving = expected_saving(
             depths, weights, greedy_positions(support_of(depths, weights), budget)
         )
-        worst = min(worst, found / solve(depths, weights, budget).savings_by_budget[budget])
+        worst = min(worst, saving / solve(depths, weights, budget).savings_by_budget[budget])
     assert 1 - 1 / np.e <= worst < 0.98

@@ -39,9 +39,9 @@ def test_it_equals_brute_force_and_the_tree(
     survival = list(accumulate(data.draw(uses) for _ in steps))
     sets = [c for size in range(len(gains) + 1) for c in combinations(range(len(gains)), size)]
     best = max(worth(gains, survival, price, chosen) for chosen in sets)
-    found = priced_chain(gains, survival, price)
-    assert found == sorted(set(found), reverse=True)
-    assert worth(gains, survival, price, tuple(found)) == pytest.approx(best, abs=1e-9)
+    indices = priced_chain(gains, survival, price)
+    assert indices == sorted(set(indices), reverse=True)
+    assert worth(gains, survival, price, tuple(indices)) == pytest.approx(best, abs=1e-9)
     law = tree_law(
         np.arange(-1, len(gains) - 1, dtype=np.int32),
         np.array(gains[::-1], np.float64),
@@ -59,10 +59,10 @@ def test_many_candidates_are_the_staircase_at_a_price() -> None:
         curve = solve(depths, weights, 100).savings_by_budget
         price = float(rng.random() ** 3 * curve[1])
         survival = weights[::-1].cumsum()
-        found = priced_chain(depths[::-1].tolist(), survival.tolist(), price)
+        indices = priced_chain(depths[::-1].tolist(), survival.tolist(), price)
         best = (curve - price * np.arange(101)).max()
-        positions = depths[::-1][found].tolist()
-        assert expected_saving(depths, weights, positions) - price * len(found) == pytest.approx(
+        positions = depths[::-1][indices].tolist()
+        assert expected_saving(depths, weights, positions) - price * len(indices) == pytest.approx(
             best
         )
 

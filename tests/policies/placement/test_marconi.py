@@ -30,8 +30,8 @@ def test_the_next_turn_resumes_behind_the_answer():
     assert saved([(1, 2), (1, 2, 3, 4, 5)], "marconi", answers=[(3, 4), (6,)]) == [0, 4]
 
 
-@pytest.mark.parametrize(("placer", "found"), [("marconi", 0), ("marconi:remember=true", 2)])
-def test_a_branch_point_that_has_left_must_be_found_again_unless_it_is_remembered(placer, found):
+@pytest.mark.parametrize(("placer", "tokens"), [("marconi", 0), ("marconi:remember=true", 2)])
+def test_a_branch_point_that_has_left_must_be_found_again_unless_it_is_remembered(placer, tokens):
     # Room for 23 bytes: 13 tokens and a state, which evict all of (1, 2), or 3 and two states.
     prompts = [(1, 2, 3), (7,) * 13, (1, 2, 4), (1, 2, 5)]
-    assert saved(prompts, placer, capacity=23) == [0, 0, 0, found]
+    assert saved(prompts, placer, capacity=23) == [0, 0, 0, tokens]

@@ -72,24 +72,24 @@ def test_a_shared_budget_equals_brute_force() -> None:
     for _ in range(5_000):
         curves = [concave(rng, 5) for _ in range(int(rng.integers(1, 4)))]
         budget = int(rng.integers(0, 60))
-        found = allocate(curves, 7, budget)
-        counts = found.checkpoints.tolist()
+        plan = allocate(curves, 7, budget)
+        counts = plan.checkpoints.tolist()
         best = max(
             sum(curve[k] for curve, k in zip(curves, ks, strict=True))
             for ks in product(*(range(len(curve)) for curve in curves))
             if 7 * sum(ks) <= budget
         )
-        assert found.saving == found.bound == pytest.approx(best)
+        assert plan.saving == plan.bound == pytest.approx(best)
         assert sum(c[k] for c, k in zip(curves, counts, strict=True)) == pytest.approx(best)
-        assert found.used_bytes == 7 * sum(counts) <= budget
+        assert plan.used_bytes == 7 * sum(counts) <= budget
 
 
 def test_each_prefix_alone_buys_the_same_at_the_shared_price() -> None:
     curves = [[0.0, 5.0, 8.0, 9.0], [0.0, 4.0, 6.5]]
-    found = allocate(curves, 100, 350)
-    assert found.checkpoints.tolist() == [2, 1]
-    assert found.price == 0.025
-    assert [budget_at_price(curve, 100 * found.price) for curve in curves] == [2, 1]
+    plan = allocate(curves, 100, 350)
+    assert plan.checkpoints.tolist() == [2, 1]
+    assert plan.price == 0.025
+    assert [budget_at_price(curve, 100 * plan.price) for curve in curves] == [2, 1]
 
 
 def test_states_of_several_sizes_come_with_a_bound() -> None:
@@ -98,17 +98,17 @@ def test_states_of_several_sizes_come_with_a_bound() -> None:
         curves = [concave(rng, 4) for _ in range(3)]
         sizes = rng.integers(1, 9, 3).tolist()
         budget = int(rng.integers(0, 40))
-        found = allocate(curves, sizes, budget)
+        plan = allocate(curves, sizes, budget)
         best = max(
             sum(curve[k] for curve, k in zip(curves, ks, strict=True))
             for ks in product(*(range(len(curve)) for curve in curves))
             if sum(k * size for k, size in zip(ks, sizes, strict=True)) <= budget
         )
-        counts = found.checkpoints.tolist()
+        counts = plan.checkpoints.tolist()
         spent = sum(k * size for k, size in zip(counts, sizes, strict=True))
-        assert found.used_bytes == spent <= budget
-        assert sum(c[k] for c, k in zip(curves, counts, strict=True)) == pytest.approx(found.saving)
-        assert found.saving <= best + 1e-9 <= found.bound + 2e-9
+        assert plan.used_bytes == spent <= budget
+        assert sum(c[k] for c, k in zip(curves, counts, strict=True)) == pytest.approx(plan.saving)
+        assert plan.saving <= best + 1e-9 <= plan.bound + 2e-9
 
 
 @pytest.mark.parametrize(

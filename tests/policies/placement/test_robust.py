@@ -44,9 +44,9 @@ def test_its_plan_is_the_best_over_all_shifts() -> None:
             return sum(expected_saving(d, np.ones(len(d)), positions) for d in depths)
 
         best = max(worth(c) for c in combinations(range(1, 13), budget))
-        found = tuple(placer.place(build_prefix([12])))
-        assert len(found) <= budget
-        assert worth(found) == pytest.approx(best)
+        placed = tuple(placer.place(build_prefix([12])))
+        assert len(placed) <= budget
+        assert worth(placed) == pytest.approx(best)
 
 
 def test_without_a_margin_it_is_optimal() -> None:

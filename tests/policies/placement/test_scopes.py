@@ -173,18 +173,18 @@ SPECS = [
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Overlap]:
-    found = []
+    overlaps = []
     for _ in range(draw(st.integers(0, 20))):
         branch, depth, length = sorted(draw(st.sets(st.integers(1, 900), min_size=3, max_size=3)))
         known = {"label": draw(st.integers(-1, 2)), "session": draw(st.integers(-1, 2))}
-        found.append(
+        overlaps.append(
             draw(
                 st.sampled_from(
                     [Overlap(0, length, **known), left_at(depth, length, branch, **known)]
                 )
             )
         )
-    return found
+    return overlaps
 
 
 @settings(max_examples=150, deadline=None)

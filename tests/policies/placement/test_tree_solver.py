@@ -33,10 +33,10 @@ def test_every_solver_equals_brute_force_or_bounds_it(monkeypatch: pytest.Monkey
         savings, sizes = savings_of_all_sets(law)
         price = (0.0, 0.5, float(rng.random() * 6), float(rng.integers(1, 5)))[trial % 4]
         chosen = priced_tree(law, price)
-        found = savings[number_of(chosen)]
-        assert law.saving(chosen) == pytest.approx(found, **CLOSE)
+        saving = savings[number_of(chosen)]
+        assert law.saving(chosen) == pytest.approx(saving, **CLOSE)
         worth = (savings - price * sizes).max()
-        assert found - price * chosen.sum() == pytest.approx(worth, **CLOSE)
+        assert saving - price * chosen.sum() == pytest.approx(worth, **CLOSE)
         budget = int(rng.integers(0, len(law) + 2))
         optimum = savings[sizes <= budget].max()
         chosen = exact_tree(law, budget)

@@ -29,12 +29,12 @@ BLOCK, COUNTED_FROM = 512, 5000
 def reference(folder):
     with gzip.open(folder / "moon10k.jsonl.gz", "rt") as lines:
         rows = [json.loads(line)["hash_ids"] for line in lines if line.strip()]
-    found = json.loads((folder / "moon10k_kvcache_simulator.json").read_text())
+    figures = json.loads((folder / "moon10k_kvcache_simulator.json").read_text())
     hits = {
         point["cacheBlocks"]: {
             name: result["hitTokens"] for name, result in point["results"].items()
         }
-        for point in found["points"]
+        for point in figures["points"]
     }
     return rows, hits
 
@@ -103,8 +103,8 @@ def test_fifo_is_exact_over_plain_blocks(folder):
     offsets = np.cumsum([0, *map(len, rows)])
     starts, ends = offsets[:-1], offsets[1:]
     for blocks, expected in hits.items():
-        found = replay(stream, create("eviction", "fifo"), blocks).hit
-        misses = np.append(np.flatnonzero(~found), len(found))
+        hit = replay(stream, create("eviction", "fifo"), blocks).hit
+        misses = np.append(np.flatnonzero(~hit), len(hit))
         first_miss = misses[np.searchsorted(misses, starts)]
         leading = np.minimum(first_miss, ends) - starts
         assert leading[COUNTED_FROM:].sum() * BLOCK == expected["fifo"]

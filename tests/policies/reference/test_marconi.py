@@ -70,12 +70,12 @@ def test_every_request_is_exact_without_a_bound(folder, requests):
 
 
 def test_the_totals_are_those_of_the_reference(folder):
-    found = [
+    rates = [
         round(percent(folder, requests, "lru", None, placer), 3)
         for requests in (1000, 4000)
         for placer in ("marconi", "dense")
     ]
-    assert found == [70.683, 84.1, 86.606, 92.8]
+    assert rates == [70.683, 84.1, 86.606, 92.8]
 
 
 @pytest.mark.parametrize("capacity", [5, 10, 20, 40])
@@ -113,11 +113,11 @@ def test_each_rule_moves_the_cell_that_differs_most_by_so_much(folder):
     """Rule by rule from theirs to ours, in points of the token hit rate over theirs."""
     theirs = sum(artifact_hits(folder, 1000, "v1_a0_c5e9"))
     prompt_tokens = marconi_trace(folder, 1000).prompt_tokens.sum()
-    found = [
+    gains = [
         round(100 * (sum(tree_saves(folder, 1000, 5, *rules)[0]) - theirs) / prompt_tokens, 3)
         for rules in (("below", False), ("part", False), ("part", True), ("whole", True))
     ]
-    assert found == [0, 0.197, 0.156, 0.302]
+    assert gains == [0, 0.197, 0.156, 0.302]
 
 
 @pytest.mark.parametrize("capacity", [5, 10, 20, 40])

@@ -33,7 +33,7 @@ def test_an_error_midway_leaves_the_older_file_and_nothing_else(tmp_path):
     with pytest.raises(UsageError, match=r"a\.txt: cannot be written: No space left"):
         write_half()
     assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["a.txt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
 
 
 WRITER = """

@@ -53,7 +53,7 @@ def test_what_is_written_is_read_again(made: Thing) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("think", "kind 'think': unknown name 'think'; did you mean 'thing'?"),
         ("", "kind '': unknown name ''; expected one of: thing, other"),
@@ -66,8 +66,8 @@ def test_what_is_written_is_read_again(made: Thing) -> None:
         ("other", "parameter 'count' is missing (write count=...)"),
     ],
 )
-def test_what_is_wrong_is_one_clear_line(spec: str, told: str) -> None:
+def test_what_is_wrong_is_one_clear_line(spec: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         create_named("kind", CLASSES, spec)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)

@@ -217,7 +217,7 @@ class NaiveCache:
         marks = {grant.prompt[: grant.resume] for grant in self.granted} | set(self.own)
         used = [grant.prompt[: grant.resume] for grant in self.granted if grant.resume]
         spans = {min((e for e in self.ends if e[: len(u)] == u), key=len) for u in used}
-        found: list[tuple[str, Prompt]] = [
+        candidates: list[tuple[str, Prompt]] = [
             ("state", mark) for mark in self.checkpoints if mark not in marks
         ]
         for end in self.ends:
@@ -225,8 +225,8 @@ class NaiveCache:
             resident = end[: start + 1] in self.kv
             below = any(len(t) > len(end) and t[: len(end)] == end for t in self.kv)
             if resident and not below and end not in spans and end != protected[: len(end)]:
-                found.append(("kv", end))
-        return found
+                candidates.append(("kv", end))
+        return candidates
 
     def trim(self, end: Prompt, size: int) -> None:
         """Take whole pages from the tail until enough is free, or the span is empty."""

@@ -52,8 +52,8 @@ def test_every_request_agrees(
     )
 
     def positions(prompt, resume):
-        found = {p for p in wanted if resume < p <= len(prompt)}
-        return sorted(found | ({len(prompt)} if end else set()))
+        inside = {p for p in wanted if resume < p <= len(prompt)}
+        return sorted(inside | ({len(prompt)} if end else set()))
 
     lru, whole = eviction == "lru", evicts == "run"
     oracle = NaiveCache(

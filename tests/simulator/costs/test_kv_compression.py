@@ -46,7 +46,7 @@ def test_shares_are_never_rounded_down(share: float, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("compression", "kv_bytes", "layers", "told"),
+    ("compression", "kv_bytes", "layers", "message"),
     [
         (KvCompression(()), 32, 4, "expected one number"),
         (KvCompression((0.5, 0.4, 0.3)), 32, 4, "expected one number"),
@@ -58,10 +58,10 @@ def test_shares_are_never_rounded_down(share: float, size: int) -> None:
     ],
 )
 def test_what_cannot_be_counted_is_refused(
-    compression: KvCompression, kv_bytes: int, layers: int | None, told: str
+    compression: KvCompression, kv_bytes: int, layers: int | None, message: str
 ) -> None:
-    assert told in (fault(compression, kv_bytes, layers) or "")
-    with pytest.raises(ValueError, match=told):
+    assert message in (fault(compression, kv_bytes, layers) or "")
+    with pytest.raises(ValueError, match=message):
         token_bytes(compression, kv_bytes, layers)
 
 

@@ -185,7 +185,7 @@ def test_missing_fields(field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("schema_version", 2, "expected 1: a newer Milepost has written this profile"),
         ("schema_version", 0, "expected 1, found 0"),
@@ -248,12 +248,12 @@ def test_missing_fields(field: str) -> None:
         ("decode", "x" * 10_000, "expected an object, found 'xxx"),
     ],
 )
-def test_bad_values(field: str, value: object, told: str) -> None:
+def test_bad_values(field: str, value: object, message: str) -> None:
     fault = fault_of(lambda: parse_profile(changed(field, value), "toy.json"))
     assert str(fault).startswith(f"toy.json: field '{field.partition('.')[0]}")
     assert fault.field is not None
-    assert fault.field.startswith(field) or "differ in length" in told
-    assert told in str(fault)
+    assert fault.field.startswith(field) or "differ in length" in message
+    assert message in str(fault)
 
 
 def test_the_entry_of_a_list_is_named() -> None:
@@ -286,7 +286,7 @@ def test_not_an_object(data: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "not JSON"),
         (b"{", "not JSON"),
@@ -301,12 +301,12 @@ def test_not_an_object(data: object) -> None:
         (b" " * (16 * 2**20 + 1), "larger than 16 MiB"),
     ],
 )
-def test_files_that_are_not_profiles(tmp_path: Path, content: bytes, told: str) -> None:
+def test_files_that_are_not_profiles(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(content)
     fault = fault_of(lambda: load_profile(path))
     assert str(fault).startswith(str(path))
-    assert told in str(fault)
+    assert message in str(fault)
 
 
 def test_the_line_of_broken_json_is_named(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def serve(cache, request):
     cache.check()
 
 
-def told(cache, short_bytes):
+def foreseen(cache, short_bytes):
     """Return the stop of each span or the position of each state, the bytes and the states."""
     return [
         (
@@ -60,26 +60,26 @@ TEN, OTHER = (1,) * 10, (2,) * 6
 
 def test_a_span_gives_up_its_tail_in_pages_and_the_states_there():
     cache = filled([TEN, OTHER], Wanted(5), page=4)
-    assert told(cache, 1) == [(10, 2, [])]
-    assert told(cache, 3) == [(10, 16, [5])]  # a page boundary lies at 8 and at 4
-    assert told(cache, 17) == [(10, 20, [5])]
+    assert foreseen(cache, 1) == [(10, 2, [])]
+    assert foreseen(cache, 3) == [(10, 16, [5])]  # a page boundary lies at 8 and at 4
+    assert foreseen(cache, 17) == [(10, 20, [5])]
 
 
 def test_what_suffices_is_the_last_to_leave():
     cache = filled([TEN, OTHER, (3,)], Wanted())
-    assert told(cache, 10) == [(10, 10, [])]
-    assert told(cache, 11) == [(10, 10, []), (6, 1, [])]
-    assert told(cache, 99) == [(10, 10, []), (6, 6, [])]  # all that there is
+    assert foreseen(cache, 10) == [(10, 10, [])]
+    assert foreseen(cache, 11) == [(10, 10, []), (6, 1, [])]
+    assert foreseen(cache, 99) == [(10, 10, []), (6, 6, [])]  # all that there is
 
 
 def test_whole_spans_leave_whole():
     cache = filled([TEN, OTHER], Wanted(5), whole=True)
-    assert told(cache, 1) == [(10, 20, [5])]
+    assert foreseen(cache, 1) == [(10, 20, [5])]
 
 
 def test_a_span_is_named_once_what_lies_below_it_has_been():
     cache = filled([(*OTHER, 1), (*OTHER, 3, 3), TEN], Wanted())
-    assert [stop for stop, _, _ in told(cache, 9)] == [7, 8, 6]
+    assert [stop for stop, _, _ in foreseen(cache, 9)] == [7, 8, 6]
 
 
 class Sparing(BaseEviction):
@@ -101,9 +101,9 @@ class Sparing(BaseEviction):
 
 def test_where_states_are_spared_what_lies_behind_them_goes_first_then_the_rest():
     cache = filled([TEN, OTHER], Wanted(3, 5), eviction=Sparing())
-    assert told(cache, 4) == [(10, 4, [])]
-    assert told(cache, 12) == [(10, 5, []), (10, 11, [5])]  # the rest has a state at its end
-    assert told(cache, 99) == [(10, 5, []), (10, 25, [5, 3])]
+    assert foreseen(cache, 4) == [(10, 4, [])]
+    assert foreseen(cache, 12) == [(10, 5, []), (10, 11, [5])]  # the rest has a state at its end
+    assert foreseen(cache, 99) == [(10, 5, []), (10, 25, [5, 3])]
 
 
 class Stale(BaseEviction):
@@ -129,9 +129,9 @@ def test_a_policy_that_names_what_has_gone_is_told_so(kind):
 
 def test_a_policy_that_foresees_one_victim_is_not_taken_for_one_that_has_no_more():
     cache = filled([TEN, OTHER], Wanted(3, 5), eviction=Stale(Checkpoint))
-    assert len(told(cache, 1)) == 1
+    assert len(foreseen(cache, 1)) == 1
     with pytest.raises(UsageError, match="Stale does not tell what goes after"):
-        told(cache, 99)
+        foreseen(cache, 99)
 
 
 class Asked(BaseAdmission):

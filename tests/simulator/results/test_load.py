@@ -34,62 +34,62 @@ def simulated(prompts: Any, arrivals: list[float], **scenario: Any) -> Result:
 
 
 def load(result: Result, share: float = 0.0) -> Load:
-    found = result.load(share)
-    assert found is not None
-    return Load(**found)
+    fields = result.load(share)
+    assert fields is not None
+    return Load(**fields)
 
 
 def test_a_stable_queue() -> None:
-    found = load(served(5.0))
-    assert found.offered_load == pytest.approx(4 / 5)
-    assert found.offered_load_nothing_saved == pytest.approx(4 / 5)
-    assert found.utilisation == pytest.approx(4 / 5)
-    assert found.wait_last_quarter_seconds == 0.0
-    assert not found.queue_grows
+    figures = load(served(5.0))
+    assert figures.offered_load == pytest.approx(4 / 5)
+    assert figures.offered_load_nothing_saved == pytest.approx(4 / 5)
+    assert figures.utilisation == pytest.approx(4 / 5)
+    assert figures.wait_last_quarter_seconds == 0.0
+    assert not figures.queue_grows
 
 
 def test_an_overloaded_queue() -> None:
     # 40 requests in 39 gaps of 2.5 s; the k-th waits 1.5 k seconds, and is busy to the end
-    found = load(served(2.5))
-    assert found.offered_load == pytest.approx(4 / 2.5)
-    assert found.utilisation == pytest.approx(1.0)
+    figures = load(served(2.5))
+    assert figures.offered_load == pytest.approx(4 / 2.5)
+    assert figures.utilisation == pytest.approx(1.0)
     waits = [1.5 * k for k in range(40) if 2.5 * k >= 0.75 * 97.5]
-    assert found.wait_last_quarter_seconds == pytest.approx(np.mean(waits))
-    assert found.queue_grows
+    assert figures.wait_last_quarter_seconds == pytest.approx(np.mean(waits))
+    assert figures.queue_grows
 
 
 def test_the_server_works_on_and_that_is_not_counted() -> None:
     # 6 requests of 4 s at 0, 1, ..., 5: busy for 24 s, of which 5 s pass before the last arrival
-    found = load(served(1.0, 6))
-    assert found.utilisation == pytest.approx(1.0)
-    assert found.offered_load == pytest.approx(4.0)
+    figures = load(served(1.0, 6))
+    assert figures.utilisation == pytest.approx(1.0)
+    assert figures.offered_load == pytest.approx(4.0)
 
 
 def test_what_is_saved_is_no_load_as_it_is() -> None:
     # the same 4 tokens again and again: 4 s once, then 1 s (the last token)
-    found = load(simulated([(1, 2, 3, 4)] * 41, [2.0 * k for k in range(41)]))
-    assert found.offered_load_nothing_saved == pytest.approx(2.0)
-    assert found.offered_load == pytest.approx((4 + 39 * 1) / 80)
-    assert found.utilisation == pytest.approx((4 + 39 * 1) / 80)
-    assert not found.queue_grows
+    figures = load(simulated([(1, 2, 3, 4)] * 41, [2.0 * k for k in range(41)]))
+    assert figures.offered_load_nothing_saved == pytest.approx(2.0)
+    assert figures.offered_load == pytest.approx((4 + 39 * 1) / 80)
+    assert figures.utilisation == pytest.approx((4 + 39 * 1) / 80)
+    assert not figures.queue_grows
 
 
 def test_a_queue_that_was_worked_off_does_not_grow() -> None:
     # a burst of ten at once, then one every 8 s
     arrivals = [0.1 * k for k in range(10)] + [8.0 * k for k in range(1, 31)]
     prompts = [tuple(range(TOKENS * k, TOKENS * (k + 1))) for k in range(40)]
-    found = load(simulated(prompts, arrivals))
-    assert found.offered_load == pytest.approx(39 * 4 / 240)
-    assert not found.queue_grows
+    figures = load(simulated(prompts, arrivals))
+    assert figures.offered_load == pytest.approx(39 * 4 / 240)
+    assert not figures.queue_grows
 
 
 def test_a_queue_that_begins_to_grow_in_the_last_half_does() -> None:
     arrivals = [20.0 * k for k in range(20)] + [400.0 + 3.0 * k for k in range(130)]
     prompts = [tuple(range(TOKENS * k, TOKENS * (k + 1))) for k in range(150)]
-    found = load(simulated(prompts, arrivals))
-    assert found.offered_load is not None
-    assert found.offered_load < 1
-    assert found.queue_grows
+    figures = load(simulated(prompts, arrivals))
+    assert figures.offered_load is not None
+    assert figures.offered_load < 1
+    assert figures.queue_grows
 
 
 def test_random_arrivals_below_capacity_do_not_grow() -> None:
@@ -102,23 +102,23 @@ def test_random_arrivals_below_capacity_do_not_grow() -> None:
 
 def test_a_horizon_counts_what_runs_and_waits_at_it() -> None:
     # the arrivals go on to 30 s at least, which is the last before the horizon
-    found = load(served(2.5, horizon_seconds=31.0))
-    assert found.utilisation == pytest.approx(1.0)
-    assert found.offered_load == pytest.approx(4 / 2.5)
-    assert found.queue_grows
+    figures = load(served(2.5, horizon_seconds=31.0))
+    assert figures.utilisation == pytest.approx(1.0)
+    assert figures.offered_load == pytest.approx(4 / 2.5)
+    assert figures.queue_grows
 
 
 def test_rejected_requests_are_offered() -> None:
-    found = load(served(1.0, 41, queue_limit=1))
-    assert found.offered_load == pytest.approx(4.0)
-    assert found.utilisation == pytest.approx(1.0)
+    figures = load(served(1.0, 41, queue_limit=1))
+    assert figures.offered_load == pytest.approx(4.0)
+    assert figures.utilisation == pytest.approx(1.0)
 
 
 def test_warm_up_is_left_out_but_keeps_the_server_busy() -> None:
     # counted from the request at 2.5 * 20 = 50 s on, when 12 have been served
-    found = load(served(2.5), 0.5)
-    assert found.offered_load == pytest.approx(4 / 2.5)
-    assert found.utilisation == pytest.approx(1.0)
+    figures = load(served(2.5), 0.5)
+    assert figures.offered_load == pytest.approx(4 / 2.5)
+    assert figures.utilisation == pytest.approx(1.0)
 
 
 def test_where_there_is_no_load_to_tell() -> None:

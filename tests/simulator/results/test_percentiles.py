@@ -72,6 +72,6 @@ def test_levels_are_exact() -> None:
 
 def test_what_too_few_cannot_tell_is_none() -> None:
     values = np.arange(100, dtype=np.float64)
-    found = percentiles(values, ["p50", "p95", "p99"])
-    assert found == {"p50": 49.5, "p95": pytest.approx(94.05), "p99": None}
+    by_name = percentiles(values, ["p50", "p95", "p99"])
+    assert by_name == {"p50": 49.5, "p95": pytest.approx(94.05), "p99": None}
     assert percentiles(np.zeros(0), ["p50"]) == {"p50": None}

@@ -90,7 +90,7 @@ def test_no_crowd_is_poisson():
 
 
 @pytest.mark.parametrize(
-    ("knobs", "told"),
+    ("knobs", "message"),
     [
         ("levels=1", "levels: expected 2 to 64 numbers as in 1/10"),
         ("levels=1/x", "levels: expected 2 to 64 numbers"),
@@ -101,8 +101,8 @@ def test_no_crowd_is_poisson():
         ("levels=1/2/3", "sojourns: expected 3 as in levels, found 2"),
     ],
 )
-def test_lists_that_make_no_sense_are_refused(knobs, told):
-    with pytest.raises(UsageError, match=told):
+def test_lists_that_make_no_sense_are_refused(knobs, message):
+    with pytest.raises(UsageError, match=message):
         read_process(f"mmpp:{knobs}")
 
 

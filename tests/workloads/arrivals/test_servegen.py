@@ -71,7 +71,7 @@ def test_windows_of_real_clients(shared):
 
 
 @pytest.mark.parametrize(
-    ("changed", "knobs", "told"),
+    ("changed", "knobs", "message"),
     [
         ({}, "", "no pool ''; expected one of: a, b"),
         ({}, ",pool=c", "no pool 'c'"),
@@ -88,11 +88,11 @@ def test_windows_of_real_clients(shared):
         ({"rate": ["1", "", "2", "3"]}, ",pool=a", "field 'rate': expected a column of numbers"),
     ],
 )
-def test_a_window_that_makes_no_sense_is_one_line(windows, changed, knobs, told):
+def test_a_window_that_makes_no_sense_is_one_line(windows, changed, knobs, message):
     process = read_process(f"servegen:path={windows(**changed)}{knobs}")
     with pytest.raises(DataError, match=r"windows\.parquet") as error:
         process.times(10, seed=0)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -44,7 +44,7 @@ def test_several_at_once_and_their_name():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("shifts", "unknown name 'shifts'; did you mean 'shift'?"),
         ("shift:distance=2", "distance: expected a number from 0.0 to 1.0, found 2.0"),
@@ -54,18 +54,18 @@ def test_several_at_once_and_their_name():
         ("rewrites:times=1.5", "times: expected a whole number, found '1.5'"),
     ],
 )
-def test_a_wrong_drift_is_one_clear_line(text, told):
+def test_a_wrong_drift_is_one_clear_line(text, message):
     with pytest.raises(UsageError) as error:
         read_drift(text)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", list(DRIFTS))
 def test_every_knob_is_documented_and_bounded(name):
-    told = (DRIFTS[name].__doc__ or "").partition("Parameters\n")[2]
+    documented = (DRIFTS[name].__doc__ or "").partition("Parameters\n")[2]
     for parameter in parameters_of(DRIFTS[name]):
-        assert parameter.name in told
+        assert parameter.name in documented
         for wrong in (-1, 1e12, float("nan"), True, "2"):
             with pytest.raises(UsageError, match=parameter.name):
                 DRIFTS[name](**{parameter.name: wrong})

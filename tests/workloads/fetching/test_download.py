@@ -80,11 +80,11 @@ def left(folder: Path) -> list[str]:
 
 
 def test_a_trace_is_fetched_once(server: Server, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    path = fetch(trace(), tmp_path / "new" / "folder", lambda *bytes_: told.append(bytes_))
+    progress: list[tuple[int, int]] = []
+    path = fetch(trace(), tmp_path / "new" / "folder", lambda *bytes_: progress.append(bytes_))
     assert path.read_bytes() == CONTENT
     assert left(path.parent) == ["t.jsonl"]
-    assert told[-1] == (len(CONTENT), len(CONTENT))
+    assert progress[-1] == (len(CONTENT), len(CONTENT))
     assert fetch(trace(), path.parent) == path
     assert server.asked == [None]
 

@@ -38,13 +38,13 @@ def test_requests_of_a_timestamp_come_at_once(write, whole):
 
 def test_a_length_that_is_not_that_of_the_text_is_noted(write):
     path = write({"timestamp": 0, "requests": [HELLO, BYE]})
-    told = {a.what: a.count for a in validate(path)}
-    assert told["other-length"] == 1
+    anomalies = {a.what: a.count for a in validate(path)}
+    assert anomalies["other-length"] == 1
 
 
 def test_messages_take_the_template_that_is_named(write):
-    said = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
-    path = write({"timestamp": 0, "requests": [said]})
+    request = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
+    path = write({"timestamp": 0, "requests": [request]})
     usual, named = (open_trace(path, tokenizer="bytes", template=name) for name in (None, "plain"))
     assert usual.prompt_tokens[0] > named.prompt_tokens[0]
     assert not any("--template" in note for note in named.notes)
@@ -53,9 +53,9 @@ def test_messages_take_the_template_that_is_named(write):
 def test_messages_that_a_template_refuses_are_a_bad_line(write, tmp_path):
     template = tmp_path / "never.jinja"
     template.write_text("{{ raise_exception('no') }}")
-    said = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
+    request = {"prompt": [{"role": "user", "content": "hi"}], "output_length": 3}
     with pytest.raises(DataError, match=r":1: field 'requests\[0\].prompt': "):
-        open_trace(write({"timestamp": 0, "requests": [said]}), template=str(template))
+        open_trace(write({"timestamp": 0, "requests": [request]}), template=str(template))
 
 
 def test_names_of_today_and_of_old(write):
@@ -84,19 +84,19 @@ def test_a_request_of_another_key_shares_nothing(write, field, whole):
     line = {"timestamp": 0, "requests": [one, other, one]}
     trace = open_trace(write(line, whole=whole))
     assert overlaps(trace).tolist() == [0, 0, 4]
-    told = f"prefixes are kept apart by {field} (2 values)"
-    assert any(note.startswith(told) for note in trace.notes)
+    sentence = f"prefixes are kept apart by {field} (2 values)"
+    assert any(note.startswith(sentence) for note in trace.notes)
 
 
 def test_the_key_of_a_line_holds_where_a_request_tells_none(write):
-    said = {"prompt": "a b c d"}
-    line = {"timestamp": 0, "cache_salt": "x", "requests": [said, said | {"cache_salt": "y"}, said]}
+    call = {"prompt": "a b c d"}
+    line = {"timestamp": 0, "cache_salt": "x", "requests": [call, call | {"cache_salt": "y"}, call]}
     assert overlaps(open_trace(write(line))).tolist() == [0, 0, 4]
     assert overlaps(open_trace(write(line, whole=True))).tolist() == [0, 0, 4]
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"timestamp": 1}, "field 'requests': expected this field, found none among timestamp"),
         ({"requests": [HELLO]}, "field 'timestamp': expected a number, found none among requests"),
@@ -113,9 +113,9 @@ def test_the_key_of_a_line_holds_where_a_request_tells_none(write):
     ],
 )
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_bad_line_is_named(write, row, told, whole):
+def test_a_bad_line_is_named(write, row, message, whole):
     path = write({"timestamp": 0, "requests": [HELLO]}, row, whole=whole)
-    with pytest.raises(DataError, match=told.partition(" among")[0]) as caught:
+    with pytest.raises(DataError, match=message.partition(" among")[0]) as caught:
         open_trace(path, format="aibrix")
     assert caught.value.line == 2
 
@@ -124,7 +124,7 @@ def test_a_bad_line_is_named(write, row, told, whole):
 def test_a_line_with_a_bad_request_is_dropped_as_a_whole(write, field):
     one, two, three = ("a", "a b", "a b c") if field == "prompt" else (1, 2, 3)
     good, bad, further = (
-        {field: said, "output_length": at} for at, said in ((1, two), (-5, three), (1, one))
+        {field: prompt, "output_length": at} for at, prompt in ((1, two), (-5, three), (1, one))
     )
     first = {"timestamp": 0, "requests": [good, bad, good]}
     trace = open_trace(write(first, {"timestamp": 1000, "requests": [further]}), on_bad_line="skip")

@@ -66,9 +66,9 @@ def test_turns_of_a_session_stand_on_the_history_with_unknown_answers(write):
     assert trace.session.tolist() == [0, 1, 0, 1]
     # the answers of the two sessions have nothing in common
     assert overlaps(trace).tolist() == [0, first, first + 7, first + 7]
-    found = {anomaly.what: anomaly.count for anomaly in validate(path)}
-    assert found["closed-loop"] == 2
-    assert found["sessions-at-once"] == 2
+    anomalies = {anomaly.what: anomaly.count for anomaly in validate(path)}
+    assert anomalies["closed-loop"] == 2
+    assert anomalies["sessions-at-once"] == 2
 
 
 def test_an_answer_of_unknown_length_is_left_out_and_noted(write):
@@ -110,7 +110,7 @@ def test_media_are_passed_over_and_noted(write):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"input_length": 5}, "field 'text': expected a text as on the first line"),
         ({"text": 5, "timestamp": 1}, "field 'text': expected text"),
@@ -122,13 +122,13 @@ def test_media_are_passed_over_and_noted(write):
         ({"turns": [{"text": "x", "timestamp": 1}, {"role": "user"}]}, "field 'turns[1].text'"),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, row, told):
+def test_a_bad_line_is_named_or_skipped(write, row, message):
     good = {"text": "One", "timestamp": 5}
     path = write(good, row, good)
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) == 2
 
 

@@ -51,7 +51,7 @@ def test_a_prompt_is_taken_as_it_stands(write):
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "message"),
     [
         ({"data": [{"payloads": [{"model": "m"}]}]}, ":1: field 'messages': expected messages or"),
         ({"data": [{"payloads": [{"prompt": "x", "max_tokens": -1}]}]}, ":1: field 'max_tokens'"),
@@ -60,7 +60,7 @@ def test_a_prompt_is_taken_as_it_stands(write):
         ({"payloads": []}, "field 'data': expected this field, found none"),
     ],
 )
-def test_bad_documents_are_named(write, document, told):
+def test_bad_documents_are_named(write, document, message):
     with pytest.raises(DataError) as caught:
         open_trace(write(document), format="aiperf-inputs")
-    assert told in str(caught.value)
+    assert message in str(caught.value)

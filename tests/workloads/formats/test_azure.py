@@ -55,13 +55,13 @@ def test_unsorted_rows_and_empty_prompts_are_noted(write):
     trace = open_trace(path)
     assert trace.prompt_tokens.tolist() == [8, 7]
     assert "empty-prompt: 1 x a prompt of no token: left out" in trace.notes
-    found = {anomaly.what: anomaly for anomaly in validate(path)}
-    assert found["unsorted"].first_line == 3
-    assert found["empty-prompt"].first_line == 4
+    anomalies = {anomaly.what: anomaly for anomaly in validate(path)}
+    assert anomalies["unsorted"].first_line == 3
+    assert anomalies["empty-prompt"].first_line == 4
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (b"2023-11-16,7,1", "field 'TIMESTAMP': expected a time like"),
         (b"2023-11-31 00:00:00,7,1", "field 'TIMESTAMP': expected a time like"),
@@ -74,12 +74,12 @@ def test_unsorted_rows_and_empty_prompts_are_noted(write):
         (b"2023-11-16 18:17:05,7", "expected 3 cells as in the first line, found 2"),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, line, told):
+def test_a_bad_line_is_named_or_skipped(write, line, message):
     path = write(HEADER + b"2023-11-16 18:17:04,9,1\n" + line + b"\n2023-11-16 18:17:06,3,1\n")
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:3: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert open_trace(path, on_bad_line="skip").prompt_tokens.tolist() == [9, 3]
 
 

@@ -77,7 +77,7 @@ def test_a_parent_may_come_later_in_the_file(write):
 
 def test_oddities_are_found(write):
     rows = [*ROWS, row(20, 21, 13, [9]), row(21, 20, 14, [9]), row(21, -1, 15, [9])]
-    found = {
+    anomalies = {
         anomaly.what: (anomaly.count, anomaly.first_line) for anomaly in validate(write(*rows))
     }
     expected = {
@@ -86,7 +86,7 @@ def test_oddities_are_found(write):
         "parent-cycle": (1, 8),
         "chat-twice": (1, 10),
     }
-    assert {what: found.get(what) for what in expected} == expected
+    assert {what: anomalies.get(what) for what in expected} == expected
 
 
 def test_a_long_chain_told_backwards_takes_no_time(write):
@@ -95,7 +95,7 @@ def test_a_long_chain_told_backwards_takes_no_time(write):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"chat_id": "a"}, "field 'chat_id': expected a whole number"),
         ({"parent_chat_id": None}, "field 'parent_chat_id': expected a whole number"),
@@ -106,10 +106,10 @@ def test_a_long_chain_told_backwards_takes_no_time(write):
         ({"hash_ids": [1, 2, 3]}, "field 'hash_ids': expected at most 2 for 32 tokens"),
     ],
 )
-def test_a_bad_line_fails_with_its_place_or_is_skipped(write, change, told):
+def test_a_bad_line_fails_with_its_place_or_is_skipped(write, change, message):
     path = write(ROWS[0], ROWS[0] | change, ROWS[1])
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) == 2

@@ -51,7 +51,7 @@ def test_runs_follow_each_other_and_may_have_no_times(write):
 
 
 @pytest.mark.parametrize(
-    ("run", "told"),
+    ("run", "message"),
     [
         (RUN | {"output_lens": [1]}, ":1: field 'output_lens': expected 3 entries"),
         (RUN | {"output_lens": None}, ":1: field 'output_lens': expected this field, found none"),
@@ -59,8 +59,8 @@ def test_runs_follow_each_other_and_may_have_no_times(write):
         (RUN | {"input_lens": [], "output_lens": [], "start_times": [], "errors": []}, "requests"),
     ],
 )
-def test_what_does_not_fit_is_named(write, run, told):
-    with pytest.raises(DataError, match=told):
+def test_what_does_not_fit_is_named(write, run, message):
+    with pytest.raises(DataError, match=message):
         open_trace(write(run), format="bench-serving")
 
 

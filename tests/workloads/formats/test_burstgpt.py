@@ -46,9 +46,9 @@ def test_failures_are_kept_and_counted(write):
     trace = open_trace(path)
     assert trace.output_tokens.tolist() == [0, 3]
     assert "failure: 1 x no response token: a failed request, kept" in trace.notes
-    found = {anomaly.what: anomaly for anomaly in validate(path)}
-    assert found["failure"].first_line == 2
-    assert found["failure"].count == 1
+    anomalies = {anomaly.what: anomaly for anomaly in validate(path)}
+    assert anomalies["failure"].first_line == 2
+    assert anomalies["failure"].count == 1
 
 
 def test_sessions_of_later_releases_share_nothing_or_grow(write):
@@ -71,29 +71,30 @@ def test_sessions_of_later_releases_share_nothing_or_grow(write):
 
 def test_taking_incremental_rows_for_cumulative_ones_or_the_reverse_is_flagged(write):
     path = write(NEW + "1,a,3,M,100,20,120,L\n2,a,3,M,30,7,37,L\n")
-    assert "shrinking-turn" in found_in(path)
-    assert not {"shrinking-turn", "growing-turn"} & found_in(path, rows="incremental")
+    assert "shrinking-turn" in anomalies_in(path)
+    assert not {"shrinking-turn", "growing-turn"} & anomalies_in(path, rows="incremental")
     path = write(NEW + "1,a,3,M,100,20,120,L\n2,a,3,M,150,7,157,L\n")
-    assert "growing-turn" in found_in(path, rows="incremental")
-    assert not {"shrinking-turn", "growing-turn"} & found_in(path)
+    assert "growing-turn" in anomalies_in(path, rows="incremental")
+    assert not {"shrinking-turn", "growing-turn"} & anomalies_in(path)
 
 
-def found_in(path, **options):
+def anomalies_in(path, **options):
     return {anomaly.what for anomaly in validate(path, **options)}
 
 
 def test_an_idle_head_is_flagged(write):
     ramp = "".join(f"{10_000 * at},M,9,1,10,L\n" for at in range(3))
     busy = "".join(f"{30_000 + at},M,9,1,10,L\n" for at in range(300))
-    found = {anomaly.what: anomaly for anomaly in validate(write(OLD + ramp + busy))}
+    anomalies = {anomaly.what: anomaly for anomaly in validate(write(OLD + ramp + busy))}
     assert (
-        found["idle-head"].detail == "the first 1% of the requests take 99% of the time (30,000 s)"
+        anomalies["idle-head"].detail
+        == "the first 1% of the requests take 99% of the time (30,000 s)"
     )
     assert "idle-head" not in {anomaly.what for anomaly in validate(write(OLD + busy))}
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("6,M,10,3,12,L", "field 'Total tokens': expected 10 + 3 tokens of request and response"),
         ("6,M,,3,12,L", "field 'Request tokens': expected this field, found none"),
@@ -102,10 +103,10 @@ def test_an_idle_head_is_flagged(write):
         (",M,9,3,12,L", "field 'Timestamp': expected a time on every line or on none"),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, line, told):
+def test_a_bad_line_is_named_or_skipped(write, line, message):
     path = write(OLD + f"5,M,9,3,12,L\n{line}\n7,M,4,1,5,L\n")
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:3: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert open_trace(path, on_bad_line="skip").prompt_tokens.tolist() == [9, 4]

@@ -159,18 +159,18 @@ def test_oddities_are_noted_with_their_first_line(write):
         {"messages": [picture], "model": "b"},
         {"messages": [HI], "model": "a"},
     )
-    found = {anomaly.what: (anomaly.count, anomaly.first_line) for anomaly in validate(path)}
-    assert found["other-length"] == (1, 1)
-    assert found["not-text"] == (1, 2)
-    assert found["isolation"] == (3, None)
-    assert found["stand-in-tokenizer"] == (3, 1)
+    anomalies = {anomaly.what: (anomaly.count, anomaly.first_line) for anomaly in validate(path)}
+    assert anomalies["other-length"] == (1, 1)
+    assert anomalies["not-text"] == (1, 2)
+    assert anomalies["isolation"] == (3, None)
+    assert anomalies["stand-in-tokenizer"] == (3, 1)
     notes = opened(path).notes
     assert any("tokens are bytes, a stand-in" in note for note in notes)
     assert any("chat template is ChatML" in note for note in notes)
 
 
 @pytest.mark.parametrize(
-    ("record", "told"),
+    ("record", "message"),
     [
         ({"messages": []}, "field 'messages': expected a list of messages"),
         ({"messages": [HELLO]}, "field 'messages': expected a list of messages"),
@@ -192,12 +192,12 @@ def test_oddities_are_noted_with_their_first_line(write):
         ({"messages": [HI], "session_id": ["s"]}, "field 'session_id'"),
     ],
 )
-def test_a_bad_line_is_named(write, record, told):
+def test_a_bad_line_is_named(write, record, message):
     path = write(record, {"messages": [HI], "created": 5})
     with pytest.raises(DataError) as caught:
         opened(path, format="chat")
     assert str(caught.value).startswith(f"{path}:1: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     trace = opened(path, format="chat", on_bad_line="skip")
     assert trace.arrival_seconds is not None
@@ -215,8 +215,8 @@ def test_times_are_all_numbers_or_all_dates(write):
 
 def test_a_delay_in_place_of_a_time_is_named_as_not_read(write):
     rows = [{"messages": [HI], "session_id": 1, **of} for of in ({"timestamp": 0}, {"delay": 5})]
-    told = r"found none here \(rows of chats do not read `delay`\)"
-    with pytest.raises(DataError, match=told):
+    message = r"found none here \(rows of chats do not read `delay`\)"
+    with pytest.raises(DataError, match=message):
         opened(write(*rows))
 
 

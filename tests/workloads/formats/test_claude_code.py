@@ -163,15 +163,15 @@ def test_calls_of_other_models_share_nothing(write):
 
 def test_errors_and_calls_without_usage_are_left_out_and_noted(write):
     error = says("e1", "e1", 6, "u1", usage(0, 0, 0, 0), model="<synthetic>")
-    told = says("e2", "e2", 6, "u1", usage(0, 0, 0, 0), isApiErrorMessage=True)
+    flagged = says("e2", "e2", 6, "u1", usage(0, 0, 0, 0), isApiErrorMessage=True)
     bare = says("e3", "e3", 6, "u1", None)
     empty = says("e4", "e4", 6, "u1", usage(0, 0, 0, 0))
     timeless = says("e5", "e5", 6, "u1", usage(5, 5, 5)) | {"timestamp": None}
-    trace = open_trace(write(*FIRST, error, told, bare, empty, timeless))
+    trace = open_trace(write(*FIRST, error, flagged, bare, empty, timeless))
     assert trace.prompt_tokens.tolist() == [23602]
-    found = kinds(trace)
-    assert found["api-error"].startswith("api-error: 2 x ")
-    assert {"no-usage", "no-time", "empty-prompt"} <= set(found)
+    notes = kinds(trace)
+    assert notes["api-error"].startswith("api-error: 2 x ")
+    assert {"no-usage", "no-time", "empty-prompt"} <= set(notes)
 
 
 def test_what_is_no_line_of_a_session_is_passed_over(write):
@@ -180,7 +180,7 @@ def test_what_is_no_line_of_a_session_is_passed_over(write):
 
 
 @pytest.mark.parametrize(
-    ("others", "told"),
+    ("others", "message"),
     [
         ({"message": {"usage": {"input_tokens": -1}}}, "field 'message.usage.input_tokens'"),
         ({"message": {"usage": {"output_tokens": 2.5}}}, "field 'message.usage.output_tokens'"),
@@ -190,12 +190,12 @@ def test_what_is_no_line_of_a_session_is_passed_over(write):
         ({"type": None}, "field 'type': expected text"),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, others, told):
+def test_a_bad_line_is_named_or_skipped(write, others, message):
     path = write(*FIRST, SECOND_CALL[1] | others)
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:5: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) == 1
 
 
@@ -205,6 +205,6 @@ def test_where_the_lines_hold_no_call_the_file_is_refused(write):
 
 
 def test_what_is_odd_is_told_without_a_doubt_about_cached_tokens(write):
-    found = {anomaly.what for anomaly in validate(write(*FIRST, *SECOND_CALL))}
-    assert "unknown-prefix" in found
-    assert "cached-outside" not in found
+    anomalies = {anomaly.what for anomaly in validate(write(*FIRST, *SECOND_CALL))}
+    assert "unknown-prefix" in anomalies
+    assert "cached-outside" not in anomalies

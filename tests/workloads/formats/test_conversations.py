@@ -146,13 +146,13 @@ def test_what_is_no_request_is_counted(write):
     ]
     path = write(lines(*rows))
     trace = opened(path)
-    found = {anomaly.what: (anomaly.count, anomaly.first_line) for anomaly in validate(path)}
+    anomalies = {anomaly.what: (anomaly.count, anomaly.first_line) for anomaly in validate(path)}
     assert len(trace) == 3
-    assert found["empty-conversation"] == (1, 2)
-    assert found["begins-with-answer"] == (2, 3)
-    assert found["unanswered"] == (1, 3)
-    assert found["no-answer"] == (1, 5)
-    assert found["unknown-role"] == (1, 6)
+    assert anomalies["empty-conversation"] == (1, 2)
+    assert anomalies["begins-with-answer"] == (2, 3)
+    assert anomalies["unanswered"] == (1, 3)
+    assert anomalies["no-answer"] == (1, 5)
+    assert anomalies["unknown-role"] == (1, 6)
     begun = "<|im_start|>assistant\nSo<|im_end|>\n"
     assert trace.prompt_tokens.tolist()[1] == len(begun + PROMPTS[2])
     assert any("unknown-role: 1 x such as 'narrator'" in note for note in trace.notes)
@@ -208,7 +208,7 @@ def test_rows_of_a_server_are_one_request_each(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (lines({"conversations": [{"value": "Hi"}]}), ":1: field 'conversations[0].role'"),
         (lines({"conversations": "Hi"}), ":1: field 'conversations'"),
@@ -221,11 +221,11 @@ def test_rows_of_a_server_are_one_request_each(write):
         (lines({"conversation": timed(1, 2, "2023-04-09T00:00:00Z", 3)}), "a number as on"),
     ],
 )
-def test_a_bad_row_is_named(write, text, told):
+def test_a_bad_row_is_named(write, text, message):
     path = write(text)
     with pytest.raises(DataError) as caught:
         opened(path, format="conversations")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

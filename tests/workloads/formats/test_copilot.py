@@ -118,7 +118,7 @@ def test_times_of_a_wrong_clock_are_noted(write):
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         (call(1, -5, 1, 0), "field 'turns[0].llm_calls[1].tokens.prompt': expected 1 to"),
         (call(1, 5, 1, -1), "field 'turns[0].llm_calls[1].tokens.cached'"),
@@ -127,12 +127,12 @@ def test_times_of_a_wrong_clock_are_noted(write):
         (call(1, 5, 1, 1, [{"token_len": -1}]), "message_metadata[0].token_len'"),
     ],
 )
-def test_a_session_with_a_bad_call_is_refused_as_a_whole(write, bad, told):
+def test_a_session_with_a_bad_call_is_refused_as_a_whole(write, bad, message):
     path = write(OTHER, session("aa", call(0, 700, 1, 0), bad))
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert open_trace(path, on_bad_line="skip").prompt_tokens.tolist() == [9700]
 
 

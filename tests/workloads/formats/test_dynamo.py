@@ -14,7 +14,7 @@ SCHEMA = "dynamo.request.trace.v1"
 
 def event(received, length, hashes, *, block=64, session=None, **request):
     replay = {"trace_block_size": block, "input_length": length, "input_sequence_hashes": hashes}
-    found = {
+    record = {
         "schema": SCHEMA,
         "event_type": "request_end",
         "event_time_unix_ms": received + 900,
@@ -27,8 +27,8 @@ def event(received, length, hashes, *, block=64, session=None, **request):
         | request,
     }
     if session is not None:
-        found["agent_context"] = {"session_id": session, "parent_session_id": "other"}
-    return found
+        record["agent_context"] = {"session_id": session, "parent_session_id": "other"}
+    return record
 
 
 TOOL = {"schema": SCHEMA, "event_type": "tool_end", "event_time_unix_ms": 3, "tool": {"x": 1}}
@@ -97,7 +97,7 @@ def test_shards_of_different_block_sizes_share_nothing(write):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (ROWS[0] | {"schema": "v2"}, "field 'schema': expected dynamo.request.trace.v1"),
         (ROWS[0] | {"event_type": "other"}, "field 'event_type': expected request_end"),
@@ -115,12 +115,12 @@ def test_shards_of_different_block_sizes_share_nothing(write):
         ),
     ],
 )
-def test_a_bad_line_fails_with_its_place_or_is_skipped(write, row, told):
+def test_a_bad_line_fails_with_its_place_or_is_skipped(write, row, message):
     path = write(ROWS[0], row, ROWS[2])
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) == 2
 
 

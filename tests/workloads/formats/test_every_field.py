@@ -81,11 +81,11 @@ def test_a_field_that_nobody_reads_is_named_once_with_its_rows(tmp_path, name):
     path.write_bytes(with_field(EXAMPLES[name], SURPRISE))
     assert format_of(path) == name
     assert len(surprises(path)) == 1
-    found = [each for each in validate(path) if f"`{SURPRISE}`" in each.detail]
-    assert [each.what for each in found] == ["not-used"]
+    anomalies = [each for each in validate(path) if f"`{SURPRISE}`" in each.detail]
+    assert [each.what for each in anomalies] == ["not-used"]
     records = len(EXAMPLES[name].splitlines()) - (EXAMPLES[name][:1] not in b"{[")
-    assert found[0].count == records
-    assert not found[0].error
+    assert anomalies[0].count == records
+    assert not anomalies[0].error
 
 
 @pytest.mark.parametrize("name", sorted(set(FOLDERS) - {"system-prompts"}))

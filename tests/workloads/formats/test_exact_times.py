@@ -199,9 +199,9 @@ def test_what_seconds_cannot_tell_apart_is_noted(tmp_path):
     trace = open_trace(path, time_unit="ns")
     assert np.diff(trace.arrival_seconds)[1] == 0
     assert [note for note in trace.notes if "rounded to equal times" in note]
-    told = {a.what: (a.count, a.first_line) for a in validate(path, time_unit="ns")}
-    assert told["rounded-times"] == (1, 3)
-    assert "equal-times" not in told
+    anomalies = {a.what: (a.count, a.first_line) for a in validate(path, time_unit="ns")}
+    assert anomalies["rounded-times"] == (1, 3)
+    assert "equal-times" not in anomalies
 
 
 def test_what_is_exact_has_no_such_note(tmp_path):

@@ -62,20 +62,20 @@ def read(name, path, **options):
 
 @pytest.mark.parametrize("rows_are", ["cumulative", "incremental"])
 def test_hints_are_options_of_the_format(name, path, rows_are):
-    said = told_of(name, path, rows_are)
-    assert said
-    assert flags(said) <= FORMATS[name].options
+    text = text_of(name, path, rows_are)
+    assert text
+    assert flags(text) <= FORMATS[name].options
 
 
-def told_of(name, path, rows_are):
+def text_of(name, path, rows_are):
     """Return all that is said of a file, in validation, notes or an error."""
     try:
         anomalies = anomalies_of(made_odd(read(name, path, rows=rows_are)))
-        said = [anomaly.detail for anomaly in anomalies]
-        said += to_trace(made_odd(read(name, path, rows=rows_are)), "t").notes
+        sentences = [anomaly.detail for anomaly in anomalies]
+        sentences += to_trace(made_odd(read(name, path, rows=rows_are)), "t").notes
     except UsageError as error:  # a file that names whole prompts
         return str(error)
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def test_a_hint_is_there_where_the_format_knows_the_option(tmp_path):
@@ -98,6 +98,6 @@ def test_oddities_were_made(path, name):
     rows = read(name, path)
     if len(rows) < 2:
         return
-    told = {a.what for a in anomalies_of(made_odd(rows))}
-    assert ("implausible-times" in told) == ("time_unit" in FORMATS[name].options)
-    assert np.isin("no-times", sorted(told)) == 0
+    anomalies = {a.what for a in anomalies_of(made_odd(rows))}
+    assert ("implausible-times" in anomalies) == ("time_unit" in FORMATS[name].options)
+    assert np.isin("no-times", sorted(anomalies)) == 0

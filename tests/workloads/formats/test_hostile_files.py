@@ -42,13 +42,13 @@ def opened(path: Path, **options: Any) -> Trace | None:
     try:
         trace = open_trace(path, **options)
     except (DataError, UsageError) as error:
-        told = str(error)
+        message = str(error)
     else:
         assert trace.problem() is None
         return trace
-    assert "\n" not in told
-    assert len(told) < 2000
-    assert path.name in told
+    assert "\n" not in message
+    assert len(message) < 2000
+    assert path.name in message
     return None
 
 
@@ -283,13 +283,13 @@ def test_mutated_files_are_sound_or_refused(tmp_path, name, drawn):
 def validate_all(path: Path, name: str) -> None:
     """Validate a file; what cannot be read as lines at all is one clear line."""
     try:
-        found = validate(path, format=name)
+        anomalies = validate(path, format=name)
     except (DataError, UsageError) as error:
-        told = [str(error)]
+        lines = [str(error)]
     else:
-        told = [anomaly.detail for anomaly in found]
-        assert all(anomaly.count >= 1 for anomaly in found)
-    assert not any("\n" in line for line in told)
+        lines = [anomaly.detail for anomaly in anomalies]
+        assert all(anomaly.count >= 1 for anomaly in anomalies)
+    assert not any("\n" in line for line in lines)
 
 
 @quick

@@ -38,7 +38,7 @@ SECOND = session(request(0, 40, [1, 2]), request(1, 48, [1, 2, 3]))
 def write(tmp_path):
     def write(*sessions, name="t.json"):
         path = tmp_path / name
-        path.write_text("\n".join(json.dumps(found) for found in sessions))
+        path.write_text("\n".join(json.dumps(each) for each in sessions))
         return path
 
     return write
@@ -49,8 +49,8 @@ def folder(tmp_path):
     def folder(*sessions):
         path = tmp_path / "traces"
         path.mkdir()
-        for number, found in enumerate(sessions):
-            (path / f"trace_{number:04}.json").write_text(json.dumps(found, indent=1))
+        for number, each in enumerate(sessions):
+            (path / f"trace_{number:04}.json").write_text(json.dumps(each, indent=1))
         (path / "README.md").write_text("not a trace")
         return path
 
@@ -106,8 +106,8 @@ def test_ids_are_local_to_a_session_unless_the_file_says_global(folder, tmp_path
     assert overlaps(open_trace(path)).tolist() == [0, 32, 32, 48]
 
 
-def as_ranges(found):
-    ranges = json.loads(json.dumps(found))
+def as_ranges(whole):
+    ranges = json.loads(json.dumps(whole))
     for one in ranges["requests"]:
         for inner in one.get("requests", [one]):
             ids = inner.pop("hash_ids")
@@ -159,14 +159,16 @@ def test_sessions_start_together_unless_a_rate_spreads_them(folder):
 def test_ids_of_content_are_matched_as_leading_runs_and_found(write):
     path = write(session(request(0, 48, [1, 2, 3]), request(1, 48, [2, 3, 1])))
     assert overlaps(open_trace(path)).tolist() == [0, 0]
-    found = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
-    assert found["content-ids"] == 1
+    anomalies = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
+    assert anomalies["content-ids"] == 1
 
 
 def test_oddities_are_found(folder):
     odd = session(request(0, 0, []), request(1, 40, [1]), request(2, 40, [1, 2], out=0))
     copies = [SECOND | {"requests": [request(at, 40 + at, [1, 2]) for at in range(12)]}] * 2
-    found = {anomaly.what: anomaly.count for anomaly in validate(folder(odd, session(), *copies))}
+    anomalies = {
+        anomaly.what: anomaly.count for anomaly in validate(folder(odd, session(), *copies))
+    }
     expected = {
         "empty-prompt": 1,
         "empty-session": 1,
@@ -176,11 +178,11 @@ def test_oddities_are_found(folder):
         "zero-output": 1,
         "duplicate-session": 1,
     }
-    assert {what: found.get(what) for what in expected} == expected
+    assert {what: anomalies.get(what) for what in expected} == expected
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"block_size": 0}, "field 'block_size': expected 1 to"),
         ({"hash_id_scope": "some"}, "field 'hash_id_scope': expected local or global"),
@@ -206,12 +208,12 @@ def test_oddities_are_found(folder):
         ),
     ],
 )
-def test_a_bad_session_fails_with_its_place_or_is_skipped_as_a_whole(write, change, told):
+def test_a_bad_session_fails_with_its_place_or_is_skipped_as_a_whole(write, change, message):
     path = write(FIRST, FIRST | change, SECOND, name="t.jsonl")
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) == 7
 
 
@@ -259,8 +261,8 @@ def sessions(shared):
 
 
 def test_real_sessions_agree_with_a_naive_set_of_unfolded_ids(sessions, tmp_path):
-    _, found = sessions
-    some = sorted(found, key=lambda one: len(one["requests"]))[:300:10] + found[:5]
+    _, records = sessions
+    some = sorted(records, key=lambda one: len(one["requests"]))[:300:10] + records[:5]
     few = tmp_path / "few.jsonl"
     few.write_text("\n".join(map(json.dumps, some)))
     trace = open_trace(few, session_rate=1e-6, seed=1)  # one after the other
@@ -274,32 +276,32 @@ def test_real_sessions_agree_with_a_naive_set_of_unfolded_ids(sessions, tmp_path
 
 def naive(one):
     """Overlap of each request with all before it, and the deepest earlier end on its path."""
-    block, seen, ends, found = one["block_size"], set(), set(), []
+    block, seen, ends, depths = one["block_size"], set(), set(), []
     for each in one["requests"]:
         ids = [start + at for start, count in each["ranges"] for at in range(count)]
         known = [at + 1 for at, key in enumerate(ids) if key in seen]
         ended = [
             at + 1 for at, key in enumerate(ids) if key in ends and (at + 1) * block < each["in"]
         ]
-        found.append((max(known, default=0) * block, max(ended, default=0) * block))
+        depths.append((max(known, default=0) * block, max(ended, default=0) * block))
         seen.update(ids)
         ends.update(ids[-1:])
-    return found
+    return depths
 
 
 def test_all_published_sessions_are_read(sessions):
-    path, found = sessions
+    path, records = sessions
     assert format_of(path) == "kv-cache-tester"
     trace = open_trace(path)
     assert trace.problem() is None
     assert len(trace) == 49_334
-    assert len(set(trace.session.tolist())) == len(found) == 710
+    assert len(set(trace.session.tolist())) == len(records) == 710
     assert int(trace.prompt_tokens.sum()) == sum(
-        one["in"] for each in found for one in each["requests"]
+        one["in"] for each in records for one in each["requests"]
     )
     assert not any("leading runs" in note for note in trace.notes)
     counts = {anomaly.what: anomaly.count for anomaly in validate(path)}
     copies = counts["duplicate-session"] + counts["near-duplicate-session"]
-    assert copies == sum(each["near_duplicate"] for each in found) == 34
+    assert copies == sum(each["near_duplicate"] for each in records) == 34
     assert counts["duplicate-session"] == 18
     assert counts["zero-output"] == 27

@@ -83,7 +83,7 @@ def test_incremental_sub_requests_grow(write):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (ONE, "field 'input_tok_ids': expected ids on every request or on none"),
         (WITH_IDS | {"input_toks": 4}, "field 'input_tok_ids': expected 4 ids as 'input_toks'"),
@@ -100,12 +100,12 @@ def test_incremental_sub_requests_grow(write):
         ),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, row, told):
+def test_a_bad_line_is_named_or_skipped(write, row, message):
     path = write(WITH_IDS, row, WITH_IDS)
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert overlaps(open_trace(path, on_bad_line="skip")).tolist() == [0, 3]
 
 

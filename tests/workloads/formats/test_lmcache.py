@@ -11,10 +11,10 @@ from workloads.opening import format_of, open_trace
 START = 1_760_000_000_000_000
 
 
-def row(offset, said, answer="", session="k1", **others):
+def row(offset, content, answer="", session="k1", **others):
     return {
         "timestamp": START + offset,
-        "input": said,
+        "input": content,
         "output": answer,
         "session_id": session,
     } | others
@@ -50,8 +50,8 @@ def test_microseconds_sessions_and_texts(write):
 
 
 def test_inputs_may_be_messages(write):
-    said = [{"role": "user", "content": "Hello"}]
-    trace = open_trace(write([row(0, said, "Hi."), row(9, [*said, *said])]))
+    messages = [{"role": "user", "content": "Hello"}]
+    trace = open_trace(write([row(0, messages, "Hi."), row(9, [*messages, *messages])]))
     assert trace.prompt_tokens[1] > trace.prompt_tokens[0] > 1
     assert any("ChatML" in note for note in trace.notes)
 

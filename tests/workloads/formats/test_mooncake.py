@@ -92,7 +92,7 @@ def test_prompts_with_fewer_ids_than_blocks_are_noted(write):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (GOOD | {"input_length": 0}, "field 'input_length': expected 1 to"),
         (GOOD | {"input_length": -4}, "field 'input_length': expected 1 to"),
@@ -140,12 +140,12 @@ def test_prompts_with_fewer_ids_than_blocks_are_noted(write):
         ("what is this", "expected one JSON object"),
     ],
 )
-def test_a_bad_line_fails_with_its_place_or_is_skipped_and_noted(write, row, told):
+def test_a_bad_line_fails_with_its_place_or_is_skipped_and_noted(write, row, message):
     path = write(GOOD, row, GOOD | {"timestamp": 6000, "hash_ids": [3, 9]})
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     trace = open_trace(path, on_bad_line="skip")
     assert overlaps(trace).tolist() == [0, 512]
@@ -307,8 +307,8 @@ def test_the_ids_of_blocks_are_ids_of_prefixes(write, name):
 
 def test_too_many_ids_are_told_under_the_names_of_the_file(write):
     row = {"input_length": 1000, "input_block_hash_ids": [1, 2, 3]}
-    told = r"field 'input_block_hash_ids': .*found 3: is the block size right \(--block\)\?"
-    with pytest.raises(DataError, match=told):
+    message = r"field 'input_block_hash_ids': .*found 3: is the block size right \(--block\)\?"
+    with pytest.raises(DataError, match=message):
         open_trace(write(row))
     with pytest.raises(DataError, match=r"is the block size right \(block_size\)"):
         open_trace(write(row | {"block_size": 512}))

@@ -53,8 +53,8 @@ def test_words_stand_in_for_a_story_that_is_not_there(folder):
     trace = opened(folder)
     asked = [" Question", ":", " Why", "?", " Answer", ":"]
     assert trace.prompt_tokens[1] == 7 + len(asked)
-    found = {anomaly.what: anomaly.count for anomaly in validate(folder)}
-    assert found["no-story"] == 1
+    anomalies = {anomaly.what: anomaly.count for anomaly in validate(folder)}
+    assert anomalies["no-story"] == 1
 
 
 def test_stories_that_are_not_there_share_nothing(folder):
@@ -78,7 +78,7 @@ def test_bytes_that_are_no_text_are_replaced_and_noted(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "line", "told"),
+    ("name", "line", "message"),
     [
         ("documents.csv", "a1,train,movie,5", ":4: field 'document_id': expected each story once"),
         ("documents.csv", "../x,train,movie,5", ":4: field 'document_id': expected letters"),
@@ -88,12 +88,12 @@ def test_bytes_that_are_no_text_are_replaced_and_noted(folder):
         ("qaps.csv", "zz,train,Why?,,", ":5: field 'document_id': expected a story of documents"),
     ],
 )
-def test_a_bad_line_is_named(folder, name, line, told):
+def test_a_bad_line_is_named(folder, name, line, message):
     with (folder / name).open("a") as file:
         file.write(line + "\n")
     with pytest.raises(DataError) as caught:
         opened(folder)
-    assert name + told in str(caught.value)
+    assert name + message in str(caught.value)
     assert len(opened(folder, on_bad_line="skip")) == 3
 
 

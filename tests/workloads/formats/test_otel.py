@@ -10,7 +10,7 @@ from workloads.opening import format_of, open_trace
 from workloads.validation import validate
 
 
-def said(*texts):
+def chat(*texts):
     roles = ["user", "assistant"] * len(texts)
     return [{"role": role, "content": text} for role, text in zip(roles, texts, strict=False)]
 
@@ -20,7 +20,7 @@ def span(second, messages, answer=None, **others):
     if messages is not None:
         attributes["gen_ai.input.messages"] = json.dumps(messages)
     if answer is not None:
-        attributes["gen_ai.output.messages"] = json.dumps(said("", answer)[1:])
+        attributes["gen_ai.output.messages"] = json.dumps(chat("", answer)[1:])
     date = f"2026-02-26T10:00:{second:09.6f}+00:00"
     return {"trace_id": "t", "start_time": date, "attributes": attributes | others}
 
@@ -36,8 +36,8 @@ def write(tmp_path):
 
 
 TALK = [
-    span(4, said("Hi there"), "Hello you"),
-    span(6.5, said("Hi there", "Hello you", "And now"), "Nothing"),
+    span(4, chat("Hi there"), "Hello you"),
+    span(6.5, chat("Hi there", "Hello you", "And now"), "Nothing"),
 ]
 
 
@@ -84,7 +84,7 @@ def test_parts_and_system_instructions_are_text_too(write):
     parts = [{"role": "user", "parts": [part]}]
     system = {"gen_ai.system_instructions": json.dumps([part | {"content": "Be kind"}])}
     with_parts = open_trace(write({"spans": [span(4, parts, **system)]}))
-    messages = [{"role": "system", "content": "Be kind"}, *said("Hi there")]
+    messages = [{"role": "system", "content": "Be kind"}, *chat("Hi there")]
     plain = open_trace(write({"spans": [span(4, messages)]}))
     assert with_parts.prompt_tokens.tolist() == plain.prompt_tokens.tolist()
 
@@ -131,7 +131,7 @@ def test_cached_tokens_of_gemini_are_part_of_the_input(write, name):
 def test_spans_of_several_traces_may_name_one_session(write):
     named = {"session.id": "c"}
     other = named | {"gen_ai.conversation.id": "d"}
-    spans = [span(at, said("Hi"), **of) for at, of in enumerate((named, named, other))]
+    spans = [span(at, chat("Hi"), **of) for at, of in enumerate((named, named, other))]
     for at, made in enumerate(spans):
         made["trace_id"] = f"t{at}"
     assert open_trace(write({"spans": spans})).session.tolist() == [0, 0, 1]
@@ -148,40 +148,40 @@ def test_calls_without_messages_among_others_are_left_out_and_noted(write):
     counted = span(5, None, **{"gen_ai.usage.prompt_tokens": 50})
     path = write({"spans": [*TALK, counted]})
     assert len(open_trace(path)) == 2
-    found = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
-    assert found["no-messages"] == 3
+    anomalies = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
+    assert anomalies["no-messages"] == 3
 
 
 def test_counts_of_the_server_that_differ_are_noted(write):
-    path = write({"spans": [span(1, said("Hi"), **{"gen_ai.usage.prompt_tokens": 5000})]})
+    path = write({"spans": [span(1, chat("Hi"), **{"gen_ai.usage.prompt_tokens": 5000})]})
     assert "other-length" in {anomaly.what for anomaly in validate(path)}
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         (span(1, None, **{"gen_ai.input.messages": "[{"}), "field 'gen_ai.input.messages'"),
         (span(1, None, **{"gen_ai.input.messages": '[{"content": "x"}]'}), "gen_ai.input.messages"),
         (span(1, None, **{"gen_ai.input.messages": 7}), "field 'gen_ai.input.messages'"),
         (
-            span(1, said("x"), **{"gen_ai.usage.input_tokens": "9.5"}),
+            span(1, chat("x"), **{"gen_ai.usage.input_tokens": "9.5"}),
             "field 'gen_ai.usage.input_tokens': expected a whole number, found str",
         ),
         (
-            span(1, said("x"), **{"gen_ai.usage.output_tokens": -9}),
+            span(1, chat("x"), **{"gen_ai.usage.output_tokens": -9}),
             "field 'gen_ai.usage.output_tokens': expected 0 to",
         ),
-        (span(1, said("x")) | {"start_time": "today"}, "field 'start_time': expected a time like"),
-        (span(1, said("x")) | {"start_time": None}, "field 'start_time': expected a time on every"),
-        ({"startTimeUnixNano": "-5", **span(1, said("x"))}, "field 'startTimeUnixNano'"),
+        (span(1, chat("x")) | {"start_time": "today"}, "field 'start_time': expected a time like"),
+        (span(1, chat("x")) | {"start_time": None}, "field 'start_time': expected a time on every"),
+        ({"startTimeUnixNano": "-5", **span(1, chat("x"))}, "field 'startTimeUnixNano'"),
     ],
 )
-def test_a_bad_span_is_named_or_skipped(write, bad, told):
+def test_a_bad_span_is_named_or_skipped(write, bad, message):
     path = write({"spans": [TALK[0], bad, TALK[1]]})
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) == 2
 
 
@@ -201,10 +201,10 @@ def test_the_published_file(shared):
     assert trace.arrival_seconds.tolist() == [0, 2, 4, 6, 8, 10, 12]
     assert trace.session.tolist() == [0, 1, 2, 2, 2, 2, 3]
     # the three later turns of the conversation begin with the turn before and its answer
-    found, whole = overlaps(trace), trace.prompt_tokens + trace.output_tokens
-    assert found[3:6].tolist() == whole[2:5].tolist()
+    overlap, whole = overlaps(trace), trace.prompt_tokens + trace.output_tokens
+    assert overlap[3:6].tolist() == whole[2:5].tolist()
     # what the three single questions share is the template's start of a turn of the user
-    assert found[[1, 6]].tolist() == [
+    assert overlap[[1, 6]].tolist() == [
         len("<|im_start|>user\nWhat is "),
         len("<|im_start|>user\nWhat"),
     ]

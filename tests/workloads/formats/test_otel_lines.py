@@ -20,7 +20,7 @@ def typed(value):
 
 
 def span(number, start=0, operation="chat", parent="", **attributes):
-    found = {"gen_ai.operation.name": operation} | attributes
+    fields = {"gen_ai.operation.name": operation} | attributes
     return {
         "traceId": "t",
         "spanId": str(number),
@@ -28,18 +28,18 @@ def span(number, start=0, operation="chat", parent="", **attributes):
         "name": operation,
         "startTimeUnixNano": str(START + start),
         "endTimeUnixNano": str(START + start + 1_000_000_000),
-        "attributes": [{"key": key, "value": typed(value)} for key, value in found.items()],
+        "attributes": [{"key": key, "value": typed(value)} for key, value in fields.items()],
         "status": {},
     }
 
 
 def used(prompt, answer=1, read=None, created=None, **attributes):
-    found = {"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.output_tokens": answer}
+    counts = {"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.output_tokens": answer}
     if read is not None:
-        found["gen_ai.usage.cache_read.input_tokens"] = read
+        counts["gen_ai.usage.cache_read.input_tokens"] = read
     if created is not None:
-        found["gen_ai.usage.cache_creation.input_tokens"] = created
-    return found | attributes
+        counts["gen_ai.usage.cache_creation.input_tokens"] = created
+    return counts | attributes
 
 
 def otlp(*spans, scope="x"):
@@ -61,12 +61,12 @@ CHATS = [span(at, start, **used(1000 + at, 20)) for at, start in enumerate(SECON
 
 
 def jaeger(chat):
-    found = {entry["key"]: entry["value"] for entry in chat["attributes"]}
+    values = {entry["key"]: entry["value"] for entry in chat["attributes"]}
     tags = [
         {"key": key, "type": "string", "value": int(*value.values())}
         if "intValue" in value
         else {"key": key, "type": "string", "value": value["stringValue"]}
-        for key, value in found.items()
+        for key, value in values.items()
     ]
     return {
         "traceID": "t",
@@ -80,7 +80,7 @@ def jaeger(chat):
 
 
 def console(chat):
-    found = {entry["key"]: entry["value"] for entry in chat["attributes"]}
+    values = {entry["key"]: entry["value"] for entry in chat["attributes"]}
     seconds = (int(chat["startTimeUnixNano"]) - START) // 10**9
     return {
         "name": "chat",
@@ -89,7 +89,7 @@ def console(chat):
         "start_time": f"2026-01-10T09:00:0{seconds}.123456Z",
         "attributes": {
             key: int(value["intValue"]) if "intValue" in value else value["stringValue"]
-            for key, value in found.items()
+            for key, value in values.items()
         },
         "status": {"status_code": "UNSET"},
     }
@@ -267,8 +267,8 @@ def test_the_answer_may_stand_as_text(write):
     again = [*asked, {"role": "assistant", "content": answer}, {"role": "user", "content": "And?"}]
 
     def chat(number, messages, **answer):
-        found = {"gen_ai.input.messages": json.dumps(messages)} | answer
-        return span(number, number * 10**9, **found)
+        fields = {"gen_ai.input.messages": json.dumps(messages)} | answer
+        return span(number, number * 10**9, **fields)
 
     def read(**answer):
         path = write(otlp(chat(0, asked, **answer)), otlp(chat(1, again, **answer)))

@@ -78,7 +78,7 @@ def test_prompts_of_no_token_are_left_out_and_noted(write, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             as_lines({"prompt": "x"}, {"response": "x"}),
@@ -104,11 +104,11 @@ def test_prompts_of_no_token_are_left_out_and_noted(write, text):
         ('prompt,response\nx,1\n"x,1\n', ":3: expected cells separated by commas"),
     ],
 )
-def test_a_bad_line_is_named(write, text, told):
+def test_a_bad_line_is_named(write, text, message):
     path = write(text)
     with pytest.raises(DataError) as caught:
         opened(path)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(opened(path, on_bad_line="skip")) == 1
 
@@ -131,16 +131,16 @@ def test_a_text_counts_before_a_length_beside_it(write):
     ]
     path = write(as_lines(*rows))
     assert open_trace(path).output_tokens.tolist() == [2, 2, 20]
-    told = {a.what: (a.count, a.first_line) for a in validate(path)}
-    assert told["other-length"] == (1, 2)
-    assert told["other-output-length"] == (1, 2)
+    anomalies = {a.what: (a.count, a.first_line) for a in validate(path)}
+    assert anomalies["other-length"] == (1, 2)
+    assert anomalies["other-output-length"] == (1, 2)
 
 
 @pytest.mark.parametrize("field", [name for name in TIME_FIELDS if name not in UNIT_OF])
-@pytest.mark.parametrize("said", ["prompt", "text", "input"])
-def test_times_and_texts_have_many_names(write, field, said):
+@pytest.mark.parametrize("text_field", ["prompt", "text", "input"])
+def test_times_and_texts_have_many_names(write, field, text_field):
     days = ["2025-02-03 09:00:00.000000", "2025-02-03 09:00:15.750000"]
-    path = write(as_lines(*({field: day, said: "Name three rivers."} for day in days)))
+    path = write(as_lines(*({field: day, text_field: "Name three rivers."} for day in days)))
     assert format_of(path) == "prompts"
     assert open_trace(path).arrival_seconds.tolist() == [0, 15.75]
     assert open_trace(path).prompt_tokens.tolist() == [4, 4]

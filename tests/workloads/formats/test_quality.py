@@ -67,13 +67,13 @@ def test_long_articles_are_recognised_before_their_questions_are_seen(write):
 def test_articles_and_questions_without_content_are_noted(write):
     path = write(line("7", "A tale."), line("8", "Another.", {"question": "Why?"}))
     assert opened(path).prompt_tokens.tolist() == [len("Another. Question: Why? Answer:")]
-    found = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
-    assert found["no-questions"] == 1
-    assert found["no-options"] == 2
+    anomalies = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
+    assert anomalies["no-questions"] == 1
+    assert anomalies["no-options"] == 2
 
 
 @pytest.mark.parametrize(
-    ("record", "told"),
+    ("record", "message"),
     [
         ({"article_id": "7", "article": "A"}, "field 'questions': expected this field"),
         ({"article_id": "7", "questions": [WHO]}, "field 'article': expected this field"),
@@ -83,9 +83,9 @@ def test_articles_and_questions_without_content_are_noted(write):
         (line("7", "A", WHO | {"options": "He"}), "options"),
     ],
 )
-def test_a_bad_line_is_named(write, record, told):
+def test_a_bad_line_is_named(write, record, message):
     path = write(line("7", "A", WHO), record)
     with pytest.raises(DataError) as caught:
         opened(path, format="quality")
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)

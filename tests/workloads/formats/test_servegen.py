@@ -97,7 +97,7 @@ def test_a_client_without_lengths_takes_those_of_its_pool(write):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (("m", 0, 0, 1.0, "Gamma", 0.5), ":2: field 'window_s': expected each window of a client"),
         (("m", 0, 600, -1.0, "Gamma", 0.5), ":2: field 'rate': expected a number from 0 to"),
@@ -109,26 +109,26 @@ def test_a_client_without_lengths_takes_those_of_its_pool(write):
         ((None, 0, 0, 1.0, "Gamma", 0.5), ":2: field 'pool': expected text"),
     ],
 )
-def test_a_bad_window_is_named_or_skipped(write, row, told):
+def test_a_bad_window_is_named_or_skipped(write, row, message):
     path = write(windows(("m", 0, 0, 2.0, "Gamma", 0.5), row), lengths())
     with pytest.raises(DataError) as caught:
         open_trace(path)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert len(open_trace(path, on_bad_line="skip")) > 1000
 
 
 @pytest.mark.parametrize(
-    ("quantiles", "told"),
+    ("quantiles", "message"),
     [
         ((10, 20, 15, 40, 50, 60), "field 'in_p50': expected at least 20 as below it, found 15"),
         ((-1, 20, 30, 40, 50, 60), "field 'in_p5': expected 0 to"),
         ((1, 20, 30, 40, 50, float("inf")), "field 'in_p99': expected 0 to"),
     ],
 )
-def test_quantiles_that_are_none_are_named(write, quantiles, told):
+def test_quantiles_that_are_none_are_named(write, quantiles, message):
     with pytest.raises(DataError) as caught:
         open_trace(write(BUSY, lengths(prompts=quantiles)))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_windows_of_too_many_or_no_requests_are_refused(write):

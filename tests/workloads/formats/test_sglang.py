@@ -89,7 +89,7 @@ def test_turns_grow_and_sessions_start_at_the_rate(write):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({"gsp-num-group": 3}, "unknown parameter 'gsp-num-group'; did you mean 'gsp_num_groups'?"),
         ({"gsp-num-groups": 0}, "field 'gsp_num_groups'"),
@@ -107,8 +107,8 @@ def test_turns_grow_and_sessions_start_at_the_rate(write):
         ('{"gsp-num-groups": NaN}', "expected parameters in JSON or TOML, found"),
     ],
 )
-def test_wrong_parameters_are_named(write, parameters, told):
+def test_wrong_parameters_are_named(write, parameters, message):
     with pytest.raises(DataError) as caught:
         open_trace(write(parameters), format="sglang")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

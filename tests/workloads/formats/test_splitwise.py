@@ -30,9 +30,9 @@ def test_other_requests_are_left_out_and_batches_noted(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(HEADER + "0,0,0,1,1,4096,32\n1,2,0,3,4,2048,8\n")
     assert open_trace(path).prompt_tokens.tolist() == [2048]
-    found = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
-    assert found["other-request"] == 2
-    assert found["batched"] == 3
+    anomalies = {anomaly.what: anomaly.first_line for anomaly in validate(path)}
+    assert anomalies["other-request"] == 2
+    assert anomalies["batched"] == 3
 
 
 def test_the_published_file(shared):

@@ -66,8 +66,8 @@ def test_draws_depend_on_the_seed_only(folder):
 
 
 def test_what_is_left_out_is_noted(folder):
-    found = {anomaly.what: anomaly.count for anomaly in validate(folder)}
-    assert found["other-length"] == 2
+    anomalies = {anomaly.what: anomaly.count for anomaly in validate(folder)}
+    assert anomalies["other-length"] == 2
     assert any("30 first turns a system prompt" in note for note in opened(folder).notes)
 
 
@@ -95,7 +95,7 @@ def test_turns_come_from_several_kinds_of_file(folder, name, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("turns.jsonl", '{"turns": []}\n', "turns.jsonl:1: field 'turns': expected a turn here"),
         ("turns.csv", "url\nx\n", "turns.csv:2: field 'text': expected this column"),
@@ -106,12 +106,12 @@ def test_turns_come_from_several_kinds_of_file(folder, name, text):
         ),
     ],
 )
-def test_a_bad_turn_is_named(folder, name, text, told):
+def test_a_bad_turn_is_named(folder, name, text, message):
     (folder / "turns.txt").unlink()
     (folder / name).write_text(text)
     with pytest.raises(DataError) as caught:
         opened(folder)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     with pytest.raises(DataError, match="expected a first turn, found none"):
         opened(folder, on_bad_line="skip")
 

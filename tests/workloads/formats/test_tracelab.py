@@ -93,13 +93,13 @@ def test_cumulative_rows_hold_the_whole_prompt(write):
 
 def test_taking_cumulative_rows_for_incremental_ones_is_flagged(write):
     path = write(HEADER + "a,0,0,0,100,10,0\na,0,1,110,130,5,0\na,0,2,135,150,5,0\n")
-    found = {anomaly.what: anomaly.count for anomaly in validate(path)}
-    assert found["rewind"] == 1
+    anomalies = {anomaly.what: anomaly.count for anomaly in validate(path)}
+    assert anomalies["rewind"] == 1
     assert "rewind" not in {a.what for a in validate(path, rows="cumulative")}
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("a,0,1,-1,20,5,0", "field 'prefix_len': expected 1 to"),
         ("a,0,1,110,-20,5,0", "field 'input_len': expected 1 to"),
@@ -111,12 +111,12 @@ def test_taking_cumulative_rows_for_incremental_ones_is_flagged(write):
         ("a,0,1,999999999,20,5,0", "field 'prefix_len': expected 1 to 1,000,000,000 tokens"),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, line, told):
+def test_a_bad_line_is_named_or_skipped(write, line, message):
     path = write(HEADER + "a,0,0,0,100,10,0\n" + line + "\nb,0,0,0,9,1,0\n")
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:3: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert open_trace(path, on_bad_line="skip").prompt_tokens.tolist() == [100, 9]
 
 

@@ -71,7 +71,7 @@ def test_rounds_without_a_date_are_left_out_and_noted(write):
 
 
 @pytest.mark.parametrize(
-    ("others", "told"),
+    ("others", "message"),
     [
         ({"input_tokens_total": 131}, "field 'input_tokens_total': expected 110 + 20 tokens"),
         ({"newly_append_tokens": None}, "field 'newly_append_tokens': expected a whole number"),
@@ -82,12 +82,12 @@ def test_rounds_without_a_date_are_left_out_and_noted(write):
         ({"timing_events": [{"event_type": "x", "timestamp": 5}]}, "field 'timing_events[0]"),
     ],
 )
-def test_a_bad_line_is_named_or_skipped(write, others, told):
+def test_a_bad_line_is_named_or_skipped(write, others, message):
     path = write(ROWS[0], ROWS[1] | others, ROWS[2])
     with pytest.raises(DataError) as caught:
         open_trace(path)
     assert str(caught.value).startswith(f"{path}:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert open_trace(path, on_bad_line="skip").prompt_tokens.tolist() == [100, 110]
 
 

@@ -74,5 +74,5 @@ def test_lengths_are_read_by_other_common_names(tmp_path, names, time):
     assert trace.prompt_tokens.tolist() == [591, 547]
     assert trace.output_tokens.tolist() == [140, 3]
     assert (trace.arrival_seconds is not None) == bool(time)
-    told = f"times from '{time}' are in seconds" if time else "no times"
-    assert any(f"'{names[0]}'" in note and told in note for note in trace.notes)
+    times = f"times from '{time}' are in seconds" if time else "no times"
+    assert any(f"'{names[0]}'" in note and times in note for note in trace.notes)

@@ -27,12 +27,12 @@ hits = st.lists(
 def test_a_branch_point_is_where_two_earlier_ways_part(rows):
     prompts, answers, _ = zip(*rows, strict=True)
     trace = trace_of(prompts, answers)
-    found, overlap = branch_points(trace), overlaps(trace)
+    points, overlap = branch_points(trace), overlaps(trace)
     before: set[tuple[int, ...]] = set()
     for at, (prompt, answer, _) in enumerate(rows):
         ways = Counter(prefix[:-1] for prefix in before)
         known = [stop for stop in range(1, overlap[at] + 1) if ways[tuple(prompt[:stop])] > 1]
-        assert found[at] == max(known, default=0)
+        assert points[at] == max(known, default=0)
         whole = (*prompt, *answer)
         before |= {whole[:stop] for stop in range(1, len(whole) + 1)}
 
@@ -49,7 +49,7 @@ def saved_by_one(hits, coordinate, place):
 @given(hits, st.sampled_from([1, 4, 16]))
 def test_figures_are_those_of_a_search(hits, window):
     columns = (np.array(column) for column in zip(*hits, strict=True))
-    found = coordinates(*columns, window)
+    laws = coordinates(*columns, window)
     total = sum(overlap for overlap, _, _ in hits)
     values = {
         "start": [overlap for overlap, _, _ in hits],
@@ -57,7 +57,7 @@ def test_figures_are_those_of_a_search(hits, window):
         "branch": [overlap - branch for overlap, _, branch in hits],
     }
     for name, places in values.items():
-        law = getattr(found, name)
+        law = getattr(laws, name)
         best = max(saved_by_one(hits, name, place) for place in range(72))
         assert law.one_checkpoint_share == pytest.approx(best / total)
         assert saved_by_one(hits, name, law.one_checkpoint_tokens) == best
@@ -68,13 +68,13 @@ def test_figures_are_those_of_a_search(hits, window):
         assert law.share_in_best_window == max(held(window)) / len(hits)
         first = law.best_window_tokens
         assert sum(first <= at < first + window for at in places) == max(held(window))
-        for width, share in zip(found.widths_tokens, law.concentration, strict=True):
+        for width, share in zip(laws.widths_tokens, law.concentration, strict=True):
             assert share == max(held(width)) / len(hits)
         cells = Counter(at // window for at in places).values()
         entropy = -sum(count / len(hits) * math.log2(count / len(hits)) for count in cells)
         assert law.entropy_bits == pytest.approx(entropy, abs=1e-9)
-    widest = max(getattr(found, name).share_in_best_window for name in values)
-    assert getattr(found, found.sharpest).share_in_best_window == widest
+    widest = max(getattr(laws, name).share_in_best_window for name in values)
+    assert getattr(laws, laws.sharpest).share_in_best_window == widest
 
 
 def test_labels_are_looked_at_on_their_own():
@@ -86,11 +86,11 @@ def test_labels_are_looked_at_on_their_own():
     trace = replace(
         trace_of(prompts), label=np.tile(np.array([0, 1], dtype=np.int32), 12), labels=("a", "b")
     )
-    found = sharpness(trace, overlaps(trace))
-    assert found.by_label["a"].sharpest == "end"
-    assert found.by_label["b"].sharpest == "start"
-    assert found.by_label["b"].start.share_in_best_window == 1.0
-    assert found.all.hits == found.by_label["a"].hits + found.by_label["b"].hits == 22
+    laws = sharpness(trace, overlaps(trace))
+    assert laws.by_label["a"].sharpest == "end"
+    assert laws.by_label["b"].sharpest == "start"
+    assert laws.by_label["b"].start.share_in_best_window == 1.0
+    assert laws.all.hits == laws.by_label["a"].hits + laws.by_label["b"].hits == 22
 
 
 def test_no_overlap_has_no_coordinates():

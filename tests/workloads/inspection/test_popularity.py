@@ -28,18 +28,18 @@ def test_zipf_finds_the_exponent_of_its_own_law(exponent):
     ranks = np.arange(1, 2001)
     expected = 40_000 * ranks**-exponent / (ranks**-exponent).sum()
     uses = np.rint(expected[expected >= 2]).astype(int)
-    found = popularity(star(uses.tolist(), 16)).zipf
-    assert found.blocks == len(uses)
-    assert found.exponent == pytest.approx(exponent, abs=0.02)
-    assert found.largest_error < 0.01
-    assert found.first_uses == pytest.approx(uses[0], rel=0.05)
+    zipf = popularity(star(uses.tolist(), 16)).zipf
+    assert zipf.blocks == len(uses)
+    assert zipf.exponent == pytest.approx(exponent, abs=0.02)
+    assert zipf.largest_error < 0.01
+    assert zipf.first_uses == pytest.approx(uses[0], rel=0.05)
 
 
 def test_even_use_has_exponent_zero():
-    found = popularity(star([5] * 50, 16))
-    assert found.zipf.exponent == pytest.approx(0, abs=1e-4)
-    assert found.top_shares == pytest.approx({"0.1%": 0.001, "1.0%": 0.01, "10.0%": 0.1})
-    assert found.used_again_share == 1.0
+    figures = popularity(star([5] * 50, 16))
+    assert figures.zipf.exponent == pytest.approx(0, abs=1e-4)
+    assert figures.top_shares == pytest.approx({"0.1%": 0.001, "1.0%": 0.01, "10.0%": 0.1})
+    assert figures.used_again_share == 1.0
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.7, 1.0, 2.3])
@@ -53,11 +53,11 @@ def test_shares_of_a_hand_worked_trace():
     # 10 tokens in all three prompts, 5 in two of them, 25 in one each
     shared, other = [1] * 10, [2] * 5
     trace = trace_of([shared + other + [3] * 10, shared + other + [4] * 5, shared + [5] * 10])
-    found = popularity(trace)
-    assert found.distinct_tokens == 40
-    assert found.used_again_share == 15 / 40
-    assert found.top_shares["10.0%"] == pytest.approx(4 * 3 / 65)
-    assert found.zipf is None  # too few blocks
+    figures = popularity(trace)
+    assert figures.distinct_tokens == 40
+    assert figures.used_again_share == 15 / 40
+    assert figures.top_shares["10.0%"] == pytest.approx(4 * 3 / 65)
+    assert figures.zipf is None  # too few blocks
 
 
 def test_answers_are_no_prompts():

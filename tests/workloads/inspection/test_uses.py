@@ -19,14 +19,14 @@ def opened(rows):
 
 def distances(rows):
     """For each request: of each of its tokens the stack distance and the last use, by hand."""
-    stack, last, found = NaiveStack(), {}, []
+    stack, last, by_request = NaiveStack(), {}, []
     for at, (prompt, answer, _) in enumerate(rows):
         prefixes = [tuple(prompt[:stop]) for stop in range(1, len(prompt) + 1)]
-        found.append([(stack.distance(prefix), last.get(prefix)) for prefix in prefixes])
+        by_request.append([(stack.distance(prefix), last.get(prefix)) for prefix in prefixes])
         whole = (*prompt, *answer)
         stack.use(whole)
         last |= {whole[:stop]: at for stop in range(1, len(whole) + 1)}
-    return found
+    return by_request
 
 
 @given(requests)
@@ -78,21 +78,21 @@ def test_the_lru_curve_is_that_of_a_naive_stack(rows):
 @given(requests)
 def test_reuse_counts_every_token_once(rows):
     trace = opened(rows)
-    found = reuse(trace, uses(trace))
+    reused = reuse(trace, uses(trace))
     again = [
         (at - before, trace.arrival_seconds[at] - trace.arrival_seconds[before])
         for at, request in enumerate(distances(rows))
         for _, before in request
         if before is not None
     ]
-    assert found.tokens_used_again == len(again)
-    assert found.hits == sum(request[0][1] is not None for request in distances(rows))
+    assert reused.tokens_used_again == len(again)
+    assert reused.hits == sum(request[0][1] is not None for request in distances(rows))
     if again:
-        assert found.requests.mean == pytest.approx(np.mean([gap for gap, _ in again]))
-        assert found.seconds.max == max(seconds for _, seconds in again)
-        assert found.requests.p50 == sorted(gap for gap, _ in again)[(len(again) - 1) // 2]
+        assert reused.requests.mean == pytest.approx(np.mean([gap for gap, _ in again]))
+        assert reused.seconds.max == max(seconds for _, seconds in again)
+        assert reused.requests.p50 == sorted(gap for gap, _ in again)[(len(again) - 1) // 2]
     else:
-        assert found.requests is found.seconds is found.tokens is None
+        assert reused.requests is reused.seconds is reused.tokens is None
 
 
 @given(requests)
@@ -102,9 +102,9 @@ def test_a_working_set_is_what_was_used_within_the_window(window, rows):
     clock = clock_of(trace)
     moments = np.linspace(0, clock.span, 9)
     passed = np.array([len(prompt) + len(answer) for prompt, answer, _ in rows])
-    found = _working_set(window, moments, clock.times, passed, uses(trace))
+    working_set = _working_set(window, moments, clock.times, passed, uses(trace))
     wholes = [(*prompt, *answer) for prompt, answer, _ in rows]
-    for moment, tokens in zip(moments, found.tokens, strict=True):
+    for moment, tokens in zip(moments, working_set.tokens, strict=True):
         within = {
             whole[:stop]
             for whole, time in zip(wholes, clock.times, strict=True)

@@ -143,8 +143,8 @@ def test_blocks_without_an_id_are_counted_by_row():
         prompts.add(array("q", [5]), array("q", [count]), 0, 16)
     lengths = np.array([32, 40, 47])
     assert prompts.missing_blocks(lengths).tolist() == [0, 2, 0]
-    found = prompts.anomalies(np.array([32, 31, 99]), array("q", [1, 2, 4]))
-    assert {what: (odd.count, odd.first_line) for what, odd in found.items()} == {
+    anomalies = prompts.anomalies(np.array([32, 31, 99]), array("q", [1, 2, 4]))
+    assert {what: (odd.count, odd.first_line) for what, odd in anomalies.items()} == {
         "no-id-for-partial-block": (1, 2),
         "too-few-ids": (1, 4),
     }

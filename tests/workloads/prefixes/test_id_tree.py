@@ -41,17 +41,17 @@ def common(one, other):
 @given(rows, st.integers(1, 4))
 def test_prompts_share_what_their_tokens_share(tmp_path_factory, turns, block):
     path = tmp_path_factory.mktemp("rows") / "t.jsonl"
-    told = list(spelled(turns, block))
+    written = list(spelled(turns, block))
     named = [
         {"session_id": session, "input_length": length, "output_length": output, "hash_ids": ids}
-        for (session, ids, _, output), (_, length, _) in zip(turns, told, strict=True)
+        for (session, ids, _, output), (_, length, _) in zip(turns, written, strict=True)
     ]
     path.write_text("\n".join(map(json.dumps, named)))
     trace = open_trace(path, block=block, rows="incremental")
     assert trace.problem() is None
-    assert trace.prompt_tokens.tolist() == [len(prompt) for prompt, *_ in told]
-    for at, (prompt, *_) in enumerate(told):
-        best = max((common(prompt, whole) for *_, whole in told[:at]), default=0)
+    assert trace.prompt_tokens.tolist() == [len(prompt) for prompt, *_ in written]
+    for at, (prompt, *_) in enumerate(written):
+        best = max((common(prompt, whole) for *_, whole in written[:at]), default=0)
         assert overlaps(trace)[at] == best
 
 
@@ -61,9 +61,9 @@ def test_nodes_end_only_where_something_ends_or_parts():
     other = tree.place(None, [1, 2, 4], 10, 4)
     tree.add(one, tree.extend(one, 5))
     tree.add(other, other)
-    found = tree.intern(None, None)
-    assert found.tree.stop.tolist() == [0, 8, 12, 17, 10]
-    assert found.leaf.tolist() == [2, 4]
+    interned = tree.intern(None, None)
+    assert interned.tree.stop.tolist() == [0, 8, 12, 17, 10]
+    assert interned.leaf.tolist() == [2, 4]
 
 
 def test_a_partial_block_is_the_start_of_a_longer_one():

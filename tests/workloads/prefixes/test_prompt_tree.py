@@ -18,22 +18,22 @@ TURN = st.tuples(
 @given(st.lists(TURN, min_size=1, max_size=25), st.randoms(use_true_random=False))
 def test_prompts_that_go_on_from_each_other_make_the_tree_of_their_tokens(turns, random):
     """Oracle: the tokens written out, each new one a number of its own."""
-    tree, context, said = PromptTree(), dict.fromkeys(range(4), 0), dict.fromkeys(range(4), ())
+    tree, context, histories = PromptTree(), dict.fromkeys(range(4), 0), dict.fromkeys(range(4), ())
     prompts, answers, fresh = [], [], iter(range(10_000))
     for session, share, new, answer in turns:
-        kept = int(share * len(said[session]))
-        prompt = (*said[session][:kept], *(next(fresh) for _ in range(new)))
-        said[session] = (*prompt, *(next(fresh) for _ in range(answer)))
+        kept = int(share * len(histories[session]))
+        prompt = (*histories[session][:kept], *(next(fresh) for _ in range(new)))
+        histories[session] = (*prompt, *(next(fresh) for _ in range(answer)))
         leaf = tree.extend(tree.cut(context[session], kept), new)
         context[session] = tree.extend(leaf, answer)
         tree.add(leaf, context[session])
         prompts.append(prompt)
-        answers.append(said[session])
+        answers.append(histories[session])
     order = np.array(random.sample(range(len(turns)), len(turns)))
     lengths = np.array([len(prompts[at]) for at in order])
-    found = tree.intern(lengths, order)
-    assert found.tree.problem() is None
-    assert found.tree.stop[found.leaf].tolist() == lengths.tolist()
+    interned = tree.intern(lengths, order)
+    assert interned.tree.problem() is None
+    assert interned.tree.stop[interned.leaf].tolist() == lengths.tolist()
     known = TokenTree()
     ends = [
         known.add(np.array(tokens, dtype=np.int32))
@@ -41,11 +41,11 @@ def test_prompts_that_go_on_from_each_other_make_the_tree_of_their_tokens(turns,
         for tokens in (prompts[at], answers[at])
     ]
     wanted, numbers = known.numbered(ends)
-    assert found.tree.parent.tolist() == wanted.parent.tolist()
-    assert found.tree.stop.tolist() == wanted.stop.tolist()
-    assert found.leaf.tolist() == numbers[ends[::2]].tolist()
-    assert found.after is not None
-    assert found.after.tolist() == numbers[ends[1::2]].tolist()
+    assert interned.tree.parent.tolist() == wanted.parent.tolist()
+    assert interned.tree.stop.tolist() == wanted.stop.tolist()
+    assert interned.leaf.tolist() == numbers[ends[::2]].tolist()
+    assert interned.after is not None
+    assert interned.after.tolist() == numbers[ends[1::2]].tolist()
 
 
 def test_a_split_node_keeps_its_number_and_its_end():

@@ -26,10 +26,12 @@ def as_tokens(tokens):
 
 
 def as_trace(prompts, answers=None):
-    found = interned(prompts, answers)
+    prefixes = interned(prompts, answers)
     nobody = np.full(len(prompts), -1, dtype=np.int32)
     outputs = np.zeros(len(prompts), dtype=np.int64)
-    return Trace("t", found.tree, found.leaf, None, outputs, nobody, nobody, after=found.after)
+    return Trace(
+        "t", prefixes.tree, prefixes.leaf, None, outputs, nobody, nobody, after=prefixes.after
+    )
 
 
 def shared(one, other):
@@ -87,18 +89,18 @@ def test_the_order_of_arrival_numbers_the_nodes_not_the_order_of_the_file(prompt
 
 
 def test_nodes_are_numbered_as_prompts_and_then_their_answers_reach_them():
-    found = interned([[1, 2], [1, 3], [1, 2, 5]], [[4], None, [6]])
-    assert found.tree.parent.tolist() == [-1, 0, 1, 2, 1, 2, 5]
-    assert found.tree.stop.tolist() == [0, 1, 2, 3, 2, 3, 4]
-    assert found.leaf.tolist() == [2, 4, 5]
-    assert found.after is not None
-    assert found.after.tolist() == [3, -1, 6]
+    prefixes = interned([[1, 2], [1, 3], [1, 2, 5]], [[4], None, [6]])
+    assert prefixes.tree.parent.tolist() == [-1, 0, 1, 2, 1, 2, 5]
+    assert prefixes.tree.stop.tolist() == [0, 1, 2, 3, 2, 3, 4]
+    assert prefixes.leaf.tolist() == [2, 4, 5]
+    assert prefixes.after is not None
+    assert prefixes.after.tolist() == [3, -1, 6]
 
 
 def test_an_empty_answer_ends_where_its_prompt_does():
-    found = interned([[1, 2]], [[]])
-    assert found.after is not None
-    assert found.after.tolist() == found.leaf.tolist() == [1]
+    prefixes = interned([[1, 2]], [[]])
+    assert prefixes.after is not None
+    assert prefixes.after.tolist() == prefixes.leaf.tolist() == [1]
 
 
 def test_a_list_that_is_changed_afterwards_changes_nothing():

@@ -23,13 +23,13 @@ def test_a_name_has_a_limit(tmp_path):
 def read(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    found = []
+    taken = []
 
     def take(line, number):
-        found.append((number, line.count, line.time, line.name))
+        taken.append((number, line.count, line.time, line.name))
 
     read_csv_lines(path, Rows(BlockKeys(1)), Line, take)
-    return found
+    return taken
 
 
 def test_cells_are_read_by_their_names(tmp_path):
@@ -42,7 +42,7 @@ def test_cells_are_read_by_their_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("1.5,", "field 'Some tokens': expected a whole number, found '1.5'"),
         ("012,", "field 'Some tokens': expected a whole number, found '012'"),
@@ -59,16 +59,16 @@ def test_cells_are_read_by_their_names(tmp_path):
         (b"1,\xff", "can't decode"),
     ],
 )
-def test_a_bad_cell_is_named_with_what_it_holds(tmp_path, line, told):
+def test_a_bad_cell_is_named_with_what_it_holds(tmp_path, line, message):
     line = line if isinstance(line, bytes) else line.encode()
     with pytest.raises(DataError) as caught:
         read(tmp_path, b"Some tokens,time\n1,2\n" + line + b"\n")
     assert str(caught.value).startswith(f"{tmp_path / 't.csv'}:3: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "expected names of columns separated by commas, with Some tokens; found ''"),
         ("Some tokens\n", "expected lines below the names of the columns, found none"),
@@ -77,7 +77,7 @@ def test_a_bad_cell_is_named_with_what_it_holds(tmp_path, line, told):
         ('"Some tokens\n1\n', "found broken quotes"),
     ],
 )
-def test_a_table_without_its_columns_is_refused(tmp_path, text, told):
+def test_a_table_without_its_columns_is_refused(tmp_path, text, message):
     with pytest.raises(DataError) as caught:
         read(tmp_path, text)
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -11,16 +11,16 @@ from workloads.rows import Rows
 
 
 def records(path, wanted=("a",), on_bad_line="fail"):
-    rows, found = Rows(TokenLists(), on_bad_line), []
+    rows, taken = Rows(TokenLists(), on_bad_line), []
 
     def take(record, line):
         if record["a"] == "bad":
             return "a", "expected something else"
-        found.append((line, record))
+        taken.append((line, record))
         return None
 
     read_csv_records(path, rows, wanted, take)
-    return found, rows
+    return taken, rows
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_long_cells_and_gzip_are_fine(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a;b\n1;2\n", ":1: expected names of columns separated by commas, with a; found 'a;b'"),
         ("", ":1: expected names of columns separated by commas"),
@@ -62,17 +62,17 @@ def test_long_cells_and_gzip_are_fine(write):
         (b"a\n1\n\xff\n", ":3: expected text in UTF-8"),
     ],
 )
-def test_what_is_no_table_is_one_line(write, text, told):
+def test_what_is_no_table_is_one_line(write, text, message):
     path = write(text)
     with pytest.raises(DataError) as caught:
         records(path)
     assert str(caught.value).startswith(f"{path}")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_bad_records_are_skipped_and_the_others_kept(write):
     path = write('a,b\n1,2\nbad,2\n1\n1,"2"3\n4,5\n')
-    found, rows = records(path, on_bad_line="skip")
-    assert [line for line, _ in found] == [2, 6]
+    taken, rows = records(path, on_bad_line="skip")
+    assert [line for line, _ in taken] == [2, 6]
     assert rows.bad_lines == 3

@@ -61,7 +61,7 @@ def test_rows_of_two_values_share_nothing(write, name):
         note.startswith(f"prefixes are kept apart by {name} (2 values") for note in trace.notes
     )
     assert not any("not used" in note for note in trace.notes)
-    assert "isolation" in {found.what for found in validate(path)}
+    assert "isolation" in {anomaly.what for anomaly in validate(path)}
     assert shared(path, isolate="none") == [0, 1024, 1024, 1024]
 
 

@@ -19,16 +19,16 @@ class Document(msgspec.Struct):
 
 def read(path, on_bad_line="fail"):
     """Return the numbers of the documents, with the places they had."""
-    rows, found = Rows(BlockKeys(1), on_bad_line), []
+    rows, taken = Rows(BlockKeys(1), on_bad_line), []
 
     def take(document, number):
         if document.number < 0:
             return "number", "expected 0 or more"
-        found.append((number, document.number))
+        taken.append((number, document.number))
         return None
 
     assert read_json_documents(path, rows, Document, take) is rows
-    return found, rows
+    return taken, rows
 
 
 def test_a_file_is_one_document_whatever_its_lines_and_its_packing(tmp_path):
@@ -48,7 +48,7 @@ def test_a_folder_is_its_json_files_by_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (b"{", "expected one JSON object, found a broken line"),
         (b'{"number": 1} {"number": 2}', "found a broken line: JSON is malformed: trailing"),
@@ -59,15 +59,15 @@ def test_a_folder_is_its_json_files_by_name(tmp_path):
         (b'{"x": ' + b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_a_bad_document_fails_with_its_name_or_is_counted(tmp_path, text, told):
+def test_a_bad_document_fails_with_its_name_or_is_counted(tmp_path, text, message):
     (tmp_path / "s.json").write_text('{"number": 1}')
     (tmp_path / "t.json").write_bytes(text)
     with pytest.raises(DataError) as caught:
         read(tmp_path)
     assert str(caught.value).startswith(f"{tmp_path / 't.json'}: ")
-    assert told in str(caught.value)
-    found, rows = read(tmp_path, "skip")
-    assert found == [(1, 1)]
+    assert message in str(caught.value)
+    taken, rows = read(tmp_path, "skip")
+    assert taken == [(1, 1)]
     assert rows.bad_lines == 1
 
 

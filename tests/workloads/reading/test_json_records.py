@@ -15,13 +15,13 @@ ROW = {"id": 1, "messages": [SAYS, SAYS]}
 
 
 def records(path, on_bad_line="fail"):
-    found = []
+    taken = []
 
     def take(record, number):
-        found.append((number, record))
+        taken.append((number, record))
 
     rows = read_json_records(path, Rows(BlockKeys(1), on_bad_line), dict | list, take)
-    return found, rows
+    return taken, rows
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_record_may_come_in_many_pieces(write, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (json.dumps([ROW, ROW])[:-1], "2: expected the end of the JSON"),
         (json.dumps([ROW, ROW])[:-9], "1: expected the end of the JSON"),
@@ -81,17 +81,17 @@ def test_a_record_may_come_in_many_pieces(write, monkeypatch):
         ("[\n", "expected the end of the JSON"),
     ],
 )
-def test_what_is_no_json_is_one_line(write, text, told):
+def test_what_is_no_json_is_one_line(write, text, message):
     path = write(text)
     with pytest.raises(DataError) as caught:
         records(path)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_bad_record_of_an_array_can_be_skipped(write):
-    found, rows = records(write(f"[{json.dumps(ROW)}, {{a}}, {json.dumps(ROW)}]"), "skip")
-    assert [number for number, _ in found] == [1, 3]
+    taken, rows = records(write(f"[{json.dumps(ROW)}, {{a}}, {json.dumps(ROW)}]"), "skip")
+    assert [number for number, _ in taken] == [1, 3]
     assert rows.bad_lines == 1
     assert rows.first_bad is not None
     assert rows.first_bad.line == 2

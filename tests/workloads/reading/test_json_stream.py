@@ -36,8 +36,8 @@ def test_documents_come_with_their_lines(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n\n{"a": 2}')
     (tmp_path / "b.json").write_bytes(b'{\n"a": 3}')
     (tmp_path / "c.txt").write_bytes(b"no")
-    found = [(d.file.name, d.line, d.text) for d in read_json_stream(tmp_path)]
-    assert found == [
+    documents = [(d.file.name, d.line, d.text) for d in read_json_stream(tmp_path)]
+    assert documents == [
         ("a.jsonl", 1, b'{"a": 1}'),
         ("a.jsonl", 3, b'{"a": 2}'),
         ("b.json", None, b'{\n"a": 3}'),
@@ -59,8 +59,8 @@ def test_folders_are_walked_by_name_as_deep_as_asked(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "b")
 
     def names(levels):
-        found = files_in(tmp_path, (".jsonl",), levels)
-        return [file.relative_to(tmp_path).as_posix() for file in found]
+        files = files_in(tmp_path, (".jsonl",), levels)
+        return [file.relative_to(tmp_path).as_posix() for file in files]
 
     assert names(1) == ["a.jsonl", "z.jsonl"]
     assert names(3) == ["a.jsonl", "b/2.jsonl", "b/c/3.jsonl", "z.jsonl"]

@@ -19,13 +19,13 @@ class Line(msgspec.Struct):
 
 
 def read(path):
-    found = []
+    taken = []
 
     def take(line, number):
-        found.append((number, line.name, line.count, line.share))
+        taken.append((number, line.name, line.count, line.share))
 
     read_parquet_rows(path, Rows(BlockKeys(1)), Line, take)
-    return found
+    return taken
 
 
 def write(path, **columns):
@@ -39,7 +39,7 @@ def test_rows_are_read_by_the_names_of_their_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ({"name": ["a", "b"], "count": [1, None]}, ":2: field 'count': expected a whole number"),
         ({"name": ["a"], "count": [1.5]}, ":1: field 'count': expected a whole number, found"),
@@ -47,11 +47,11 @@ def test_rows_are_read_by_the_names_of_their_columns(tmp_path):
         ({"name": ["a"]}, ": expected a column 'count', found name"),
     ],
 )
-def test_bad_rows_and_missing_columns_are_named(tmp_path, columns, told):
+def test_bad_rows_and_missing_columns_are_named(tmp_path, columns, message):
     path = write(tmp_path / "t.parquet", **columns)
     with pytest.raises(DataError) as caught:
         read(path)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

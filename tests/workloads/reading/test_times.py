@@ -73,7 +73,7 @@ def test_differences_are_exact_in_either_direction():
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "told"),
+    ("first", "then", "message"),
     [
         ("2024-05-10 00:00:00", "2024-05-10 00:00:00Z", "found one here"),
         ("2024-05-10 00:00:00Z", "2024-05-10 00:00:00", "found none here"),
@@ -81,8 +81,8 @@ def test_differences_are_exact_in_either_direction():
         ("2024-05-10 00:00:00", "2044-05-10 00:00:00", "within ten years of the first"),
     ],
 )
-def test_dates_that_cannot_be_of_one_clock_are_refused(first, then, told):
+def test_dates_that_cannot_be_of_one_clock_are_refused(first, then, message):
     clock = DateClock()
     clock.ticks(first)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         clock.ticks(then)

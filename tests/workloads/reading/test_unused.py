@@ -32,29 +32,29 @@ class Nested(msgspec.Struct):
 def read(tmp_path, kind, text, reader=read_json_lines):
     path = tmp_path / "t.jsonl"
     path.write_text(text)
-    rows, found = Rows(BlockKeys(1)), []
-    reader(path, rows, kind, lambda line, number: found.append(line))
-    return rows, found
+    rows, taken = Rows(BlockKeys(1)), []
+    reader(path, rows, kind, lambda line, number: taken.append(line))
+    return rows, taken
 
 
 def counts(rows):
-    return {path: (found.count, found.first_line) for path, found in rows.unused.counts.items()}
+    return {path: (tally.count, tally.first_line) for path, tally in rows.unused.counts.items()}
 
 
 def test_fields_of_flat_rows_are_counted_and_values_stay(tmp_path):
     text = (
         '{"a":1}\n{"a":2,"b":[1],"out":5}\n{"c":"x","a":3,"b":0}\n{"a":4,"d":null}\n{"a":5,"c":2}'
     )
-    rows, found = read(tmp_path, Flat, text)
-    assert [(line.a, line.output) for line in found] == [(1, 0), (2, 5), (3, 0), (4, 0), (5, 0)]
+    rows, taken = read(tmp_path, Flat, text)
+    assert [(line.a, line.output) for line in taken] == [(1, 0), (2, 5), (3, 0), (4, 0), (5, 0)]
     assert counts(rows) == {"b": (2, 2), "c": (2, 3)}  # what is null is not there
     assert rows.unused.fact() == "not used: `b` (2 rows), `c` (2 rows)"
 
 
 def test_more_fields_than_are_learnt_and_names_with_escapes_are_counted(tmp_path):
     lines = [f'{{"a":1,"x{at}":1,"q\\"":2}}' for at in range(50)]
-    rows, found = read(tmp_path, Flat, "\n".join(lines * 2))
-    assert len(found) == 100
+    rows, taken = read(tmp_path, Flat, "\n".join(lines * 2))
+    assert len(taken) == 100
     assert counts(rows) == {'q"': (100, 1)} | {f"x{at}": (2, at + 1) for at in range(50)}
 
 
@@ -87,9 +87,9 @@ def test_a_list_of_records_has_their_paths(tmp_path):
 def test_the_second_document_of_a_kind_is_read_as_the_first(tmp_path):
     for name in ("a.json", "b.json", "c.json"):
         (tmp_path / name).write_text('[{"a":1,"b":2},{"a":1,"model":"m"},{"b":2,"a":2}]')
-    rows, found = Rows(BlockKeys(1)), []
-    read_json_documents(tmp_path, rows, list[Flat], lambda line, number: found.extend(line))
-    assert [line.a for line in found] == [1, 1, 2] * 3
+    rows, taken = Rows(BlockKeys(1)), []
+    read_json_documents(tmp_path, rows, list[Flat], lambda line, number: taken.extend(line))
+    assert [line.a for line in taken] == [1, 1, 2] * 3
     assert rows.unused.fact() == "not used: `b` (6 times), `model` (3 times)"
 
 
@@ -116,10 +116,10 @@ def test_types_within_types_are_read_as_they_are_and_looked_into(tmp_path):
         "again": [[{"role": "r", "w": None}], [{"role": "s", "v": 2}]],
     }
     text = "\n".join([json.dumps(line)] * 5)
-    rows, found = read(tmp_path, Mixed, text)
+    rows, taken = read(tmp_path, Mixed, text)
     plain = msgspec.convert(line, Mixed)
-    assert [msgspec.to_builtins(each.one)["Y"] for each in found] == [1] * 5
-    for each in found:
+    assert [msgspec.to_builtins(each.one)["Y"] for each in taken] == [1] * 5
+    for each in taken:
         assert isinstance(each.one, Other)
         assert each.many[0].parts[0].role == plain.many[0].parts[0].role == "r"
     expected = {"one.z", "many[].parts[].q", "again[][].v"}
@@ -146,9 +146,9 @@ def test_names_are_bounded_and_safe_to_print():
     assert fact.count("`") == 2 * MOST_SHOWN
     assert len(fact) < 400
     assert fact.endswith(f"and more than {MOST_COUNTED - MOST_SHOWN:,} more")
-    told = list(unused.anomalies())
-    assert len(told) == MOST_SHOWN + 1
-    assert sum(each.count for each in told) == MOST_COUNTED + 11
+    anomalies = list(unused.anomalies())
+    assert len(anomalies) == MOST_SHOWN + 1
+    assert sum(each.count for each in anomalies) == MOST_COUNTED + 11
 
 
 def test_the_most_frequent_come_first_and_the_rest_is_counted():
@@ -202,7 +202,7 @@ WIDE = {"in": "x", "time": 5, "deep": [{"in": "z", "w": 2}, "s"], "pair": [1, {"
 
 
 @pytest.mark.parametrize(
-    ("kind", "values", "told"),
+    ("kind", "values", "unused"),
     [
         (
             Wide,
@@ -225,16 +225,16 @@ WIDE = {"in": "x", "time": 5, "deep": [{"in": "z", "w": 2}, "s"], "pair": [1, {"
         ),
     ],
 )
-def test_records_of_any_type_are_what_they_would_be(tmp_path, kind, values, told):
+def test_records_of_any_type_are_what_they_would_be(tmp_path, kind, values, unused):
     text = "\n".join(map(json.dumps, values))
-    rows, found = read(tmp_path, kind, text)
-    assert rows.unused.fact() == f"not used: {told}"
-    for got, line in zip(found, text.splitlines(), strict=True):
+    rows, taken = read(tmp_path, kind, text)
+    assert rows.unused.fact() == f"not used: {unused}"
+    for got, line in zip(taken, text.splitlines(), strict=True):
         plain = msgspec.json.decode(line, type=kind)
         assert msgspec.json.encode(got) == msgspec.json.encode(plain)
 
 
 def test_a_record_of_plain_values_is_not_looked_into(tmp_path):
-    rows, found = read(tmp_path, dict[str, Any], '{"a":1}')
-    assert found == [{"a": 1}]
+    rows, taken = read(tmp_path, dict[str, Any], '{"a":1}')
+    assert taken == [{"a": 1}]
     assert rows.unused.fact() is None

@@ -84,8 +84,8 @@ def test_overlaps_are_at_least_what_was_held_where_that_is_known(data):
         calls.append(call(at, prompt, held, data.draw(st.integers(0, 9)), session))
     trace, rows = placed(*calls)
     unknown = 0 if not rows.oddities else rows.oddities["unknown-prefix"].count
-    found = overlaps(trace).tolist()
-    short = sum(have < call.cached_tokens for have, call in zip(found, calls, strict=True))
+    overlap_tokens = overlaps(trace).tolist()
+    short = sum(have < call.cached_tokens for have, call in zip(overlap_tokens, calls, strict=True))
     assert short == unknown
     assert trace.prompt_tokens.tolist() == [call.prompt_tokens for call in calls]
     assert trace.output_tokens.tolist() == [call.output_tokens for call in calls]

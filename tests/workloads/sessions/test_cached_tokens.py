@@ -62,7 +62,7 @@ def test_a_prompt_is_the_input_or_the_sum():
     assert settled("inside", None, (3, 40)).prompt("g", Counted(3, 40)) == (3, 3)
 
 
-def told(*settled):
+def rows_with(*settled):
     rows = Rows(BlockKeys(1))
     for meaning in settled:
         meaning.tell(rows)
@@ -70,22 +70,22 @@ def told(*settled):
 
 
 def test_notes_say_what_was_taken_for_what_and_why():
-    assert told(settled(None, "openai", (100, 0))).facts == []
-    facts = told(settled(None, "openai", (3, 90), (4, 2))).facts
+    assert rows_with(settled(None, "openai", (100, 0))).facts == []
+    facts = rows_with(settled(None, "openai", (3, 90), (4, 2))).facts
     assert facts == [
         "cached tokens come on top of the input tokens, and prompts are both (g): "
         "1 of 2 calls have more of them than input tokens"
     ]
-    rows = told(settled(None, "anthropic", (100, 40)))
+    rows = rows_with(settled(None, "anthropic", (100, 40)))
     assert rows.facts[0].endswith("as Anthropic counts")
     assert "--cached-tokens inside" in rows.oddities["cached-outside"].detail
-    rows = told(settled(None, None, (100, 0), (100, 40)))
+    rows = rows_with(settled(None, None, (100, 0), (100, 40)))
     assert "--cached-tokens outside" in rows.oddities["cached-inside"].detail
     assert rows.oddities["cached-inside"].first_line == 2
-    stray = told(settled(None, "openai", *[(100, 40)] * 200, (100, 101)))
+    stray = rows_with(settled(None, "openai", *[(100, 40)] * 200, (100, 101)))
     assert stray.oddities["cached-over-input"].count == 1
     assert stray.oddities["cached-over-input"].first_line == 201
-    sure = told(settled("inside", None, (100, 40)))
+    sure = rows_with(settled("inside", None, (100, 40)))
     assert sure.oddities == {}
     assert sure.facts[0].endswith("as --cached-tokens says")
 

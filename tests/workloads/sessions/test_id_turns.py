@@ -85,8 +85,8 @@ def test_without_times_and_delays_there_are_no_times(write):
 
 
 def test_the_evidence_is_told(write):
-    told = {a.what: (a.count, a.first_line) for a in validate(write(NEW))}
-    assert told == {"closed-loop": (2, 2), "incremental-rows": (2, 2)}
+    anomalies = {a.what: (a.count, a.first_line) for a in validate(write(NEW))}
+    assert anomalies == {"closed-loop": (2, 2), "incremental-rows": (2, 2)}
     assert validate(write(NEW))[1].detail.endswith("(--rows cumulative: as whole prompts)")
 
 
@@ -118,10 +118,10 @@ def test_options_and_rows_say_what_they_are(write):
     grown = open_trace(write(WHOLE), rows="incremental")
     assert grown.prompt_tokens.sum() == 2 * (1024 + 1024 + 512 + 2048)
     assert "growing-turn" in " ".join(grown.notes)
-    said = [r | {"context_mode": "message_array_with_responses"} for r in NEW]
-    assert open_trace(write(said)).prompt_tokens.sum() == 10_240
-    said = [r | {"context_mode": "deltas_without_responses"} for r in WHOLE]
-    assert open_trace(write(said)).prompt_tokens.sum() == 2 * (1024 + 1024 + 512 + 2048)
+    marked = [r | {"context_mode": "message_array_with_responses"} for r in NEW]
+    assert open_trace(write(marked)).prompt_tokens.sum() == 10_240
+    marked = [r | {"context_mode": "deltas_without_responses"} for r in WHOLE]
+    assert open_trace(write(marked)).prompt_tokens.sum() == 2 * (1024 + 1024 + 512 + 2048)
 
 
 def test_the_small_case_of_a_replay_with_deltas(write):

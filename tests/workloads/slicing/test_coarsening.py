@@ -49,8 +49,8 @@ def test_answers_share_whole_blocks_too(rows: list, block: int) -> None:
         ends = fine.after[one], fine.after[other]
         shared = shared_tokens(fine, *ends)
         expected = shared if ends[0] == ends[1] else shared - shared % block
-        found = shared_tokens(coarse, coarse.after[one], coarse.after[other])
-        assert found == expected
+        tokens = shared_tokens(coarse, coarse.after[one], coarse.after[other])
+        assert tokens == expected
 
 
 def test_the_finest_block_changes_nothing() -> None:

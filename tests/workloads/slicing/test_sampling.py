@@ -87,26 +87,26 @@ def test_the_share_is_right_in_the_mean_over_seeds(trace: Trace) -> None:
 
 
 def test_a_number_of_requests_is_not_exceeded(trace: Trace) -> None:
-    found = sample_requests(trace, 700)
-    assert len(found.trace) <= 700
-    again = sample_share(trace, found.share)
-    assert sessions_of(found.trace) == sessions_of(again.trace)
+    sample = sample_requests(trace, 700)
+    assert len(sample.trace) <= 700
+    again = sample_share(trace, sample.share)
+    assert sessions_of(sample.trace) == sessions_of(again.trace)
     assert len(sample_requests(trace, len(trace)).trace) == len(trace)
 
 
 def test_prompts_without_sessions_stay_with_those_that_begin_alike() -> None:
     documents = [[at, at, at, question] for at in range(200) for question in range(4)]
-    found = sample_share(trace_of(documents), 0.3).trace
-    assert 0 < len(found) < 800
-    assert len(found) % 4 == 0
+    sample = sample_share(trace_of(documents), 0.3).trace
+    assert 0 < len(sample) < 800
+    assert len(sample) % 4 == 0
 
 
 def test_a_system_prompt_of_all_does_not_make_them_one() -> None:
     documents = [[9, 9, at, at, question] for at in range(200) for question in range(4)]
-    found = sample_share(trace_of(documents), 0.3)
-    assert found.units == 200
-    assert len(found.trace) == 4 * found.taken
-    assert 30 <= found.taken <= 90
+    sample = sample_share(trace_of(documents), 0.3)
+    assert sample.units == 200
+    assert len(sample.trace) == 4 * sample.taken
+    assert 30 <= sample.taken <= 90
 
 
 def test_a_share_without_a_session_is_refused() -> None:

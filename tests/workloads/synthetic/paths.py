@@ -13,7 +13,7 @@ def overlaps_by_sets(traffic: Traffic, order: list[int]) -> list[int]:
     depth = {-1: 0}
     above: dict[int, int] = {}
     seen = {-1}
-    found = []
+    overlaps = []
     for request in order:
         row = zip(traffic.keys[request].tolist(), traffic.stops[request].tolist(), strict=True)
         parts = [(key, stop) for key, stop in row if stop > 0]
@@ -26,7 +26,7 @@ def overlaps_by_sets(traffic: Traffic, order: list[int]) -> list[int]:
         node = last
         while node not in seen:
             node = above[node]
-        found.append(depth[node])
+        overlaps.append(depth[node])
         answer = int(traffic.answer_key[request])
         if answer != NO_KEY:
             above[answer] = last
@@ -35,4 +35,4 @@ def overlaps_by_sets(traffic: Traffic, order: list[int]) -> list[int]:
         while last not in seen:
             seen.add(last)
             last = above[last]
-    return found
+    return overlaps

@@ -67,7 +67,7 @@ def test_lengths_have_the_medians_told():
 def test_the_next_prompt_contains_the_last_and_its_answer(generator):
     trace = generator.trace(1500, 2, Poisson(1.0), Drift())
     assert trace.after is not None
-    found = overlaps(trace)
+    overlap = overlaps(trace)
     last: dict[int, list[int]] = {}
     followed = 0
     for at, session in enumerate(trace.session.tolist()):
@@ -77,7 +77,7 @@ def test_the_next_prompt_contains_the_last_and_its_answer(generator):
             e for e, n in zip(ends, last.get(session, []), strict=True) if trace.after[n] in path
         ]
         if before:
-            assert found[at] == max(before)
+            assert overlap[at] == max(before)
             followed += 1
         last.setdefault(session, []).append(at)
     sessions = len(last)

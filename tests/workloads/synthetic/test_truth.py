@@ -89,7 +89,7 @@ def test_the_law_is_that_of_many_histories(name, drift):
     random = np.random.default_rng(1)
     shares = [share for share, _ in catalogues]
     kind = random.choice(len(catalogues), (histories, number + 1), p=shares)
-    found = np.zeros(histories, dtype=np.int64)
+    deepest = np.zeros(histories, dtype=np.int64)
     for at, (_, catalogue) in enumerate(catalogues):
         every = np.tile(x, histories)
         keys, stops = (
@@ -98,13 +98,13 @@ def test_the_law_is_that_of_many_histories(name, drift):
         )
         stops = stops * (kind == at)[:, :, None]
         same = (keys[:, :-1] == keys[:, -1:]) & (stops[:, :-1] > 0)
-        found += (same.any(axis=1) * stops[:, -1]).max(axis=1)
+        deepest += (same.any(axis=1) * stops[:, -1]).max(axis=1)
     law = overlap_law(generator, number, requests, seed, moving)
     assert law.misses + law.weights.sum() == pytest.approx(1.0)
     depths = np.concatenate([[0], law.depths])
     expected = histories * np.concatenate([[law.misses], law.weights])
-    assert set(found.tolist()) <= set(depths.tolist())
-    assert_counts([np.count_nonzero(found == depth) for depth in depths], expected)
+    assert set(deepest.tolist()) <= set(depths.tolist())
+    assert_counts([np.count_nonzero(deepest == depth) for depth in depths], expected)
 
 
 @given(
@@ -136,10 +136,10 @@ def test_a_law_is_a_law(count, openings, template, number, drift):
 @pytest.mark.parametrize("generator", [Documents(count=40), SystemPrompts(count=30)])
 def test_the_hit_rate_of_a_trace_is_that_of_its_law(generator):
     trace = generator.trace(6000, 3, Poisson(1.0), Drift())
-    found = overlaps(trace)[5000:]
+    overlap = overlaps(trace)[5000:]
     law = overlap_law(generator, 5500, 6000, 3, Drift())
-    assert_mean(found, float(law.depths @ law.weights))
-    counts = [np.count_nonzero(found == depth) for depth in law.depths]
+    assert_mean(overlap, float(law.depths @ law.weights))
+    counts = [np.count_nonzero(overlap == depth) for depth in law.depths]
     assert_counts(counts, 1000 * law.weights)
 
 
@@ -186,8 +186,8 @@ def test_births_move_as_much_of_the_law_as_they_replace():
     generator = Documents(count=20, zipf_exponent=0, openings=0)
     drift = read_drift("births:times=0.5")
     replaced = np.count_nonzero(generator.catalogue(1, drift).phase >= 0.5)
-    found = total_variation(repeat_law(generator, 0, 1, drift), repeat_law(generator, 1, 1, drift))
-    assert found == pytest.approx(replaced / 20)
+    moved = total_variation(repeat_law(generator, 0, 1, drift), repeat_law(generator, 1, 1, drift))
+    assert moved == pytest.approx(replaced / 20)
     many = Documents(count=5000).catalogue(1, drift).phase >= 0.5
     assert_share(int(many.sum()), 5000, 0.5)
 

@@ -11,10 +11,10 @@ THOUGHT = {"type": "thinking", "thinking": "I need it.", "signature": "s"}
 
 
 def test_thoughts_and_calls_leave_the_content_of_an_answer():
-    (told,) = unfolded(Message("assistant", [THOUGHT, TEXT, USE]))
-    assert told.content == [TEXT]
-    assert told.reasoning_text() == "I need it."
-    assert [(call.name, call.arguments) for call in told.calls()] == [("find", {"q": "x"})]
+    (message,) = unfolded(Message("assistant", [THOUGHT, TEXT, USE]))
+    assert message.content == [TEXT]
+    assert message.reasoning_text() == "I need it."
+    assert [(call.name, call.arguments) for call in message.calls()] == [("find", {"q": "x"})]
 
 
 def test_results_of_tools_are_messages_of_their_own():
@@ -37,7 +37,7 @@ def test_blocks_are_rendered_as_the_messages_that_they_mean():
         Message("user", [RESULT]),
     ]
     template = template_for("qwen3.5")
-    prompt = template.prompt([said for message in blocks for said in unfolded(message)], ())
+    prompt = template.prompt([plain for message in blocks for plain in unfolded(message)], ())
     assert prompt == (
         "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\nI need it.\n</think>\n\n"
         "<tool_call>\n<function=find>\n<parameter=q>\nx\n</parameter>\n</function>\n</tool_call>"

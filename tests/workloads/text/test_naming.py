@@ -26,12 +26,12 @@ def test_an_unknown_name_is_one_line(name):
 def test_an_absent_package_is_one_line_that_says_what_to_install(
     name, package, tmp_path, monkeypatch
 ):
-    found = importlib.import_module
+    real_import = importlib.import_module
 
     def absent(wanted, *args):
         if wanted == package:
             raise ImportError(wanted)
-        return found(wanted, *args)
+        return real_import(wanted, *args)
 
     monkeypatch.setattr(importlib, "import_module", absent)
     monkeypatch.chdir(tmp_path)

@@ -29,7 +29,7 @@ def test_patterns_split_as_those_of_the_vocabularies(published, ours, theirs, te
     import regex
 
     assert regex.findall(ours, text) == [
-        found[0] for found in regex.finditer(published[theirs], text)
+        match[0] for match in regex.finditer(published[theirs], text)
     ]
 
 

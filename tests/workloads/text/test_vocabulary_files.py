@@ -152,9 +152,9 @@ def test_turns_may_be_cut_where_their_mark_is_a_token_of_its_own(tmp_path):
         ({"pre_tokenizer": {"type": "Whitespace"}, "added_tokens": []}, False),
     ):
         path.write_text(changed(**entries))
-        found = tokenizer_for(str(path))
-        assert not found.separable
-        assert found.splits_turns == expected
+        tokenizer = tokenizer_for(str(path))
+        assert not tokenizer.separable
+        assert tokenizer.splits_turns == expected
 
 
 def test_a_byte_level_file_may_be_cut(tmp_path):
@@ -172,11 +172,11 @@ def bad_huggingface_files():
     yield changed(model=model | {"type": "Magic"}), "is no usable tokenizer"
 
 
-@pytest.mark.parametrize(("text", "told"), list(bad_huggingface_files()))
-def test_a_bad_huggingface_file_is_one_line(tmp_path, text, told):
+@pytest.mark.parametrize(("text", "message"), list(bad_huggingface_files()))
+def test_a_bad_huggingface_file_is_one_line(tmp_path, text, message):
     path = tmp_path / "tokenizer.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=told) as caught:
+    with pytest.raises(DataError, match=message) as caught:
         tokenizer_for(str(path))
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
@@ -192,7 +192,7 @@ def test_a_text_that_a_vocabulary_cannot_hold_is_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("what is this\n", ":1: expected a token in base64 and its rank"),
         ("YQ==\n", ":1: expected a token in base64 and its rank"),
@@ -205,10 +205,10 @@ def test_a_text_that_a_vocabulary_cannot_hold_is_one_line(tmp_path):
         ("YQ== 0\n", "found none for 0x00"),
     ],
 )
-def test_a_bad_file_of_ranks_is_one_line(tmp_path, text, told):
+def test_a_bad_file_of_ranks_is_one_line(tmp_path, text, message):
     path = tmp_path / "t.tiktoken"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
         tokenizer_for(str(path))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -18,9 +18,9 @@ def test_a_row_that_goes_on_with_the_last_prompt_comes_first():
     for tokens in (100, 1000):
         growth.add(ROOT, tokens, 0, -1)
         places.note(ROOT)
-    row, found = choice.next()
-    assert (row, found.request, found.position) == (7, 1, 1000)
-    assert found.cost == 0
+    row, place = choice.next()
+    assert (row, place.request, place.position) == (7, 1, 1000)
+    assert place.cost == 0
 
 
 def test_each_row_comes_once_however_badly_it_fits():

@@ -74,12 +74,12 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), HOSTILE, ids=[str(at) for at in range(len(HOSTILE))])
-def test_hostile_statistics_get_one_clear_line(written, change, said):
+@pytest.mark.parametrize(("change", "text"), HOSTILE, ids=[str(at) for at in range(len(HOSTILE))])
+def test_hostile_statistics_get_one_clear_line(written, change, text):
     plain = json.loads(written.read_text())
     change(plain)
     written.write_text(json.dumps(plain))
-    with pytest.raises(DataError, match=said) as refused:
+    with pytest.raises(DataError, match=text) as refused:
         read_stats(written)
     assert "\n" not in str(refused.value)
 

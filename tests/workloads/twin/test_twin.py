@@ -92,8 +92,8 @@ def test_sessions_and_labels_are_as_common_as_in_the_original(original, twins):
     shares = np.bincount(original.label, minlength=3) / REQUESTS
     for twin in twins:
         assert twin.labels == original.labels
-        found = np.bincount(twin.label, minlength=3) / REQUESTS
-        assert abs(found - shares).max() < 4 * np.sqrt(0.25 / REQUESTS)
+        twin_shares = np.bincount(twin.label, minlength=3) / REQUESTS
+        assert abs(twin_shares - shares).max() < 4 * np.sqrt(0.25 / REQUESTS)
         chats = twin.label == twin.labels.index("chat")
         assert ((twin.session != NO_SESSION) == chats).mean() > 0.98
         assert len(turns(twin)) == pytest.approx(len(turns(original)), rel=0.2)
@@ -142,11 +142,11 @@ def test_what_prompts_say_leaves_no_trace_in_the_statistics(original, stats):
 
 @pytest.mark.parametrize("requests", [100, 1000, 6000])
 def test_the_statistics_are_bounded_and_no_box_is_small(requests):
-    told = fit(built_in(SyntheticSpec(requests=requests)))
-    assert len(told.boxes) <= MOST_BOXES
-    assert told.arrivals is not None
-    assert len(told.arrivals.boxes) <= MOST_GAP_BOXES
-    assert min(box.rows for box in [*told.boxes, *told.arrivals.boxes]) >= 5
+    stats = fit(built_in(SyntheticSpec(requests=requests)))
+    assert len(stats.boxes) <= MOST_BOXES
+    assert stats.arrivals is not None
+    assert len(stats.arrivals.boxes) <= MOST_GAP_BOXES
+    assert min(box.rows for box in [*stats.boxes, *stats.arrivals.boxes]) >= 5
 
 
 def test_known_answers_are_part_of_what_the_next_turn_meets():

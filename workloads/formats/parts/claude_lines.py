@@ -65,8 +65,8 @@ class Usage(msgspec.Struct, gc=False):
             "cache_read_input_tokens": self.cache_read_input_tokens,
             "cache_creation_input_tokens": self.counted().created_tokens,
         }
-        found = (output_problem(f"message.usage.{k}", n or 0) for k, n in counts.items())
-        return next((problem for problem in found if problem is not None), None)
+        problems = (output_problem(f"message.usage.{k}", n or 0) for k, n in counts.items())
+        return next((problem for problem in problems if problem is not None), None)
 
     def weight(self) -> tuple[int, int]:
         """Return what is largest for the last state of a message, however its lines stand."""

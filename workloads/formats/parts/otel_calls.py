@@ -94,7 +94,7 @@ class Sketch(NamedTuple):
     kind: Kind
     asks: bool
     why: str | None
-    found: dict[str, Any]
+    attributes: dict[str, Any]
     group: str
     usual: Usual
 
@@ -121,22 +121,22 @@ class SpanCall:
 
 def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch:
     """Return what can be said of a span at a glance; what the resource names holds for it too."""
-    found = with_events(_around(resource) | span.found(), span.happened())
-    provider, model = _text(found, _PROVIDERS), _text(found, _MODELS)
-    kind = kind_of(span.title(), found)
-    tells = has_prompt(found) or _first(found, PROMPT_TOKENS) is not None
+    attributes = with_events(_around(resource) | span.named_attributes(), span.happened())
+    provider, model = _text(attributes, _PROVIDERS), _text(attributes, _MODELS)
+    kind = kind_of(span.title(), attributes)
+    tells = has_prompt(attributes) or _first(attributes, PROMPT_TOKENS) is not None
     why = None
     if tells and kind == "no call":
         why = "no-generation"
-    elif kind == "model" and not tells and any(name.startswith("gen_ai.") for name in found):
+    elif kind == "model" and not tells and any(name.startswith("gen_ai.") for name in attributes):
         why = "no-usage"
     group, usual = group_of(provider, model), usual_meaning(provider, model)
     if scope is not None and scope.startswith(ADDING):
         group, usual = scope[:200], Usual("inside", "their library adds them")
-    return Sketch(kind, tells and why is None, why, found, group, usual)
+    return Sketch(kind, tells and why is None, why, attributes, group, usual)
 
 
-def counted_in(found: dict[str, Any]) -> Counted | None:
+def counted_in(attributes: dict[str, Any]) -> Counted | None:
     """Return the tokens of a prompt as the server counted them; None where it did not.
 
     Raises
@@ -144,15 +144,15 @@ def counted_in(found: dict[str, Any]) -> Counted | None:
     SpanError
         Where one of them is no number of tokens.
     """
-    tokens = _count(found, PROMPT_TOKENS)
+    tokens = _count(attributes, PROMPT_TOKENS)
     if tokens is None:
         return None
-    return Counted(tokens, _cached(found, READ_TOKENS), _cached(found, CREATED_TOKENS))
+    return Counted(tokens, _cached(attributes, READ_TOKENS), _cached(attributes, CREATED_TOKENS))
 
 
-def answer_tokens_in(found: dict[str, Any]) -> int | None:
+def answer_tokens_in(attributes: dict[str, Any]) -> int | None:
     """Return the tokens of the answer. Errors are those of `counted_in`."""
-    return _count(found, ANSWER_TOKENS)
+    return _count(attributes, ANSWER_TOKENS)
 
 
 def is_used(name: str) -> bool:
@@ -168,20 +168,20 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
     SpanError
         Where an attribute does not hold what it should.
     """
-    found = known.found
-    session = _text(found, _SESSIONS) or span.trace()
-    messages = prompt_messages(found)
+    attributes = known.attributes
+    session = _text(attributes, _SESSIONS) or span.trace()
+    messages = prompt_messages(attributes)
     return SpanCall(
         messages=messages,
-        tools=[] if messages is None else tools(found),
-        answer=answer_message(found),
-        counted=counted_in(found),
-        answer_tokens=answer_tokens_in(found),
+        tools=[] if messages is None else tools(attributes),
+        answer=answer_message(attributes),
+        counted=counted_in(attributes),
+        answer_tokens=answer_tokens_in(attributes),
         session=session,
-        model=_text(found, _MODELS),
-        failed=span.failed(found),
-        key={name: value for name, value in found.items() if place_of(name) is not None},
-        unused=[name for name in found if not is_used(name) and place_of(name) is None],
+        model=_text(attributes, _MODELS),
+        failed=span.failed(attributes),
+        key={name: value for name, value in attributes.items() if place_of(name) is not None},
+        unused=[name for name in attributes if not is_used(name) and place_of(name) is None],
     )
 
 
@@ -197,19 +197,19 @@ def holds_for_calls(name: str) -> bool:
     return name in _MODELS or name in _PROVIDERS or (place is not None and place[0] != "media")
 
 
-def _cached(found: dict[str, Any], names: tuple[str, ...]) -> int:
-    tokens = _count(found, names) or 0
+def _cached(attributes: dict[str, Any], names: tuple[str, ...]) -> int:
+    tokens = _count(attributes, names) or 0
     if not 0 <= tokens <= MAX_TOKENS:
-        name = _first(found, names) or names[0]
+        name = _first(attributes, names) or names[0]
         raise SpanError((name, f"expected 0 to {MAX_TOKENS:,} tokens, found {short(tokens)}"))
     return tokens
 
 
-def _count(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
-    name = _first(found, names)
+def _count(attributes: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    name = _first(attributes, names)
     if name is None:
         return None
-    value = found[name]
+    value = attributes[name]
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value):
@@ -219,10 +219,10 @@ def _count(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
     return value
 
 
-def _first(found: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if found.get(name) is not None), None)
+def _first(attributes: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if attributes.get(name) is not None), None)
 
 
-def _text(found: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    there = (found.get(name) for name in names)
+def _text(attributes: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    there = (attributes.get(name) for name in names)
     return next((value[:200] for value in there if isinstance(value, str) and value), None)

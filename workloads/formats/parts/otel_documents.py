@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 _NOTHING = msgspec.Raw()
 
 
-class Found(NamedTuple):
+class RawSpan(NamedTuple):
     """A span as it stands in a document, the library that has made it, and what it ran in."""
 
     raw: msgspec.Raw
@@ -48,12 +48,12 @@ class _ResourceSpans(
     old: list[_ScopeSpans] = []
     resource: _Resource | None = None
 
-    def found(self) -> Iterator[Found]:
+    def spans(self) -> Iterator[RawSpan]:
         """Yield its spans."""
         around = None if self.resource is None else plain_attributes(self.resource.attributes)
         for part in (*self.scopes, *self.old):
             scope = None if part.scope is None else part.scope.name
-            yield from (Found(raw, scope, around) for raw in part.spans)
+            yield from (RawSpan(raw, scope, around) for raw in part.spans)
 
 
 class Document(
@@ -86,7 +86,7 @@ _decode_document = msgspec.json.Decoder(Document).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-def spans_in(text: bytes) -> list[Found]:
+def spans_in(text: bytes) -> list[RawSpan]:
     """Return the spans of a document, in its order; metrics and logs have none.
 
     Raises
@@ -95,21 +95,21 @@ def spans_in(text: bytes) -> list[Found]:
         Where the document is broken, or of another kind.
     """
     if text.lstrip()[:1] == b"[":
-        return [found for each in _decoded(_decode_list, text) for found in _within(each)]
+        return [span for each in _decoded(_decode_list, text) for span in _within(each)]
     return _within(text)
 
 
-def _within(text: bytes | msgspec.Raw) -> list[Found]:
+def _within(text: bytes | msgspec.Raw) -> list[RawSpan]:
     document = _decoded(_decode_document, text)
     if document.is_span():
-        return [Found(msgspec.Raw(bytes(text)), None)]
+        return [RawSpan(msgspec.Raw(bytes(text)), None)]
     if not document.is_known():
         raise SpanError(("spans", MISSING))
     traces = [_decoded(_decode_document, trace) for trace in document.data or ()]
     resources = [*(document.resources or ()), *(document.batches or ())]
     return [
-        *(Found(raw, None) for part in (document, *traces) for raw in part.spans or ()),
-        *(found for resource in resources for found in resource.found()),
+        *(RawSpan(raw, None) for part in (document, *traces) for raw in part.spans or ()),
+        *(span for resource in resources for span in resource.spans()),
     ]
 
 

@@ -49,21 +49,21 @@ _TOOL_PLACE = re.compile(r"tool_calls\.(\d{1,4})\.(?:tool_call\.)?(?:function\.)
 _TEXT_PLACE = re.compile(r"contents\.(\d{1,4})\.message_content\.text", re.ASCII)
 
 
-class _Said(Message, gc=False):
+class _InParts(Message, gc=False):
     """A message whose text may stand in `parts`, as the conventions have it."""
 
     parts: list[Any] | None = None
 
 
-def has_prompt(found: dict[str, Any]) -> bool:
+def has_prompt(attributes: dict[str, Any]) -> bool:
     """Say whether attributes tell what a model was asked."""
-    if any(_is_there(found.get(name)) for name in (*_INPUTS, *_INPUT_TEXTS)):
+    if any(_is_there(attributes.get(name)) for name in (*_INPUTS, *_INPUT_TEXTS)):
         return True
     starts = tuple(f"{name}." for name in _INPUT_INDEXED)
-    return any(name.startswith(starts) and _PLACE.search(name) for name in found)
+    return any(name.startswith(starts) and _PLACE.search(name) for name in attributes)
 
 
-def prompt_messages(found: dict[str, Any]) -> list[Message] | None:
+def prompt_messages(attributes: dict[str, Any]) -> list[Message] | None:
     """Return the messages of a prompt, the system's first; None where there are none.
 
     Raises
@@ -71,8 +71,8 @@ def prompt_messages(found: dict[str, Any]) -> list[Message] | None:
     SpanError
         Where an attribute does not hold what it should.
     """
-    messages = _prompt(found)
-    system = found.get(SYSTEM)
+    messages = _prompt(attributes)
+    system = attributes.get(SYSTEM)
     if not messages or not _is_there(system):
         return messages or None
     if isinstance(system, str) and system.lstrip()[:1] not in {"[", "{"}:
@@ -81,25 +81,27 @@ def prompt_messages(found: dict[str, Any]) -> list[Message] | None:
     return [Message("system", [_as_text(part) for part in parts]), *messages]
 
 
-def answer_message(found: dict[str, Any]) -> Message | None:
+def answer_message(attributes: dict[str, Any]) -> Message | None:
     """Return the first answer; None where none is told. Errors are those of `prompt_messages`."""
-    if _is_there(found.get(OUTPUT)):
-        return next(iter(_messages(OUTPUT, found[OUTPUT])), None)
+    if _is_there(attributes.get(OUTPUT)):
+        return next(iter(_messages(OUTPUT, attributes[OUTPUT])), None)
     for name in _OUTPUT_TEXTS:
-        if _is_there(found.get(name)):
-            return next(iter(_texts(name, found[name], "assistant")), None)
-    return next((said for name in _OUTPUT_INDEXED for said in _indexed(found, name)), None)
+        if _is_there(attributes.get(name)):
+            return next(iter(_texts(name, attributes[name], "assistant")), None)
+    return next(
+        (message for name in _OUTPUT_INDEXED for message in _indexed(attributes, name)), None
+    )
 
 
-def tools(found: dict[str, Any]) -> list[Any]:
+def tools(attributes: dict[str, Any]) -> list[Any]:
     """Return the tools that a model was told of. Errors are those of `prompt_messages`."""
-    value = found.get(TOOLS)
+    value = attributes.get(TOOLS)
     return _decoded(TOOLS, value, list[Any]) if _is_there(value) else []
 
 
-def with_events(found: dict[str, Any], events: Iterator[Event]) -> dict[str, Any]:
+def with_events(attributes: dict[str, Any], events: Iterator[Event]) -> dict[str, Any]:
     """Return attributes with what the events tell; where both do, the attributes count."""
-    told: dict[str, Any] = {}
+    added: dict[str, Any] = {}
     asked, answered = [], []
     for event in events:
         if event.name in _ROLES:
@@ -107,16 +109,16 @@ def with_events(found: dict[str, Any], events: Iterator[Event]) -> dict[str, Any
         elif event.name == _CHOICE:
             answered.append(_of_event(event, "assistant"))
         else:
-            told |= {k: v for k, v in event.attributes.items() if k.startswith("gen_ai.")}
+            added |= {k: v for k, v in event.attributes.items() if k.startswith("gen_ai.")}
     if asked:
-        told[INPUT] = asked
+        added[INPUT] = asked
     if answered:
-        told[OUTPUT] = answered
-    if not told:
-        return found
-    if has_prompt(found):
-        told = {k: v for k, v in told.items() if k != INPUT and not k.startswith("gen_ai.prompt")}
-    return told | found
+        added[OUTPUT] = answered
+    if not added:
+        return attributes
+    if has_prompt(attributes):
+        added = {k: v for k, v in added.items() if k != INPUT and not k.startswith("gen_ai.prompt")}
+    return added | attributes
 
 
 def _of_event(event: Event, role: str) -> dict[str, Any]:
@@ -137,14 +139,15 @@ def _object(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _prompt(found: dict[str, Any]) -> list[Message]:
+def _prompt(attributes: dict[str, Any]) -> list[Message]:
     for name in _INPUTS:
-        if _is_there(found.get(name)):
-            return _messages(name, found[name])
+        if _is_there(attributes.get(name)):
+            return _messages(name, attributes[name])
     for name in _INPUT_TEXTS:
-        if _is_there(found.get(name)):
-            return _texts(name, found[name], "user")
-    return next((said for said in (_indexed(found, name) for name in _INPUT_INDEXED) if said), [])
+        if _is_there(attributes.get(name)):
+            return _texts(name, attributes[name], "user")
+    indexed = (_indexed(attributes, name) for name in _INPUT_INDEXED)
+    return next((messages for messages in indexed if messages), [])
 
 
 def _is_there(value: Any) -> bool:
@@ -153,7 +156,7 @@ def _is_there(value: Any) -> bool:
 
 def _messages(name: str, value: Any) -> list[Message]:
     """Return messages, which mostly stand as JSON in text."""
-    return [plain for said in _decoded(name, value, list[_Said]) for plain in _plain(said)]
+    return [plain for message in _decoded(name, value, list[_InParts]) for plain in _plain(message)]
 
 
 def _texts(name: str, value: Any, role: str) -> list[Message]:
@@ -169,10 +172,10 @@ def _texts(name: str, value: Any, role: str) -> list[Message]:
     return [Message(role, value)]
 
 
-def _indexed(found: dict[str, Any], name: str) -> list[Message]:
+def _indexed(attributes: dict[str, Any], name: str) -> list[Message]:
     """Return messages that have an attribute each for their role, their content and so on."""
     parts: dict[int, dict[str, Any]] = {}
-    for key, value in found.items():
+    for key, value in attributes.items():
         place = _PLACE.fullmatch(key, len(name)) if key.startswith(name) else None
         if place is not None:
             parts.setdefault(int(place[1]), {})[place[2]] = value
@@ -206,17 +209,17 @@ def _listed_texts(parts: dict[str, Any]) -> list[Any] | None:
     return [texts[at] for at in sorted(texts)] or None
 
 
-def _call(said: dict[str, Any]) -> Call:
-    return Call(Function(str(said.get("name", "")), said.get("arguments", said.get("input"))))
+def _call(part: dict[str, Any]) -> Call:
+    return Call(Function(str(part.get("name", "")), part.get("arguments", part.get("input"))))
 
 
-def _plain(said: _Said) -> Iterator[Message]:
+def _plain(message: _InParts) -> Iterator[Message]:
     """Yield a message with its parts where OpenAI has them; each result of a tool is its own."""
-    if said.parts is None:
-        yield said
+    if message.parts is None:
+        yield message
         return
     content, calls, results, thoughts = [], [], [], []
-    for part in said.parts:
+    for part in message.parts:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind == "tool_call":
             calls.append(_call(part))
@@ -228,7 +231,7 @@ def _plain(said: _Said) -> Iterator[Message]:
             content.append(_as_text(part))
     if content or calls or thoughts or not results:
         reasoning = "\n".join(thoughts) or None
-        yield Message(said.role, content, reasoning_content=reasoning, tool_calls=calls or None)
+        yield Message(message.role, content, reasoning_content=reasoning, tool_calls=calls or None)
     for result in results:
         yield Message("tool", result if isinstance(result, str) else _written(result))
 

@@ -105,21 +105,21 @@ class Span(
     def trace(self) -> str | None:
         """Return the name of its trace."""
         inner = None if self.context is None else self.context.trace_id
-        found = self.trace_id or self.otlp_trace_id or self.jaeger_trace_id or inner
-        return None if found is None else str(found)[:200]
+        name = self.trace_id or self.otlp_trace_id or self.jaeger_trace_id or inner
+        return None if name is None else str(name)[:200]
 
     def key(self) -> str | None:
         """Return what names the span among all."""
         inner = None if self.context is None else self.context.span_id
-        found = self.span_id, self.otlp_span_id, self.jaeger_span_id, inner
-        return self._named(next((name for name in found if name not in {None, ""}), None))
+        names = self.span_id, self.otlp_span_id, self.jaeger_span_id, inner
+        return self._named(next((name for name in names if name not in {None, ""}), None))
 
     def parent(self) -> str | None:
         """Return what names the span around it; None where there is none."""
         inside = (ref.span_id for ref in self.references or [] if ref.kind != "FOLLOWS_FROM")
         names = self.parent_span_id, self.otlp_parent_id, self.parent_id, self.jaeger_parent_id
-        found = next((name for name in (*names, *inside) if name not in {None, ""}), None)
-        return self._named(found)
+        around = next((name for name in (*names, *inside) if name not in {None, ""}), None)
+        return self._named(around)
 
     def _named(self, name: Id) -> str | None:
         return None if name is None else f"{self.trace() or ''}/{str(name)[:200]}"
@@ -128,7 +128,7 @@ class Span(
         """Return what the span is called."""
         return self.name or self.jaeger_name or ""
 
-    def found(self) -> dict[str, Any]:
+    def named_attributes(self) -> dict[str, Any]:
         """Return its attributes by name."""
         return plain_attributes(self.tags) | plain_attributes(self.attributes)
 
@@ -138,11 +138,14 @@ class Span(
             values = plain_attributes(event.fields) | plain_attributes(event.attributes)
             yield Event(event.name or str(values.get("event", "")), values)
 
-    def failed(self, found: dict[str, Any]) -> bool:
+    def failed(self, attributes: dict[str, Any]) -> bool:
         """Say whether it ended in an error."""
         status = self.status
         codes = (status.code, status.status_code) if isinstance(status, _Status) else (status,)
-        return bool(_FAILED & {*codes, found.get("otel.status_code")}) or found.get("error") is True
+        return (
+            bool(_FAILED & {*codes, attributes.get("otel.status_code")})
+            or attributes.get("error") is True
+        )
 
     def start(self) -> tuple[str, int | str | None]:
         """Return the field that says when it starts, and a date or nanoseconds since 1970.
@@ -183,12 +186,12 @@ def plain_attributes(attributes: Attributes) -> dict[str, Any]:
     """Return attributes by name, whichever shape they have."""
     if isinstance(attributes, dict):
         return attributes
-    found = {}
+    by_name = {}
     for entry in attributes or ():
         if isinstance(entry.get("key"), str):
             value = entry.get("value")
-            found[entry["key"]] = _plain(value) if isinstance(value, dict) else value
-    return found
+            by_name[entry["key"]] = _plain(value) if isinstance(value, dict) else value
+    return by_name
 
 
 def _plain(value: dict[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from workloads.formats.parts.otel_calls import (
     holds_for_calls,
     sketch,
 )
-from workloads.formats.parts.otel_documents import Document, Found, spans_in
+from workloads.formats.parts.otel_documents import Document, RawSpan, spans_in
 from workloads.formats.parts.otel_spans import Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import Node, SpanTree
 from workloads.reading.fields import Problem
@@ -81,26 +81,26 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
             continue
         if around is not None and not (len(spans) == 1 and bytes(spans[0].raw) == text.strip()):
             decoded(lambda raw: around.decode(raw, line or 1), text)  # noqa: B023
-        for found in spans:
+        for span in spans:
             number += 1
-            seen = _seen(file, line or number, found, decode)
+            seen = _seen(file, line or number, span, decode)
             if rows is not None and isinstance(seen, SeenSpan):
-                rows.unused.add(_unused_of(found), seen.line, "spans")
+                rows.unused.add(_unused_of(span), seen.line, "spans")
             yield seen
 
 
-def _unused_of(found: Found) -> list[str]:
+def _unused_of(span: RawSpan) -> list[str]:
     """Return what its resource tells and nobody reads."""
-    names = plain_attributes(found.resource) if found.resource else ()
+    names = plain_attributes(span.resource) if span.resource else ()
     return [f"resource.attributes.{name}" for name in names if not holds_for_calls(name)]
 
 
-def _seen(file: Path, line: int, found: Found, decode: Decode) -> SeenSpan | Broken:
-    span, problem = decoded(lambda raw: decode(raw, line), found.raw)
+def _seen(file: Path, line: int, text: RawSpan, decode: Decode) -> SeenSpan | Broken:
+    span, problem = decoded(lambda raw: decode(raw, line), text.raw)
     if span is None:
         return Broken(file, line, problem or (None, "expected a span"))
     try:
-        return SeenSpan(file, line, span, sketch(span, found.scope, found.resource))
+        return SeenSpan(file, line, span, sketch(span, text.scope, text.resource))
     except RecursionError:
         return Broken(file, line, ("attributes", "expected values, found some nested too deeply"))
 
@@ -131,11 +131,11 @@ class Survey:
         span, known = seen.span, seen.known
         tokens = start = None
         with suppress(SpanError, ValueError):
-            counted = counted_in(known.found)
+            counted = counted_in(known.attributes)
             if counted is not None:
                 self.cached.see(known.group, counted, known.usual, seen.line)
                 self.held = self.held or counted.read_tokens > 0
-                tokens = counted.input_tokens, answer_tokens_in(known.found) or 0
+                tokens = counted.input_tokens, answer_tokens_in(known.attributes) or 0
             time = span.start()[1]
             start = None if time is None else self.clock.see(time)
         return Node(known.kind, start, _end(span), tokens)

@@ -45,11 +45,11 @@ _OPERATION = "gen_ai.operation.name"
 KIND_NAMES = (_OPERATION, "openinference.span.kind", "gen_ai.span.kind", "traceloop.span.kind")
 
 
-def kind_of(name: str, found: dict[str, Any]) -> Kind:
+def kind_of(name: str, attributes: dict[str, Any]) -> Kind:
     """Return what a span of this name and these attributes is around."""
-    words = [found.get(attribute) for attribute in KIND_NAMES]
-    said = next((word for word in words if isinstance(word, str) and word), None)
-    return _KINDS.get((said or name.partition(" ")[0]).lower(), "unknown")
+    words = [attributes.get(attribute) for attribute in KIND_NAMES]
+    kind = next((word for word in words if isinstance(word, str) and word), None)
+    return _KINDS.get((kind or name.partition(" ")[0]).lower(), "unknown")
 
 
 class Node(NamedTuple):
@@ -107,23 +107,23 @@ class SpanTree:
             above = self._above(key)
             if above.key is None or above.key == key:
                 continue
-            around, found = self.nodes[above.key], self.below[above.key]
+            around, below = self.nodes[above.key], self.below[above.key]
             prompt_tokens, answer_tokens = node.tokens or (0, 0)
-            found.calls += 1
-            found.prompt_tokens += prompt_tokens
-            found.answer_tokens += answer_tokens
+            below.calls += 1
+            below.prompt_tokens += prompt_tokens
+            below.answer_tokens += answer_tokens
             later = node.start is not None and around.end is not None and node.start >= around.end
             by_tool = above.through_tool and around.kind == "model"
-            found.within = found.within or not (later or by_tool)
+            below.within = below.within or not (later or by_tool)
 
     def is_aggregate(self, key: str | None) -> bool:
         """Say whether a span that looks like a call only sums up the calls below."""
         if key is None or key not in self.below:
             return False
-        node, found = self.nodes[key], self.below[key]
-        if node.kind in {"around", "tool"} or found.within:
+        node, below = self.nodes[key], self.below[key]
+        if node.kind in {"around", "tool"} or below.within:
             return True
-        return found.calls > 1 and node.tokens == (found.prompt_tokens, found.answer_tokens)
+        return below.calls > 1 and node.tokens == (below.prompt_tokens, below.answer_tokens)
 
     def _above(self, key: str) -> _Above:
         """Walk up to the next span that looks like a call; remember it for all passed."""

@@ -164,30 +164,30 @@ def _from_json(path: Path, text: bytes) -> _Source:
         raise DataError(str(path), "expected JSON with a chat template, found no JSON") from None
     config = config if isinstance(config, dict) else {}
     marks = {name: _mark(config.get(name)) for name in ("bos_token", "eos_token")}
-    told = {name: mark for name, mark in marks.items() if mark is not None}
-    found = config.get("chat_template")
-    if isinstance(found, str):
-        return _Source({"default": found}, told)
-    if isinstance(found, list):
+    known_marks = {name: mark for name, mark in marks.items() if mark is not None}
+    template = config.get("chat_template")
+    if isinstance(template, str):
+        return _Source({"default": template}, known_marks)
+    if isinstance(template, list):
         named = {
             str(item.get("name")): item["template"]
-            for item in found
+            for item in template
             if isinstance(item, dict) and isinstance(item.get("template"), str)
         }
         if named:
-            return _Source(named, told)
+            return _Source(named, known_marks)
     beside = path.parent / BESIDE
-    if found is None and beside.exists():
-        return _Source(_read_source(beside).templates, told)
+    if template is None and beside.exists():
+        return _Source(_read_source(beside).templates, known_marks)
     raise DataError(
         str(path), f"expected a template here, or in '{BESIDE}' beside it", field="chat_template"
     )
 
 
-def _mark(found: Any) -> str | None:
+def _mark(token: Any) -> str | None:
     """Return a token, which is text or an object that holds it."""
-    found = found.get("content") if isinstance(found, dict) else found
-    return found if isinstance(found, str) else None
+    token = token.get("content") if isinstance(token, dict) else token
+    return token if isinstance(token, str) else None
 
 
 def _read_variables(text: str) -> dict[str, Any]:
@@ -204,18 +204,18 @@ def _read_variables(text: str) -> dict[str, Any]:
 def _as_dict(message: Message) -> dict[str, Any]:
     """Return a message as a server hands it to a template."""
     fields = msgspec.structs.asdict(message)
-    told = {name: value for name, value in fields.items() if value is not None}
-    told.setdefault("content", "")
+    present = {name: value for name, value in fields.items() if value is not None}
+    present.setdefault("content", "")
     calls = message.calls()
     if calls:
-        told["tool_calls"] = [
+        present["tool_calls"] = [
             {
                 "type": "function",
                 "function": {"name": call.name or "", "arguments": arguments_of(call)},
             }
             for call in calls
         ]
-    return told
+    return present
 
 
 def _as_it_is(answer: Message, prompt: str) -> str:
@@ -237,5 +237,5 @@ def _without_end(text: str, mark: str | None) -> str:
 
 
 def _line(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return printable(said, 200) or type(error).__name__
+    message = " ".join(str(error).split())
+    return printable(message, 200) or type(error).__name__

@@ -20,4 +20,4 @@ _FAMILIES = (
 def template_of_model(model: str) -> str:
     """Return the name of the template of a model, that of ChatML where none is known."""
     name = model.lower().replace("_", "-")
-    return next((template for found, template in _FAMILIES if re.search(found, name)), DEFAULT)
+    return next((template for pattern, template in _FAMILIES if re.search(pattern, name)), DEFAULT)

@@ -32,5 +32,5 @@ def default_template_remark(options: ReadOptions) -> str | None:
 def noted_template(notes: Iterable[str]) -> str | None:
     """Return the name of the template with which a trace was rendered, None where none was."""
     names = {shown: name for name, shown in _SHOWN.items()}
-    told = (note.removeprefix(_SAYS) for note in notes if note.startswith(_SAYS))
-    return next((names.get(name, name) for name in told), None)
+    mentioned = (note.removeprefix(_SAYS) for note in notes if note.startswith(_SAYS))
+    return next((names.get(name, name) for name in mentioned), None)

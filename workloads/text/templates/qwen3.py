@@ -79,8 +79,8 @@ class Qwen3:
 def tool_responses(messages: Sequence[Message], *, trim: bool = False) -> str:
     """Return what tools have returned, as the text of one turn of the user."""
     texts = (content_text(message) for message in messages)
-    told = (text.strip() if trim else text for text in texts)
-    return "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in told)
+    results = (text.strip() if trim else text for text in texts)
+    return "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in results)
 
 
 def _history(message: Message, in_loop: bool, last: bool) -> str:
@@ -92,8 +92,8 @@ def _history(message: Message, in_loop: bool, last: bool) -> str:
 
 
 def _thought(reasoning: str) -> str:
-    told = reasoning.strip("\n")
-    return f"<think>\n{told}\n</think>\n\n"
+    thought = reasoning.strip("\n")
+    return f"<think>\n{thought}\n</think>\n\n"
 
 
 def _calls(message: Message, text: str) -> str:

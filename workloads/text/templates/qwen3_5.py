@@ -82,13 +82,13 @@ class Qwen35:
 
     def _turns(self, messages: Sequence[Message], tools: Sequence[Any]) -> Iterator[str]:
         system, others = without_system(messages)
-        told = None if system is None else system.strip()
+        system_text = None if system is None else system.strip()
         if tools:
             listed = "".join(f"\n{to_json(tool)}" for tool in tools)
-            behind = f"\n\n{told}" if told else ""
+            behind = f"\n\n{system_text}" if system_text else ""
             yield chatml_turn("system", f"{_BEFORE_TOOLS}{listed}{_BEHIND_TOOLS}{behind}")
-        elif told is not None:
-            yield chatml_turn("system", told)
+        elif system_text is not None:
+            yield chatml_turn("system", system_text)
         query = -1 if self._preserves() else last_query(others)
         for role, group in groupby(enumerate(others), lambda item: role_of(item[1])):
             if role == "tool":

@@ -61,10 +61,10 @@ def arguments_of(call: Function) -> Any:
     if not isinstance(given, str):
         return {} if given is None else given
     try:
-        found = json.loads(given)
+        arguments = json.loads(given)
     except (ValueError, RecursionError):
         return given
-    return found if isinstance(found, dict) else given
+    return arguments if isinstance(arguments, dict) else given
 
 
 def to_json(value: Any, indent: int | None = None) -> str:

@@ -15,16 +15,16 @@ ANSWERED = [{"role": "assistant", "content": "The Vltava."}]
 CALL = {"name": "find", "arguments": '{"q": 1}'}
 
 
-def said(found):
-    messages = prompt_messages(found)
+def chat_text(attributes):
+    messages = prompt_messages(attributes)
     return None if messages is None else "".join(turns(messages))
 
 
-ASKED_TEXT = said({"gen_ai.input.messages": ASKED})
+ASKED_TEXT = chat_text({"gen_ai.input.messages": ASKED})
 
 
 @pytest.mark.parametrize(
-    "found",
+    "attributes",
     [
         {"gen_ai.output.messages": json.dumps(ANSWERED)},
         {"gen_ai.output.messages": ANSWERED},
@@ -48,14 +48,14 @@ ASKED_TEXT = said({"gen_ai.input.messages": ASKED})
         {"ai.response.text": "The Vltava."},
     ],
 )
-def test_an_answer_by_any_name_is_the_answer(found):
-    answer = answer_message(found)
+def test_an_answer_by_any_name_is_the_answer(attributes):
+    answer = answer_message(attributes)
     assert answer is not None
     assert answer_text(answer) == "The Vltava."
 
 
 @pytest.mark.parametrize(
-    "found",
+    "attributes",
     [
         {"gen_ai.input.text": "Which river?"},
         {"gen_ai.prompt": "Which river?"},
@@ -70,8 +70,8 @@ def test_an_answer_by_any_name_is_the_answer(found):
         {"ai.prompt.messages": json.dumps(ASKED)},
     ],
 )
-def test_a_prompt_by_any_name_is_the_prompt(found):
-    assert said(found) == ASKED_TEXT
+def test_a_prompt_by_any_name_is_the_prompt(attributes):
+    assert chat_text(attributes) == ASKED_TEXT
 
 
 @pytest.mark.parametrize(
@@ -101,17 +101,17 @@ def test_a_prompt_by_any_name_is_the_prompt(found):
     ],
 )
 def test_events_tell_what_attributes_do_not(events):
-    found = with_events({"gen_ai.request.model": "m"}, iter(events))
-    assert said(found) == ASKED_TEXT
-    answer = answer_message(found)
+    attributes = with_events({"gen_ai.request.model": "m"}, iter(events))
+    assert chat_text(attributes) == ASKED_TEXT
+    answer = answer_message(attributes)
     assert answer is not None
     assert answer_text(answer) == "The Vltava."
 
 
 def test_attributes_count_where_events_tell_the_same():
     event = Event("gen_ai.user.message", {"content": "Another question"})
-    found = with_events({"gen_ai.prompt": "Which river?"}, iter([event]))
-    assert said(found) == ASKED_TEXT
+    attributes = with_events({"gen_ai.prompt": "Which river?"}, iter([event]))
+    assert chat_text(attributes) == ASKED_TEXT
 
 
 def test_calls_of_tools_and_their_results_are_as_openai_writes_them():
@@ -133,11 +133,11 @@ def test_calls_of_tools_and_their_results_are_as_openai_writes_them():
         "gen_ai.prompt.2.role": "tool",
         "gen_ai.prompt.2.content": "here",
     }
-    expected = said({"gen_ai.input.messages": openai})
+    expected = chat_text({"gen_ai.input.messages": openai})
     assert expected is not None
     assert "<tool_call>" in expected
-    assert said({"gen_ai.input.messages": parts}) == expected
-    assert said(indexed) == expected
+    assert chat_text({"gen_ai.input.messages": parts}) == expected
+    assert chat_text(indexed) == expected
 
 
 def test_an_answer_that_is_json_is_a_text():
@@ -153,10 +153,11 @@ def test_empty_attributes_tell_nothing(empty):
 
 
 @pytest.mark.parametrize(
-    "found", [{"gen_ai.prompt": 7}, {"gen_ai.prompt.0.content": 7}, {"gen_ai.prompt": {"a": 1}}]
+    "attributes",
+    [{"gen_ai.prompt": 7}, {"gen_ai.prompt.0.content": 7}, {"gen_ai.prompt": {"a": 1}}],
 )
-def test_what_is_no_text_is_refused_by_name(found):
+def test_what_is_no_text_is_refused_by_name(attributes):
     with pytest.raises(SpanError) as caught:
-        prompt_messages(found)
+        prompt_messages(attributes)
     assert caught.value.problem[0].startswith("gen_ai.prompt")
     assert "expected text" in caught.value.problem[1]

@@ -19,8 +19,8 @@ def tree(*spans):
 
 
 def left_out(*spans):
-    found = tree(*spans)
-    return {key for key, *_ in spans if found.is_aggregate(key)}
+    spans_tree = tree(*spans)
+    return {key for key, *_ in spans if spans_tree.is_aggregate(key)}
 
 
 AGENT = [
@@ -75,7 +75,7 @@ def test_circles_end():
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "kind"),
+    ("name", "attributes", "kind"),
     [
         ("x", {"gen_ai.operation.name": "invoke_agent"}, "around"),
         ("x", {"openinference.span.kind": "LLM"}, "model"),
@@ -85,5 +85,5 @@ def test_circles_end():
         ("GET /", {}, "unknown"),
     ],
 )
-def test_what_a_span_is_around(name, found, kind):
-    assert kind_of(name, found) == kind
+def test_what_a_span_is_around(name, attributes, kind):
+    assert kind_of(name, attributes) == kind

@@ -21,12 +21,12 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["qwen3.6", "qwen3"])
-@pytest.mark.parametrize("told", [HELLO, CALLS], ids=["an answer", "a call"])
+@pytest.mark.parametrize("message", [HELLO, CALLS], ids=["an answer", "a call"])
 @pytest.mark.parametrize("thinking", [True, False])
-def test_an_answer_is_what_the_template_adds(file, name, told, thinking):
+def test_an_answer_is_what_the_template_adds(file, name, message, thinking):
     given = "" if thinking else ":enable_thinking=false"
-    told = told if thinking else {**told, "reasoning_content": ""}
-    asked, answer = messages([HI]), messages([told])[0]
+    message = message if thinking else {**message, "reasoning_content": ""}
+    asked, answer = messages([HI]), messages([message])[0]
     ours = template_for(name if thinking else f"{name}:thinking=false")
     assert file(JINJAS[name], variables=given).answer(asked, (), answer) == ours.answer(
         asked, (), answer

@@ -36,10 +36,10 @@ def test_llama3_always_has_a_system_turn_and_tools_in_the_first_question():
 @pytest.mark.parametrize("name", ["chatml", "llama3", "plain"])
 def test_a_chat_goes_on_from_the_answer(name):
     template = template_for(name)
-    told = {**HELLO, "reasoning_content": None}
+    reply = {**HELLO, "reasoning_content": None}
     first = template.prompt(messages([SYSTEM, HI]), ())
-    answer = template.answer(messages([SYSTEM, HI]), (), messages([told])[0])
-    second = template.prompt(messages([SYSTEM, HI, told, MORE]), ())
+    answer = template.answer(messages([SYSTEM, HI]), (), messages([reply])[0])
+    second = template.prompt(messages([SYSTEM, HI, reply, MORE]), ())
     assert answer == "Hello!"
     assert second.startswith(first + answer)
 
@@ -54,7 +54,7 @@ def test_a_template_has_one_name(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("qwen9", "is no file, and no known name (qwen3.5, qwen3.6, qwen3, chatml, llama3, plain)"),
         ("qwen3.5:thinkin=true", "unknown parameter 'thinkin'; did you mean 'thinking'?"),
@@ -63,10 +63,10 @@ def test_a_template_has_one_name(name):
         ("a\0b", "is no file"),
     ],
 )
-def test_names_that_are_none_are_refused(name, told):
+def test_names_that_are_none_are_refused(name, message):
     with pytest.raises(UsageError) as caught:
         template_for(name)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_a_broken_file_is_one_line(tmp_path):
         "no.json": ("{", "expected JSON with a chat template"),
         "unknown.jinja": ("{{ 1 | nothing }}", "No filter named 'nothing'"),
     }
-    for name, (text, told) in cases.items():
+    for name, (text, message) in cases.items():
         path = tmp_path / name
         path.write_text(text)
         with pytest.raises(DataError) as caught:
             template_for(str(path))
-        assert told in str(caught.value)
+        assert message in str(caught.value)
         assert "\n" not in str(caught.value)
         assert name in str(caught.value)
     with pytest.raises(UsageError, match="expected key=value, found 'x'"):

@@ -67,8 +67,8 @@ def test_a_loop_of_tools_goes_on_behind_the_answer(opened, name):
 
 
 def test_chatml_goes_on_behind_an_answer_without_reasoning(opened):
-    told = {"role": "assistant", "content": "Hello!"}
-    trace = opened([{"messages": [HI], "response": told}, {"messages": [HI, told, MORE]}])
+    reply = {"role": "assistant", "content": "Hello!"}
+    trace = opened([{"messages": [HI], "response": reply}, {"messages": [HI, reply, MORE]}])
     assert overlaps(trace)[1] == len(f"{HI_TURN}{BEGUN}Hello!")
 
 
@@ -86,16 +86,16 @@ def test_messages_and_the_text_that_they_become_overlap_alike(opened, name, toke
         asked = messages(chat[:end])
         written = template.answer(asked, (), messages([answer])[0])
         texts.append({"prompt": template.prompt(asked, ()), "response": written})
-    told = opened(rows, template=name, tokenizer=tokenizer)
+    chats = opened(rows, template=name, tokenizer=tokenizer)
     shown = opened(texts, tokenizer=tokenizer)
-    assert told.prompt_tokens.tolist() == shown.prompt_tokens.tolist()
-    assert told.output_tokens.tolist() == shown.output_tokens.tolist()
-    assert overlaps(told).tolist() == overlaps(shown).tolist()
+    assert chats.prompt_tokens.tolist() == shown.prompt_tokens.tolist()
+    assert chats.output_tokens.tolist() == shown.output_tokens.tolist()
+    assert overlaps(chats).tolist() == overlaps(shown).tolist()
 
 
 def test_answers_without_their_reasoning_are_counted(opened):
-    told = {"role": "assistant", "content": "Hello!"}
-    rows = [{"messages": [HI], "response": told}, {"messages": [HI], "response": HELLO}]
+    reply = {"role": "assistant", "content": "Hello!"}
+    rows = [{"messages": [HI], "response": reply}, {"messages": [HI], "response": HELLO}]
     noted = [note for note in opened(rows, template="qwen3.5").notes if "no-reasoning" in note]
     assert len(noted) == 1
     assert noted[0].startswith("no-reasoning: 1 x answers whose reasoning the file does not hold")

@@ -23,8 +23,8 @@ def prompt(name, *chat, tools=()):
     return template_for(name).prompt(messages(list(chat)), tools)
 
 
-def answer(name, told):
-    return template_for(name).answer(messages([HI]), (), messages([told])[0])
+def answer(name, message):
+    return template_for(name).answer(messages([HI]), (), messages([message])[0])
 
 
 def test_the_next_prompt_leaves_at_the_reasoning():
