@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from calibration.clock import Clock
@@ -25,26 +27,12 @@ WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers
 SAMPLE_EVERY = 4  # of the requests that resume, one in so many is computed whole as well
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Executed:
-    """What a request took and left.
+class _Executed(NamedTuple):
+    """What a request took and left."""
 
-    Parameters
-    ----------
-    seconds
-        From the restore to the logits of the last prompt token, captures included.
-    positions
-        Where states were captured, within the prompt.
-    logits
-        Of the last prompt token, float32, shape (vocabulary,), on the host.
-    states
-        Captured, by position; those behind the prompt too.
-    """
-
-    seconds: float
-    positions: tuple[int, ...]
-    logits: Tensor
-    states: dict[int, Snapshot]
+    seconds: float  # from the restore to the logits of the last prompt token, captures included
+    logits: Tensor  # of that token, float32, shape (vocabulary,), on the host
+    states: dict[int, Snapshot]  # captured in prompt and answer, by position
 
 
 class ModelExecutor:
@@ -82,6 +70,7 @@ class ModelExecutor:
         self._trace = trace
         self._priced = priced
         self._clock = clock
+        self._ends = _ends(trace).tolist()
         self._ids = TokenIds(trace.tree, model.config.vocab_size, seed)
         self._most_tokens = max(most_tokens(trace), WARM_UP_TOKENS)
         self._buffer = model.new_cache(self._most_tokens)
@@ -98,28 +87,25 @@ class ModelExecutor:
 
     def finish(self, running: Running) -> Served:
         """Hold what the cache has stored of a request that has finished; return what it took."""
-        executed = self._executed.pop(running.request)
-        self.holdings.keep(
-            self._buffer, self._end(running.request), running.written, executed.states
-        )
+        request, matched = running.request, running.match
+        seconds, logits, states = self._executed.pop(request)
+        self.holdings.keep(self._buffer, self._ends[request], running.written, states)
         self.holdings.check()
-        matched = running.match
         if matched.resume:
             if self._resumed % SAMPLE_EVERY == 0:
-                self._sample.append((running.request, executed.logits))
+                self._sample.append((request, logits))
             self._resumed += 1
+        prices = running.restore_seconds, running.prefill_seconds, running.capture_seconds
         return Served(
-            request=running.request,
+            request=request,
             arrival_seconds=running.arrival_seconds,
             prompt_tokens=matched.leaf.stop,
             overlap_tokens=matched.overlap,
             saved_tokens=matched.resume,
-            positions=executed.positions,
-            priced=Priced(
-                running.restore_seconds, running.prefill_seconds, running.capture_seconds
-            ),
-            passes_seconds=(executed.seconds,),
-            measured_seconds=executed.seconds,
+            positions=tuple(at for at in states if at <= matched.leaf.stop),
+            priced=Priced(*prices),
+            passes_seconds=(seconds,),
+            measured_seconds=seconds,
         )
 
     def sameness(self) -> Sameness:
@@ -134,9 +120,8 @@ class ModelExecutor:
 
     def _run(self, running: Running) -> _Executed:
         """Run a request from its resume point to its end."""
-        matched, captures = running.match, running.captures
-        resume, stop, node = matched.resume, matched.leaf.stop, self._end(running.request)
-        tokens = self._tokens(node)
+        matched, captures, node = running.match, running.captures, self._ends[running.request]
+        resume, stop, tokens = matched.resume, matched.leaf.stop, self._tokens(node)
         self.holdings.load(self._buffer, node, resume)
         states: dict[int, Snapshot] = {}
         logits: list[Tensor] = []
@@ -149,9 +134,8 @@ class ModelExecutor:
         if not resume:
             self._buffer.clear()
         seconds = self._clock.seconds(serve)
-        positions = tuple(states)
         self._pass(tokens, stop, tokens.shape[1], captures, states)
-        return _Executed(seconds, positions, _on_host(logits[-1]), states)
+        return _Executed(seconds, _on_host(logits[-1]), states)
 
     def _pass(
         self,
@@ -170,12 +154,6 @@ class ModelExecutor:
                 states[high] = self._buffer.snapshot()
         return logits
 
-    def _end(self, request: int) -> int:
-        """Return the node with which a prompt and its answer end, if that is known."""
-        trace = self._trace
-        after = -1 if trace.after is None else int(trace.after[request])
-        return after if after >= 0 else int(trace.leaf[request])
-
     def _tokens(self, node: int) -> Tensor:
         ids = torch.from_numpy(self._ids.prompt(node))
         return ids[None].to(self._model.device)
@@ -193,10 +171,13 @@ class ModelExecutor:
 
 def most_tokens(trace: Trace) -> int:
     """Return the tokens of the longest prompt, its answer included where it is known."""
-    longest = int(trace.prompt_tokens.max())
-    if trace.after is None or trace.after.max() < 0:
-        return longest
-    return max(longest, int(trace.tree.stop[trace.after[trace.after >= 0]].max()))
+    return int(trace.tree.stop[_ends(trace)].max())
+
+
+def _ends(trace: Trace) -> NDArray[np.int32]:
+    """Return the nodes with which prompts end, their answers included where they are known."""
+    leaf, after = trace.leaf, trace.after
+    return leaf if after is None else np.where(after >= 0, after, leaf)
 
 
 def _on_host(logits: Tensor) -> Tensor:

@@ -10,16 +10,10 @@ from simulator.serving.interfaces import ClockError
 
 
 class Timeline:
-    """Time as a heap of callbacks: those due at one time in the order in which they were asked for.
-
-    Attributes
-    ----------
-    now
-        Seconds since the first arrival.
-    """
+    """Time as a heap of callbacks; those due at one time come in the order they were asked for."""
 
     def __init__(self) -> None:
-        self.now = 0.0
+        self.now = 0.0  # seconds since the first arrival
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._asked = 0
 
@@ -28,13 +22,7 @@ class Timeline:
         return self._due[0][0] if self._due else inf
 
     def after(self, delay_seconds: float, callback: Callable[[], None]) -> None:
-        """Call back after a delay.
-
-        Raises
-        ------
-        ClockError
-            If the delay is negative or not finite.
-        """
+        """Call back after a delay; ClockError if it is negative or not finite."""
         if not 0 <= delay_seconds < inf:  # false for NaN too
             raise ClockError(f"a delay of {delay_seconds} s was asked for at {self.now} s")
         heappush(self._due, (self.now + delay_seconds, self._asked, callback))
