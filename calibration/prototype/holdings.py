@@ -105,11 +105,11 @@ class Holdings:
         """
         tokens = sum(held.stop - held.start for held in self._rows.values())
         size_bytes = tokens * self._books.residency.layout.kv_bytes_per_token
-        counted = self._books.usage()
-        if (counted.kv_bytes, counted.checkpoints) != (size_bytes, len(self._states)):
+        states, _, counted_bytes = self._books.usage()
+        if (states, counted_bytes) != (len(self._states), size_bytes):
             raise IntegrityError(
                 f"the prototype holds KV of {tokens} tokens and {len(self._states)} states, the "
-                f"cache counts {counted.kv_bytes} bytes of KV and {counted.checkpoints} states"
+                f"cache counts {counted_bytes} bytes of KV and {states} states"
             )
 
     def _let_go(self) -> None:

@@ -14,14 +14,14 @@ class Timeline:
 
     def __init__(self) -> None:
         self.now = 0.0  # seconds since the first arrival
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._due: list[tuple[float, int, Callable[[object], None]]] = []
         self._asked = 0
 
     def peek(self) -> float:
         """Return when the next callback is due, infinity for none."""
         return self._due[0][0] if self._due else inf
 
-    def after(self, delay_seconds: float, callback: Callable[[], None]) -> None:
+    def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
         """Call back after a delay; ClockError if it is negative or not finite."""
         if not 0 <= delay_seconds < inf:  # false for NaN too
             raise ClockError(f"a delay of {delay_seconds} s was asked for at {self.now} s")
@@ -33,5 +33,5 @@ class Timeline:
         if not self._due:
             return False
         self.now, _, callback = heappop(self._due)
-        callback()
+        callback(None)
         return True

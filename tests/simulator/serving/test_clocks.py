@@ -30,7 +30,7 @@ def happened(
     def ask() -> None:
         nonlocal asked
         for delay in next(lines, []):
-            clock.after(delay, lambda number=asked: happen(number))
+            clock.after(delay, lambda _, number=asked: happen(number))
             asked += 1
 
     def happen(number: int) -> None:
@@ -51,7 +51,7 @@ def test_both_clocks_keep_one_order(schedule: list[list[float]]) -> None:
         while timeline.advance():
             pass
 
-    expected = happened(simpy, lambda: simpy.run(None), schedule)
+    expected = happened(simpy, simpy.run, schedule)
     assert happened(timeline, run, schedule) == expected
 
 
@@ -59,5 +59,5 @@ def test_both_clocks_keep_one_order(schedule: list[list[float]]) -> None:
 @pytest.mark.parametrize("delay", [nan, inf, -1.0])
 def test_no_bad_delay_reaches_a_clock(clock: Clock, delay: float) -> None:
     with pytest.raises(ClockError, match="a delay of"):
-        clock.after(delay, lambda: None)
+        clock.after(delay, lambda _: None)
     assert clock.peek() == inf
