@@ -14,6 +14,7 @@ from calibration.prototype.served import Served
 from calibration.prototype.site import Site
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
+from simulator.serving.priced import PricedExecutor
 from simulator.trace.trace import Trace
 
 
@@ -26,7 +27,7 @@ class Plan:
     trace
         With arrival times.
     rules
-        Makes the policies and the capacity anew.
+        Make the policies, and the capacity.
     profile
         Of the simulated times; None measures one here, between the passes.
     load
@@ -38,7 +39,7 @@ class Plan:
     """
 
     trace: Trace
-    rules: Callable[[], Rules]
+    rules: Rules
     profile: Profile | None = None
     load: float | None = None
     passes: int = 3
@@ -79,8 +80,8 @@ def _compared(
     outcome = prototype.outcome()
     if profiler is not None:
         profile = profiler.profile()
-        served = priced_anew(outcome.served, CostModel(profile), profile.state_bytes)
-        outcome = replace(outcome, served=tuple(served))
+        executor = PricedExecutor(CostModel(profile), profile.state_bytes)
+        outcome = replace(outcome, served=tuple(priced_anew(outcome.served, executor)))
     return profile, outcome
 
 

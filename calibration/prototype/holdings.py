@@ -9,9 +9,7 @@ from torch import Tensor
 
 from calibration.models.states import ModelCache, Snapshot
 from simulator.cache.integrity import IntegrityError
-from simulator.cache.pool import Pool
-from simulator.cache.tree import KvTree
-from simulator.plugins.context import Sizes
+from simulator.cache.policy_cache import PolicyCache
 from simulator.plugins.entries import Checkpoint
 
 
@@ -36,12 +34,13 @@ class Holdings:
 
     Parameters
     ----------
-    spans
-        Those of the cache.
+    books
+        The cache that decides.
     """
 
-    def __init__(self, spans: KvTree) -> None:
-        self._spans = spans
+    def __init__(self, books: PolicyCache) -> None:
+        self._books = books
+        self._spans = books.tree
         self._rows: dict[int, _Rows] = {}
         self._states: dict[Checkpoint, Snapshot] = {}
 
@@ -96,7 +95,7 @@ class Holdings:
             if checkpoint.resident:
                 self._states[checkpoint] = states[checkpoint.position]
 
-    def check(self, pool: Pool, sizes: Sizes) -> None:
+    def check(self) -> None:
         """Compare what is held with the books of the cache.
 
         Raises
@@ -105,13 +104,12 @@ class Holdings:
             If a token or a state is held that the cache does not count, or the other way round.
         """
         tokens = sum(held.stop - held.start for held in self._rows.values())
-        if (pool.kv_bytes, pool.checkpoints) != (
-            tokens * sizes.kv_bytes_per_token,
-            len(self._states),
-        ):
+        size_bytes = tokens * self._books.residency.layout.kv_bytes_per_token
+        states, _, counted_bytes = self._books.usage()
+        if (states, counted_bytes) != (len(self._states), size_bytes):
             raise IntegrityError(
                 f"the prototype holds KV of {tokens} tokens and {len(self._states)} states, the "
-                f"cache counts {pool.kv_bytes} bytes of KV and {pool.checkpoints} states"
+                f"cache counts {counted_bytes} bytes of KV and {states} states"
             )
 
     def _let_go(self) -> None:

@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from calibration.prototype.served import Priced, Served
 from simulator.costs.cost_model import CostModel
+from simulator.serving.priced import PricedExecutor
 from simulator.trace.trace import Trace
 
 
-def price(
-    costs: CostModel, state_bytes: int, resume: int, stop: int, positions: Sequence[int]
-) -> Priced:
-    """Return what the simulator's servers would take to prefill `(resume, stop]`.
-
-    Parameters
-    ----------
-    costs
-        Of a profile.
-    state_bytes
-        Of the state that is restored.
-    resume, stop
-        The pass.
-    positions
-        Where states are captured, within it.
-    """
-    return Priced(
-        restore=costs.restore_seconds(state_bytes) if resume else 0.0,
-        prefill=costs.prefill_seconds(resume, stop),
-        capture=costs.capture_seconds(resume, stop, positions),
-    )
+def priced_anew(requests: Iterable[Served], executor: PricedExecutor) -> list[Served]:
+    """Return the same requests at the prices of another profile, waits included."""
+    return with_waits(replace(served, priced=_price(served, executor)) for served in requests)
 
 
-def priced_anew(requests: Iterable[Served], costs: CostModel, state_bytes: int) -> list[Served]:
-    """Return the same requests at the prices of other costs, waits included."""
-    return with_waits(
-        replace(
-            request,
-            priced=price(
-                costs,
-                state_bytes,
-                request.saved_tokens,
-                request.prompt_tokens,
-                request.positions,
-            ),
-        )
-        for request in requests
-    )
+def _price(served: Served, executor: PricedExecutor) -> Priced:
+    resume, stop = served.saved_tokens, served.prompt_tokens
+    return Priced(*executor.price(resume, resume, stop, served.positions))
 
 
 def with_waits(served: Iterable[Served]) -> list[Served]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.base.errors import UsageError
@@ -11,11 +12,11 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides: the policies, and the capacity of the cache; None is unbounded."""
+    """What decides: what makes the policies, and the capacity of the cache; None is unbounded."""
 
-    placer: Placer
-    eviction: EvictionPolicy
-    admission: AdmissionPolicy
+    placer: Callable[[], Placer]
+    eviction: Callable[[], EvictionPolicy]
+    admission: Callable[[], AdmissionPolicy]
     capacity_bytes: int | None = None
 
 
@@ -25,13 +26,15 @@ def check_servable(trace: Trace, rules: Rules) -> None:
     Raises
     ------
     UsageError
-        If the trace has no request or no arrival times, or the placer holds states for free.
+        If the trace has no request or no arrival times, the placer holds states for free, or a
+        policy cannot be made.
     """
     if not len(trace):
         raise UsageError(f"trace '{trace.name}' has no request")
     if trace.arrival_seconds is None:
         raise UsageError(f"trace '{trace.name}' has no arrival times: state a load")
-    if rules.placer.implicit:
+    placer, _, _ = rules.placer(), rules.eviction(), rules.admission()
+    if placer.implicit:
         raise UsageError(
             "the placer holds a state everywhere for free, which no model can: "
             "'block:size=64' holds real ones"

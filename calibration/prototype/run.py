@@ -10,17 +10,22 @@ from calibration.clock import Clock
 from calibration.fit.points import Typical
 from calibration.models.bound import bound_kernels
 from calibration.models.hybrid import HybridModel
-from calibration.prototype.executor import Executor
+from calibration.prototype.executor import ModelExecutor
 from calibration.prototype.queueing import with_waits
 from calibration.prototype.rules import Rules, check_servable
 from calibration.prototype.served import Pass, Sameness, Served
-from calibration.prototype.serving import Serving
 from simulator.base.errors import MilepostError, UsageError
 from simulator.cache.policy_cache import PolicyCache
-from simulator.costs.cost_model import CostModel
+from simulator.cache.request import Running
 from simulator.costs.profile import Profile
-from simulator.plugins.context import CacheContext, Sizes
-from simulator.trace.grid import Grid
+from simulator.results.records import Records
+from simulator.scenario import Scenario, cache_of, context_of
+from simulator.serving.arrivals import Arrivals
+from simulator.serving.fcfs import Fcfs
+from simulator.serving.priced import PricedExecutor
+from simulator.serving.replica import Replica
+from simulator.serving.router import RoundRobin
+from simulator.serving.timeline import Timeline
 from simulator.trace.trace import Trace
 
 MOST_DIFFERENCE = 1e-4  # of a logit in float32; a wrong state is off by far more
@@ -61,31 +66,38 @@ class Prototype:
     profile
         Of the model on this machine.
     rules
-        Makes the policies and the capacity anew for each pass: policies remember.
+        Make the policies of each pass, and the capacity.
     model, clock
         What is cached for, and what takes the times.
     seed
         Of the token ids.
 
+    Attributes
+    ----------
+    records
+        Of the last pass, as a simulation writes them.
+
     Raises
     ------
     UsageError
-        If the trace has no request or no arrival times, or the placer holds states for free.
+        As `rules.check_servable` does.
     """
 
     def __init__(
         self,
         trace: Trace,
         profile: Profile,
-        rules: Callable[[], Rules],
+        rules: Rules,
         model: HybridModel,
         clock: Clock,
         seed: int = 0,
     ) -> None:
-        check_servable(trace, rules())
+        check_servable(trace, rules)
         self._trace = trace
-        self._profile = profile
-        self._rules = rules
+        self._scenario = Scenario(
+            profile, rules.placer, rules.eviction, rules.admission, rules.capacity_bytes
+        )
+        self._context = context_of(trace, self._scenario)
         self._model = model
         self._clock = clock
         self._seed = seed
@@ -111,26 +123,21 @@ class Prototype:
         UsageError
             If the policies decide otherwise than in the pass before.
         """
-        rules, profile = self._rules(), self._profile
-        context = CacheContext(
-            Sizes(profile.kv_bytes_per_token, profile.state_bytes, profile.page_tokens),
-            Grid(self._trace.granularity, profile.alignment),
-            CostModel(profile),
-            rules.capacity_bytes,
-        )
-        cache = PolicyCache(self._trace, context, rules.placer, rules.admission, rules.eviction)
-        executor = Executor(self._model, self._trace, cache.tree, self._clock, self._seed)
-        serving = Serving(cache, context.costs, executor)
+        cache = cache_of(self._trace, self._scenario, self._context)
+        priced = PricedExecutor(self._context.costs, self._context.sizes.state_bytes)
+        executor = ModelExecutor(self._model, self._trace, cache, priced, self._clock, self._seed)
         served = []
-        for request in serving.serve(self._trace):
-            served.append(request)
+
+        def note(running: Running) -> None:
+            served.append(executor.finish(running))
             if on_served is not None:
-                on_served(request)
-        cache.tree.clear()
+                on_served(served[-1])
+
+        self._replay(cache, executor, note)
         sameness = None
         if not self._passes:  # once is enough: every pass computes the same
-            strict = self._model.dtype.itemsize == 4 and not bound_kernels(self._model.module)
-            sameness = _sameness(executor, serving, strict=strict)
+            sameness = executor.sameness()
+            self._refuse_differences(sameness.max_abs)
         self.take(Pass(tuple(served), executor.holdings.state_bytes, sameness))
         return self._passes[-1]
 
@@ -140,6 +147,27 @@ class Prototype:
         assert sameness is not None
         merged = _merged([found.requests for found in self._passes], self._clock.typical)
         return Outcome(tuple(with_waits(merged)), sameness, self._passes[-1].state_bytes)
+
+    def _replay(
+        self, cache: PolicyCache, executor: ModelExecutor, note: Callable[[Running], None]
+    ) -> None:
+        """Let the trace come to one replica, as in a simulation."""
+        trace, timeline = self._trace, Timeline()
+        self.records = Records(len(trace))
+        replica = Replica(trace, cache, Fcfs, executor, timeline, self.records, on_finished=note)
+        Arrivals(timeline, trace, [replica], RoundRobin()).begin()
+        while timeline.advance():
+            pass
+        cache.check()
+        cache.tree.clear()
+
+    def _refuse_differences(self, most: float) -> None:
+        strict = self._model.dtype.itemsize == 4 and not bound_kernels(self._model.module)
+        if strict and not most <= MOST_DIFFERENCE:
+            raise InexactError(
+                f"a resumed request differs from its whole prefill by {most:.2g} in a logit, which "
+                f"is beyond {MOST_DIFFERENCE:g}: the states of this model are not exact"
+            )
 
 
 def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served]:
@@ -157,16 +185,3 @@ def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served
         counts = median(seconds) if typical == "median" else min(seconds)
         merged.append(replace(first, passes_seconds=seconds, measured_seconds=counts))
     return merged
-
-
-def _sameness(executor: Executor, serving: Serving, *, strict: bool) -> Sameness:
-    """Compare resumed requests with whole prefills of their prompts."""
-    most = 0.0
-    for request, logits in serving.sample:
-        most = max(most, float((executor.whole_prefill(request) - logits).abs().max()))
-    if strict and not most <= MOST_DIFFERENCE:
-        raise InexactError(
-            f"a resumed request differs from its whole prefill by {most:.2g} in a logit, which is "
-            f"beyond {MOST_DIFFERENCE:g}: the states of this model are not exact"
-        )
-    return Sameness(len(serving.sample), serving.resumed, most)

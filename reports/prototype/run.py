@@ -52,7 +52,7 @@ def measure(
     check(setup)
     trace = trace_of(setup)
     rules = rules_of(setup)
-    check_servable(trace, rules())  # what is wrong is said before anything is built
+    check_servable(trace, rules)  # what is wrong is said before anything is built
     profile = profile_of(setup)
     check_libraries()
     from calibration.prototype.compare import Plan, compare

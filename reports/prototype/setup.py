@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,17 +149,16 @@ def _first(trace: Trace, requests: int) -> Trace:
     )
 
 
-def rules_of(setup: Setup) -> Callable[[], Rules]:
-    """Return what makes the policies anew."""
+def rules_of(setup: Setup) -> Rules:
+    """Return what makes the policies, and the capacity."""
     from calibration.prototype.rules import Rules
     from policies.registry import create
 
-    capacity = parse_capacity(setup.capacity, "--capacity")
-    return lambda: Rules(
-        create("placer", setup.placer),
-        create("eviction", setup.eviction),
-        create("admission", setup.admission),
-        capacity,
+    return Rules(
+        lambda: create("placer", setup.placer),
+        lambda: create("eviction", setup.eviction),
+        lambda: create("admission", setup.admission),
+        parse_capacity(setup.capacity, "--capacity"),
     )
 
 

@@ -8,11 +8,7 @@ from math import inf
 from simpy import Environment
 from simpy.events import Timeout
 
-from simulator.base.errors import MilepostError
-
-
-class ClockError(MilepostError):
-    """A delay that is not finite and non-negative: a bug of a policy, a server or a profile."""
+from simulator.serving.interfaces import ClockError
 
 
 class SimpyClock(Environment):

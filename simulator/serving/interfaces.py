@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
+from simulator.base.errors import MilepostError
 from simulator.cache.interface import Cache
 from simulator.cache.request import Running
+
+
+class ClockError(MilepostError):
+    """A delay that is not finite and non-negative: a bug of a policy, a scheduler or a profile."""
 
 
 class Chunk:

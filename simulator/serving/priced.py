@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from simulator.costs.cost_model import CostModel
 from simulator.serving.interfaces import Step, StepSeconds
 
@@ -27,7 +29,6 @@ class PricedExecutor:
     def seconds(self, step: Step) -> StepSeconds:
         """Return the seconds of restore, prefill and capture."""
         restore = prefill = capture = 0.0
-        costs = self._costs
         for chunk in step.chunks:
             running, start, stop = chunk.running, chunk.start, chunk.stop
             matched, positions = running.match, running.captures
@@ -36,9 +37,20 @@ class PricedExecutor:
                 stop = prompt
             if positions and positions[-1] > stop:
                 positions = [position for position in positions if position <= stop]
-            if start and start == matched.resume:
-                restore += self._restore_seconds
-            prefill += costs.prefill_seconds(start, stop)
-            if positions:
-                capture += costs.capture_seconds(start, stop, positions)
+            seconds = self.price(matched.resume, start, stop, positions)
+            restore += seconds[0]
+            prefill += seconds[1]
+            capture += seconds[2]
         return restore, prefill, capture
+
+    def price(self, resume: int, start: int, stop: int, positions: Sequence[int]) -> StepSeconds:
+        """Return the seconds of restore, prefill and capture of the tokens `(start, stop]`.
+
+        They are of a prompt with its resume point at `resume`; states are captured at `positions`.
+        """
+        costs = self._costs
+        return (
+            self._restore_seconds if 0 < start == resume else 0.0,
+            costs.prefill_seconds(start, stop),
+            costs.capture_seconds(start, stop, positions) if positions else 0.0,
+        )

@@ -317,6 +317,7 @@ def test_a_plan_needs_neither_torch_nor_what_a_gpu_machine_lacks(tmp_path: Path)
 def test_the_harness_needs_nothing_that_a_gpu_machine_lacks() -> None:
     pytest.importorskip("transformers")
     lean("import calibration.session, calibration.exactness, calibration.summary")
+    lean("import calibration.prototype.compare")
 
 
 def test_without_torch_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

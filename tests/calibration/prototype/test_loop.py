@@ -10,7 +10,9 @@ from calibration.preflight import examine
 from calibration.prototype.errors import service_errors, ttft_errors
 from calibration.prototype.rules import Rules
 from calibration.subject import find_subject
-from policies.registry import create
+from policies.admission import Always
+from policies.eviction import Lru
+from policies.placement import Branch
 from simulator.base.errors import UsageError
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
@@ -22,17 +24,13 @@ from calibration.prototype.site import Site, TimesClock, open_site  # isort: ski
 from calibration.prototype.steady import REFERENCE_TOKENS, SteadyClock  # isort: skip
 
 TARGET = 0.15
-
-
-def rules() -> Rules:
-    made = create("placer", "branch"), create("eviction", "lru"), create("admission", "always")
-    return Rules(*made, 2 * 2**20)
+RULES = Rules(Branch, Lru, Always, 2 * 2**20)
 
 
 def test_half_of_the_requests_are_simulated_within_15_percent() -> None:
     threads = torch.get_num_threads()
     site = open_site("toy-qwen3.5", group=False, device="cpu")
-    plan = Plan(traffic(DOCUMENTS, 16), rules, load=0.2, passes=3)
+    plan = Plan(traffic(DOCUMENTS, 16), RULES, load=0.2, passes=3)
     profile, outcome = compare(site, plan)
     torch.set_num_threads(threads)
     assert profile.kind == "toy"
@@ -59,7 +57,7 @@ def test_memory_that_runs_out_is_said_in_one_line(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(type(site.model), "forward", full)
     with pytest.raises(UsageError, match="out of memory"):
-        compare(site, Plan(traffic(DOCUMENTS, 2), rules))
+        compare(site, Plan(traffic(DOCUMENTS, 2), RULES))
 
 
 def test_a_layer_group_counts_as_often_as_in_its_profile(profile: Profile) -> None:

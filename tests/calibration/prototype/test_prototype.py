@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,8 @@ import numpy as np
 import pytest
 
 from calibration.prototype.rules import Rules
+from policies.admission import Always
+from policies.eviction import EVICTION
 from policies.placement import Block
 from policies.registry import create
 from simulator.base.errors import UsageError
@@ -42,17 +43,12 @@ class Fickle(Block):
         return [prefix.resume + self._last]
 
 
-def rules(placer: str, capacity: int | None = None, eviction: str = "lru") -> Callable[[], Rules]:
-    return lambda: Rules(
-        create("placer", placer),
-        create("eviction", eviction),
-        create("admission", "always"),
-        capacity,
-    )
+def rules(placer: str, capacity: int | None = None, eviction: str = "lru") -> Rules:
+    return Rules(lambda: create("placer", placer), EVICTION[eviction], Always, capacity)
 
 
 def prototype(
-    model: Any, trace: Trace, profile: Profile, made: Callable[[], Rules], clock: Any = None
+    model: Any, trace: Trace, profile: Profile, made: Rules, clock: Any = None
 ) -> Prototype:
     return Prototype(trace, profile, made, model, clock or CountingClock())
 
@@ -81,9 +77,15 @@ def test_it_does_what_the_simulator_simulates(
     served = prototype(model, trace, profile, rules(placer, capacity, eviction))
     served.serve()  # compares logits and recounts tensors by itself
     found = served.outcome()
-    one = rules(placer, capacity, eviction)()
-    scenario = Scenario(profile, one.placer, one.eviction, one.admission, capacity)
-    columns = simulate(trace, scenario).columns
+    one = rules(placer, capacity, eviction)
+    simulated = simulate(
+        trace, Scenario(profile, one.placer, one.eviction, one.admission, capacity)
+    )
+    columns, done = simulated.columns, served.records.columns()
+    assert {name: column.tobytes() for name, column in done.items()} == {
+        name: column.tobytes() for name, column in columns.items()
+    }
+    assert np.array_equal(served.records.positions(), simulated.positions)
     for name, said in {
         "prompt_tokens": [r.prompt_tokens for r in found.served],
         "saved_tokens": [r.saved_tokens for r in found.served],
@@ -137,7 +139,7 @@ def test_of_several_passes_one_time_counts(
 
 
 def test_policies_that_decide_otherwise_again_are_refused(model: Any, profile: Profile) -> None:
-    fickle = lambda: replace(rules("branch")(), placer=Fickle())  # noqa: E731
+    fickle = replace(rules("branch"), placer=Fickle)
     served = prototype(model, traffic(DOCUMENTS, 4), profile, fickle)
     served.serve()
     served.serve()

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from calibration.prototype.queueing import at_load, price, priced_anew, with_waits
+from calibration.prototype.queueing import at_load, priced_anew, with_waits
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
+from simulator.serving.priced import PricedExecutor
 from simulator.trace.trace import Trace
 from tests.calibration.prototype.requests import served
 
@@ -23,19 +24,15 @@ def test_each_kind_of_time_waits_behind_its_own_kind_of_service() -> None:
     assert [request.measured_ttft_seconds for request in requests] == [1.5, 2.5, 3.5, 1]
 
 
-def test_a_price_has_restore_prefill_and_capture(profile: Profile) -> None:
-    # F(n) = 4 ms + 1 ms n; 0.01 us a pair; 1 ms a capture; a cut costs one more F(0+).
-    priced = price(CostModel(profile), profile.state_bytes, 100, 300, (200, 300))
-    assert priced.restore == pytest.approx(3e-3, rel=1e-3)
-    assert priced.prefill == pytest.approx(4e-3 + 0.2 + 1e-8 * 200 * 200)
-    assert priced.capture == pytest.approx(2e-3 + 4e-3)
-    assert price(CostModel(profile), profile.state_bytes, 0, 300, ()).restore == 0
-
-
 def test_requests_are_priced_anew_from_what_they_say_of_themselves(profile: Profile) -> None:
+    executor = PricedExecutor(CostModel(profile), profile.state_bytes)
     request = served(prompt_tokens=300, saved_tokens=100, positions=(200, 300))
-    (again,) = priced_anew([request], CostModel(profile), profile.state_bytes)
-    assert again.priced == price(CostModel(profile), profile.state_bytes, 100, 300, (200, 300))
+    again, whole = priced_anew([request, served(1, prompt_tokens=300)], executor)
+    # F(n) = 4 ms + 1 ms n; 0.01 us a pair; 1 ms a capture; a cut costs one more F(0+).
+    assert again.priced.restore == pytest.approx(3e-3, rel=1e-3)
+    assert again.priced.prefill == pytest.approx(4e-3 + 0.2 + 1e-8 * 200 * 200)
+    assert again.priced.capture == pytest.approx(2e-3 + 4e-3)
+    assert (whole.priced.restore, whole.priced.capture) == (0, 0)
     assert replace(again, priced=request.priced) == request
 
 
