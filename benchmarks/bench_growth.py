@@ -101,12 +101,20 @@ def measure(benchmark, sizes: list[int], make: Callable[[int], Trace], plan: Sce
         "memory_exponent": exponent(sizes, peaks),
         "seconds": [round(second, 3) for second in seconds],
     }
-    print(f"\n{benchmark.name}: time ~ n^{exponent(sizes, seconds)}, memory ~ "
-          f"n^{exponent(sizes, peaks)}, {seconds[-1]:.2f} s at {sizes[-1]:,}")
+    print(
+        f"\n{benchmark.name}: time ~ n^{exponent(sizes, seconds)}, memory ~ "
+        f"n^{exponent(sizes, peaks)}, {seconds[-1]:.2f} s at {sizes[-1]:,}"
+    )
 
 
-CASES = [("last", None), ("last", 8 * GIB), ("branch", 8 * GIB), ("block:size=4096", 8 * GIB),
-         ("adaptive", None), ("adaptive", 8 * GIB)]
+CASES = [
+    ("last", None),
+    ("last", 8 * GIB),
+    ("branch", 8 * GIB),
+    ("block:size=4096", 8 * GIB),
+    ("adaptive", None),
+    ("adaptive", 8 * GIB),
+]
 
 
 @pytest.mark.parametrize(("placer", "capacity"), CASES)
