@@ -71,12 +71,12 @@ def _run(
     schedule: SchedulerFactory,
     on_progress: Callable[[int], None] | None,
 ) -> Result:
-    clock, records = SimpyClock(), Records(len(trace))
+    clock, records = SimpyClock(), Records.of(trace)
     caches = [cache_of(trace, scenario, context) for _ in range(scenario.replicas)]
     on_finished = _finished_hook(caches, scenario, on_progress)
     executor = PricedExecutor(context.costs, context.sizes.state_bytes)
     replicas = [
-        Replica(trace, cache, schedule, executor, clock, records, number, on_finished)
+        Replica(cache, schedule, executor, clock, records, number, on_finished)
         for number, cache in enumerate(caches)
     ]
     Arrivals(clock, trace, replicas, scenario.router()).begin()

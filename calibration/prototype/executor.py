@@ -19,8 +19,8 @@ from calibration.prototype.served import Priced, Sameness, Served
 from calibration.prototype.token_ids import TokenIds
 from simulator.cache.policy_cache import PolicyCache
 from simulator.cache.request import Running
-from simulator.serving.interfaces import Step, StepSeconds
 from simulator.serving.priced import PricedExecutor
+from simulator.serving.step import Step, StepSeconds
 from simulator.trace.trace import Trace
 
 WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers

@@ -153,8 +153,8 @@ class Prototype:
     ) -> None:
         """Let the trace come to one replica, as in a simulation."""
         trace, timeline = self._trace, Timeline()
-        self.records = Records(len(trace))
-        replica = Replica(trace, cache, Fcfs, executor, timeline, self.records, on_finished=note)
+        self.records = Records.of(trace)
+        replica = Replica(cache, Fcfs, executor, timeline, self.records, on_finished=note)
         Arrivals(timeline, trace, [replica], RoundRobin()).begin()
         while timeline.advance():
             pass

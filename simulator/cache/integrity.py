@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
 
 from simulator.base.errors import MilepostError
 from simulator.cache.interface import Layout
@@ -12,10 +11,6 @@ from simulator.cache.pool import Pool
 from simulator.cache.request import Running
 from simulator.cache.tree import KvTree
 from simulator.plugins.entries import Entry, KvSpan
-
-_CHILDREN, _KV_END, _PARENT, _PINS, _SEEN, _START = map(
-    attrgetter, ("children_resident", "kv_end", "parent", "pins", "children_seen", "start")
-)
 
 
 class IntegrityError(MilepostError):
@@ -39,31 +34,37 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
     IntegrityError
         Naming the first thing that does not agree.
     """
-    existing = [tree.root, *tree]
     _check_cover(tree)
     kv_bytes_per_token = layout.kv_bytes_per_token
-    for span in existing:
-        start, kv_end = span.start, span.kv_end
-        if not start <= kv_end <= span.kv_admitted_end <= span.stop:
+    pins = Counter([tree.root, *_pinned_by(running)])  # the root stays
+    children: dict[KvSpan, int] = {}
+    kv_tokens = checkpoints = seen = span_count = 0
+    for span in tree:
+        start, kv_end, stop = span.start, span.kv_end, span.stop
+        if not start <= kv_end <= span.kv_admitted_end <= stop:
             raise _fault("KV lies outside its span")
-        if span.parent.stop != start and span.stop:
+        if span.parent.stop != start:
             raise _fault("a span does not start where the one above it stops")
-        if span.size_bytes != (kv_end - start) * kv_bytes_per_token and span.stop:
+        if span.size_bytes != (kv_end - start) * kv_bytes_per_token:
             raise _fault("the bytes of a span are miscounted")
-    resident = [span for span in existing if span.kv_end > span.start and span.stop]
-    parents = Counter(map(_PARENT, resident))
-    for parent in parents:
+        if kv_end > start:
+            children[span.parent] = children.get(span.parent, 0) + 1
+            kv_tokens += kv_end - start
+        if span.checkpoints:
+            _check_checkpoints(span, pins)
+            checkpoints += len(span.checkpoints)
+        seen += span.children_seen
+        span_count += 1
+    for parent in children:
         if parent.kv_end != parent.stop:
             raise _fault("KV has a hole above it")
-    _check_counts("resident children", _CHILDREN, existing, parents)
-    _require(sum(map(_SEEN, existing)) == len(existing) - 1, "the children are miscounted")
-    held = Counter([tree.root, *_pinned_by(running)])  # the root stays
-    _check_counts("pins of a span", _PINS, existing, _spans_only(held))
-    stored = [span for span in existing if span.checkpoints and span.stop]
-    for span in stored:
-        _check_checkpoints(span, held)
-    kv_tokens = sum(map(_KV_END, resident)) - sum(map(_START, resident))
-    _check_pools(layout, kv_tokens, sum(len(span.checkpoints) for span in stored), running)
+    for span in [tree.root, *tree]:
+        if span.children_resident != children.get(span, 0):
+            raise _fault("the resident children are miscounted")
+        if span.pins != pins.get(span, 0):
+            raise _fault("the pins of a span are miscounted")
+    _require(seen + tree.root.children_seen == span_count, "the children are miscounted")
+    _check_pools(layout, kv_tokens, checkpoints, running)
 
 
 def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
@@ -92,21 +93,6 @@ def _check_cover(spans: KvTree) -> None:
             raise _fault("a span does not cover its nodes")
         if span.node == node and span.stop != stops[node]:
             raise _fault("a span does not end with its node")
-
-
-def _check_counts(
-    what: str, count_of: attrgetter[int], spans: list[KvSpan], expected: Mapping[KvSpan, int]
-) -> None:
-    """Compare a count of each span with what is expected, 0 where nothing is."""
-    right = all(count_of(span) == count for span, count in expected.items())
-    counts = list(map(count_of, spans))
-    # None below 0, and the sum right: so all others are 0.
-    right = right and min(counts) >= 0 and sum(counts) == sum(expected.values())
-    _require(right, f"the {what} are miscounted")
-
-
-def _spans_only(held: Counter[Entry]) -> dict[KvSpan, int]:
-    return {entry: count for entry, count in held.items() if isinstance(entry, KvSpan)}
 
 
 def _check_pools(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from simulator.plugins.protocols import EvictionPolicy
 from simulator.results.result import PoolCounters
 
-_UNBOUNDED_BYTES = 1 << 80
+_UNBOUNDED_BYTES: Final = 1 << 61  # compiled, whole numbers are fast below 2**62 only
 
 
 class Pool:

@@ -265,6 +265,8 @@ class Residency:
         """Evict until `size_bytes` fit, or nothing more can go; say whether they do."""
         next_victim = pool.order.victim
         if not pool.capacity_bytes:
+            if pool.capacity_bytes is None:
+                raise UsageError(f"the cache would hold {pool.total_bytes:,} bytes or more")
             return False
         while size_bytes > pool.free_bytes:
             victim = next_victim()

@@ -110,8 +110,10 @@ class CostModel:
         """Return t(pieces) - t(whole); the pair terms of the pieces sum to that of the whole."""
         f = self._table.__getitem__ if stop - start < len(self._table) else self._f
         seconds = f(cuts[0] - start) + f(stop - cuts[-1]) - f(stop - start)
-        for low, high in pairwise(cuts):
+        low = cuts[0]
+        for high in cuts[1:]:
             seconds += f(high - low)
+            low = high
         if self._context_seconds:
             seconds += self._context_seconds * sum(cuts)
         return seconds if seconds > 0.0 else 0.0

@@ -134,11 +134,15 @@ class KvSpan:
 
     def add(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` is resident here."""
-        checkpoints = self.checkpoints
-        if checkpoints:
-            checkpoints.insert(_count_upto(checkpoints, checkpoint.position), checkpoint)
-        else:
+        checkpoints, position = self.checkpoints, checkpoint.position
+        if not checkpoints:
             self.checkpoints = [checkpoint]
+        elif checkpoints[-1].position < position:
+            checkpoints.append(checkpoint)
+        elif position < checkpoints[0].position:
+            checkpoints.insert(0, checkpoint)
+        else:
+            checkpoints.insert(_count_upto(checkpoints, position), checkpoint)
 
     def remove(self, checkpoint: Checkpoint) -> None:
         """Note that `checkpoint` was resident here, and is no more."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from simulator.trace.trace import Trace
 
 ABSENT, FINISHED, REJECTED, UNFINISHED = 0, 1, 2, 3  # absent: did not arrive in time
 
@@ -29,16 +32,13 @@ Counts: TypeAlias = "memoryview[int]"  # int64
 Seconds: TypeAlias = "memoryview[float]"  # float64
 
 
-class Records:
-    """A row a request, written when the request ends; every column is an attribute.
+@dataclass
+class Columns:
+    """The columns of the records: one line each.
 
-    A column is one line here; whoever knows its value writes it into the row of the request. The
-    attributes are memoryviews: they take plain numbers several times faster than numpy arrays do.
-
-    Parameters
-    ----------
-    requests
-        How many there can be.
+    Whoever knows a value writes it into the row of its request. Those that end in `_seconds` hold
+    floats, all others whole numbers. They are memoryviews, which take plain numbers several times
+    faster than numpy arrays do.
     """
 
     request: Counts  # its place in the trace
@@ -68,15 +68,41 @@ class Records:
     prefill_seconds: Seconds
     capture_seconds: Seconds
 
+
+_NAMES = tuple(field.name for field in fields(Columns))
+COUNT_COLUMNS = tuple(name for name in _NAMES if not name.endswith("_seconds"))
+TIME_COLUMNS = tuple(name for name in _NAMES if name.endswith("_seconds"))
+SERVICE_COLUMNS = TIME_COLUMNS[2:]  # of one request, once it runs
+
+
+class Records:
+    """A row a request, all 0 at first.
+
+    Parameters
+    ----------
+    requests
+        How many there can be.
+    """
+
     def __init__(self, requests: int) -> None:
-        self._columns: dict[str, NDArray[Any]] = {
-            name: np.zeros(requests, np.int64 if kind == "Counts" else np.float64)
-            for name, kind in type(self).__annotations__.items()
+        self._arrays: dict[str, NDArray[Any]] = {
+            name: np.zeros(requests, np.int64 if name in COUNT_COLUMNS else np.float64)
+            for name in _NAMES
         }
-        for name, column in self._columns.items():
-            setattr(self, name, column.data)
+        self._arrays["request"][:] = np.arange(requests)
+        views: dict[str, Any] = {name: values.data for name, values in self._arrays.items()}
+        self.rows = Columns(**views)
         self._positions = array("q")  # of all states that were stored, request by request
         self._writers = array("q")  # the requests that stored any, in that order
+
+    @classmethod
+    def of(cls, trace: Trace) -> Records:
+        """Return the records of a trace, with what that tells of each request."""
+        records = cls(len(trace))
+        records._arrays["prompt_tokens"][:] = trace.prompt_tokens
+        if trace.arrival_seconds is not None:
+            records._arrays["arrival_seconds"][:] = trace.arrival_seconds
+        return records
 
     def add_positions(self, request: int, positions: Iterable[int]) -> None:
         """Note where `request` has stored states, as many as its row counts; at most once each."""
@@ -89,7 +115,7 @@ class Records:
         `checkpoints_written` tells how many of them are of each request.
         """
         writers = np.array(self._writers, dtype=np.int64)  # copies: the arrays may go on growing
-        written = self._columns["checkpoints_written"][writers]
+        written = self._arrays["checkpoints_written"][writers]
         order = np.argsort(np.repeat(writers, written), kind="stable")
         return np.array(self._positions, dtype=np.int64)[order]
 
@@ -98,15 +124,10 @@ class Records:
 
         `ttft_seconds` is added: the sum of the times, NaN where the request did not finish.
         """
-        columns = self._columns
+        columns = self._arrays
         arrived = columns["status"] != ABSENT
         if not arrived.all():
             columns = {name: column[arrived] for name, column in columns.items()}
         parts = sum(columns[name] for name in TIME_COLUMNS[1:])
         ttft = np.where(columns["status"] == FINISHED, parts, np.nan)
         return columns | {TTFT_COLUMN: ttft}
-
-
-COUNT_COLUMNS = tuple(name for name, kind in Records.__annotations__.items() if kind == "Counts")
-TIME_COLUMNS = tuple(name for name, kind in Records.__annotations__.items() if kind == "Seconds")
-SERVICE_COLUMNS = TIME_COLUMNS[2:]  # of one request, once it runs

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from simulator.cache.interface import Cache
 from simulator.cache.request import Running
-from simulator.serving.interfaces import Chunk, Step
+from simulator.serving.step import Chunk, Step
 
 
 class Fcfs:

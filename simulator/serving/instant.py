@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from simulator.cache.interface import Cache
-from simulator.serving.interfaces import Chunk, Step
+from simulator.serving.step import Chunk, Step
 
 
 class Instant:

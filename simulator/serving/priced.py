@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simulator.costs.cost_model import CostModel
-from simulator.serving.interfaces import Step, StepSeconds
+from simulator.serving.step import Step, StepSeconds
 
 
 class PricedExecutor:

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.cache.interface import Cache
-from simulator.cache.request import Running
+from simulator.cache.request import Match, Running
 from simulator.results.records import FINISHED, REJECTED, UNFINISHED, Records
-from simulator.serving.interfaces import (
-    Chunk,
-    Clock,
-    Executor,
-    SchedulerFactory,
-    Step,
-    StepSeconds,
-)
-from simulator.trace.trace import Trace
+from simulator.serving.interfaces import Clock, Executor, SchedulerFactory
+from simulator.serving.step import Chunk, Step, StepSeconds
 
 
 class Replica:
@@ -23,8 +16,6 @@ class Replica:
 
     Parameters
     ----------
-    trace
-        The requests.
     cache
         The cache.
     schedule
@@ -43,7 +34,6 @@ class Replica:
 
     def __init__(
         self,
-        trace: Trace,
         cache: Cache,
         schedule: SchedulerFactory,
         executor: Executor,
@@ -59,13 +49,9 @@ class Replica:
         self.timeless = self._scheduler.timeless
         self._executor = executor
         self._clock = clock
-        self._records = records
+        self._records, self._rows = records, records.rows
         self._on_finished = on_finished
         self._step: Step | None = None
-        self._leaf = trace.leaf.data
-        self._stop = trace.tree.stop.data
-        times = trace.arrival_seconds
-        self._arrival = None if times is None else times.data
 
     def arrive(self, request: int, arrival_seconds: float) -> None:
         """Take a request; `wake` when all of this instant have been taken."""
@@ -109,8 +95,8 @@ class Replica:
     def _note_times(self, chunk: Chunk, seconds: StepSeconds, now: float) -> None:
         """Note what a request has waited since its last step, and what this one takes."""
         running = chunk.running
-        if chunk.start == running.match.resume and self._arrival is not None:
-            running.arrival_seconds = self._arrival[running.request]
+        if chunk.start == running.match.resume:
+            running.arrival_seconds = self._rows.arrival_seconds[running.request]
         if not self.timeless:
             # The clock adds up delays, so it may stand an ulp before the arrival itself.
             waited = now - _now_of(running)
@@ -130,34 +116,42 @@ class Replica:
                 self._record(running)
 
     def _record(self, running: Running) -> None:
-        matched, written, row = running.match, running.written, running.request
-        records = self._records
+        matched, written, row, rows = running.match, running.written, running.request, self._rows
         self.unfinished -= 1
-        records.request[row] = row
-        records.status[row] = FINISHED
-        records.prompt_tokens[row] = matched.leaf.stop
-        records.saved_tokens[row] = matched.resume
-        records.overlap_tokens[row] = matched.overlap
-        records.kv_tokens[row] = matched.kv_depth
-        records.lost_never_seen_tokens[row] = matched.never_seen
-        records.lost_last_token_tokens[row] = matched.last_token
-        records.lost_in_flight_tokens[row] = matched.in_flight
-        records.lost_not_admitted_tokens[row] = matched.not_admitted
-        records.lost_kv_evicted_tokens[row] = matched.kv_evicted
-        records.lost_not_checkpointed_tokens[row] = matched.not_checkpointed
-        records.lost_alignment_tokens[row] = matched.alignment
-        records.lost_state_evicted_tokens[row] = matched.state_evicted
-        records.checkpoints_written[row] = len(written)
+        rows.status[row] = FINISHED
+        rows.saved_tokens[row] = matched.resume
+        rows.overlap_tokens[row] = matched.overlap
+        rows.kv_tokens[row] = matched.kv_depth
+        self._record_losses(matched, row)
         self._record_usage(row)
-        records.arrival_seconds[row] = running.arrival_seconds
-        records.wait_seconds[row] = running.wait_seconds
-        records.restore_seconds[row] = running.restore_seconds
-        records.prefill_seconds[row] = running.prefill_seconds
-        records.capture_seconds[row] = running.capture_seconds
+        rows.wait_seconds[row] = running.wait_seconds
+        rows.restore_seconds[row] = running.restore_seconds
+        rows.prefill_seconds[row] = running.prefill_seconds
+        rows.capture_seconds[row] = running.capture_seconds
         if written:
-            records.add_positions(row, [state.position for state in written])
+            rows.checkpoints_written[row] = len(written)
+            self._records.add_positions(row, [state.position for state in written])
         if self._on_finished is not None:
             self._on_finished(running)
+
+    def _record_losses(self, matched: Match, row: int) -> None:
+        rows = self._rows
+        rows.lost_never_seen_tokens[row] = matched.never_seen
+        # Most of the others are 0, as they stand there already.
+        if matched.last_token:
+            rows.lost_last_token_tokens[row] = matched.last_token
+        if matched.in_flight:
+            rows.lost_in_flight_tokens[row] = matched.in_flight
+        if matched.not_admitted:
+            rows.lost_not_admitted_tokens[row] = matched.not_admitted
+        if matched.kv_evicted:
+            rows.lost_kv_evicted_tokens[row] = matched.kv_evicted
+        if matched.not_checkpointed:
+            rows.lost_not_checkpointed_tokens[row] = matched.not_checkpointed
+        if matched.alignment:
+            rows.lost_alignment_tokens[row] = matched.alignment
+        if matched.state_evicted:
+            rows.lost_state_evicted_tokens[row] = matched.state_evicted
 
     def _reject(self, request: int) -> None:
         self.unfinished -= 1
@@ -165,23 +159,19 @@ class Replica:
 
     def _record_unserved(self, request: int, status: int) -> None:
         """Record a request that was rejected or has not finished: all its tokens are lost."""
-        records = self._records
-        tokens = self._stop[self._leaf[request]]
-        records.request[request] = request
-        records.status[request] = status
-        records.prompt_tokens[request] = tokens
-        records.lost_not_served_tokens[request] = tokens
+        rows = self._rows
+        rows.status[request] = status
+        rows.lost_not_served_tokens[request] = rows.prompt_tokens[request]
         self._record_usage(request)
-        if self._arrival is not None:
-            records.arrival_seconds[request] = self._arrival[request]
 
     def _record_usage(self, row: int) -> None:
-        records = self._records
-        records.replica[row] = self.number
+        rows = self._rows
+        if self.number:
+            rows.replica[row] = self.number
         checkpoints, checkpoint_bytes, kv_bytes = self.cache.usage()
-        records.checkpoints_resident[row] = checkpoints
-        records.checkpoint_bytes[row] = checkpoint_bytes
-        records.kv_bytes[row] = kv_bytes
+        rows.checkpoints_resident[row] = checkpoints
+        rows.checkpoint_bytes[row] = checkpoint_bytes
+        rows.kv_bytes[row] = kv_bytes
 
 
 def _now_of(running: Running) -> float:
