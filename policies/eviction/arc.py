@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
-from policies.eviction.base import BaseEviction, incoming_spans, require_rules, share_of
+from policies.eviction.base import BaseEviction, incoming_spans, share_of
 from policies.orders.ghosts import Ghosts
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue, Queue
@@ -23,16 +23,11 @@ class Arc(BaseEviction):
     return from B1 raises the target of T1, one from B2 lowers it.
 
     The paper has equal sizes. Here everything counts in bytes, a page being the entry at hand, and
-    T1 gives way where T2 is empty; with equal sizes this is the paper case by case. In the prefix
-    cache the KV spans of a prompt move the target before room is made for any of them, as in the
-    paper; a state moves it when it is in, since nothing is known of it before.
-
-    Parameters
-    ----------
-    rules
-        "paper": the target moves by as many times the size of what returns as there are ghosts of
-        the other list for each of its own, at least once. "libcachesim": by as many bytes, which
-        is the same with sizes of 1, and next to nothing with large ones.
+    T1 gives way where T2 is empty; with equal sizes this is the paper case by case. So the target
+    moves by as many times the size of what returns as there are ghosts of the other list for each
+    of its own, at least once. In the prefix cache the KV spans of a prompt move the target before
+    room is made for any of them, as in the paper; a state moves it when it is in, since nothing is
+    known of it before.
 
     Source: N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache",
     FAST 2003, figure 4.
@@ -40,8 +35,7 @@ class Arc(BaseEviction):
 
     observes: ClassVar[bool] = True
 
-    def __init__(self, rules: str = "paper") -> None:
-        self._reference = require_rules(rules)
+    def __init__(self) -> None:
         self._t1, self._t2 = ByteQueue(), ByteQueue()
         self._b1, self._b2 = Ghosts(), Ghosts()
         self._capacity = float("inf")
@@ -66,13 +60,12 @@ class Arc(BaseEviction):
         """Learn the capacity."""
         self._capacity = share_of(capacity_bytes, 1)
 
-    def on_miss(self, entry: Entry) -> bool:
+    def on_miss(self, entry: Entry) -> None:
         """Adapt the target if it returns, before room is made."""
         self._incoming_bytes = entry.size_bytes
         self._returning.clear()
         self._from_b2 = False
         self._note_return(entry, entry.size_bytes)
-        return True
 
     def on_insert(self, entry: Entry) -> None:
         """Put it among those used again if it returns, else among those used once."""
@@ -144,10 +137,9 @@ class Arc(BaseEviction):
             return t1.head() or t2.head()
         return t2.head() or t1.head()
 
-    def _note_return(self, entry: Entry, size_bytes: int) -> None:
+    def _note_return(self, entry: Entry, page_bytes: int) -> None:
         """Move the target if `entry` is remembered, and forget it: it comes back."""
         b1, b2 = self._b1, self._b2
-        page_bytes = 1 if self._reference else size_bytes
         if entry.key in b1:
             step = max(b2.bytes / max(b1.bytes, 1), 1) * page_bytes
             self._target = min(self._target + step, self._capacity)

@@ -13,21 +13,12 @@ from simulator.plugins.context import CacheContext
 from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
-PAPER, LIBCACHESIM = "paper", "libcachesim"
-
 
 class BaseEviction:
-    """An eviction policy that starts from its capacity alone, plus the hooks of flat object mode.
+    """An eviction policy that starts from its capacity alone.
 
     The prefix cache calls what `simulator.plugins.protocols.EvictionPolicy` names. Flat object mode
-    (`policies.objects`) also calls `on_miss`, and looks at three attributes:
-
-    inserts_first
-        A new object enters before room is made, and may itself be evicted.
-    makes_room
-        The policy alone says what leaves, by `condemned`; `victim` is not asked.
-    condemned
-        Entries that exceed a limit of the policy's own and leave at once; None: it has none.
+    (`policies.objects`) calls `start` and `on_miss` as well.
 
     Contract tests look at `foresees_all`: false where a departure changes the worth of others,
     so that of what `victims` yields only the first is sure to be what leaves.
@@ -38,36 +29,19 @@ class BaseEviction:
     spares_states: ClassVar[bool] = False
     hits_paths: ClassVar[bool] = True
     foresees_all: ClassVar[bool] = True
-    inserts_first: bool = False
-    makes_room: bool = False
-    condemned: list[Entry] | None = None
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the capacity, before the first request.
-
-        Raises
-        ------
-        UsageError
-            If the rules are those of flat object mode only.
-        """
-        if self.condemned is not None or self.for_objects() is not self:
-            raise UsageError(f"rules={LIBCACHESIM} of this policy is for `milepost objects` only")
+        """Learn the capacity, before the first request."""
         self.start(context.capacity_bytes)
 
     def observe(self, overlap: Overlap) -> None:
         """Learn which request comes next; by default it does not matter."""
 
-    def for_objects(self) -> BaseEviction:
-        """Return the policy that flat object mode is to use: itself, unless its rules differ."""
-        return self
-
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Learn the capacity in bytes (of a part of a cache: perhaps not whole); None: no limit."""
 
-    def on_miss(self, entry: Entry) -> bool:
-        """Say whether a missing object may enter; called before room is made."""
-        del entry
-        return True
+    def on_miss(self, entry: Entry) -> None:
+        """Take note of a missing object before room is made; called in flat object mode only."""
 
     def on_insert(self, entry: Entry) -> None:
         """Take in a new entry."""
@@ -122,18 +96,6 @@ def incoming_spans(overlap: Overlap) -> Iterator[KvSpan]:
     while span is not None and span.kv_end == span.start:
         yield span
         span = span.parent
-
-
-def require_rules(rules: str) -> bool:
-    """Return whether `rules` names the reference ("libcachesim") rather than the paper.
-
-    Raises
-    ------
-    ValueError
-        If it names neither.
-    """
-    require(rules in {PAPER, LIBCACHESIM}, "rules", f"{PAPER} or {LIBCACHESIM}", rules)
-    return rules == LIBCACHESIM
 
 
 def require_share(parameter: str, share: float) -> None:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
-from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
+from policies.eviction.base import BaseEviction, exact, require_share, share_of
 from policies.orders.ghosts import Ghosts
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import leave_in_turn
@@ -29,18 +29,14 @@ class Lirs(BaseEviction):
         them, and more is better.
     memory
         What S remembers, as a multiple of the capacity, in bytes (the paper has no limit).
-    rules
-        "paper", or "libcachesim" (flat object mode only). With equal sizes the latter differs in
-        that a hit on an entry that is in the queue and no longer in S lowers a LIR entry too.
 
     Source: S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement
     policy to improve buffer cache performance", SIGMETRICS 2002.
     """
 
-    def __init__(self, hir: float = 0.01, memory: float = 2.0, rules: str = "paper") -> None:
+    def __init__(self, hir: float = 0.01, memory: float = 2.0) -> None:
         require_share("hir", hir)
         require(memory >= 1, "memory", "1 or more", memory)
-        self._reference = require_rules(rules)
         self._shares = hir, memory
         self._lir_limit = self._stack_limit = float("inf")
         self._stack: OrderedDict[Hashable, int] = OrderedDict()  # bytes; oldest first
@@ -55,12 +51,6 @@ class Lirs(BaseEviction):
         if capacity_bytes is not None:
             self._lir_limit = share_of(capacity_bytes, 1 - exact(hir))
             self._stack_limit = share_of(capacity_bytes, memory)
-
-    def for_objects(self) -> BaseEviction:
-        """Return the reference's version of itself where its rules are wanted."""
-        from policies.eviction.lirs_reference import LirsReference
-
-        return LirsReference(*self._shares) if self._reference else self
 
     def on_insert(self, entry: Entry) -> None:
         """Make it LIR if it is in S or there is room, else HIR."""
@@ -159,11 +149,15 @@ class Lirs(BaseEviction):
             oldest = self._lir.first()
             if oldest is None:
                 return
-            self._lir.discard(oldest)
-            self._lir_keys.remove(oldest.key)
-            self._cut(oldest.key)
-            self._hir.push(oldest)
-            self._prune()
+            self._lower(oldest)
+
+    def _lower(self, entry: Entry) -> None:
+        """Let a LIR entry join the queue."""
+        self._lir.discard(entry)
+        self._lir_keys.remove(entry.key)
+        self._cut(entry.key)
+        self._hir.push(entry)
+        self._prune()
 
     def _prune(self) -> None:
         """Cut S at its oldest LIR entry."""

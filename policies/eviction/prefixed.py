@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from policies.eviction.base import BaseEviction
 from policies.orders.places import Place, head
 from policies.orders.rank_view import leave_by_rank
-from simulator.base.errors import UsageError
 from simulator.plugins.context import CacheContext
 from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
@@ -34,16 +33,6 @@ class PrefixEviction(BaseEviction):
     def observe(self, overlap: Overlap) -> None:
         """Know the request on whose behalf entries come and are used from now on."""
         self.request = overlap
-
-    def for_objects(self) -> BaseEviction:
-        """Refuse flat object mode.
-
-        Raises
-        ------
-        UsageError
-            Always.
-        """
-        raise UsageError("this eviction policy needs prefixes; plain objects have none")
 
 
 class Scored(PrefixEviction):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
+from policies.eviction.base import BaseEviction, exact, require_share, share_of
 from policies.orders.ghosts import Ghosts
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
@@ -21,7 +21,8 @@ class S3Fifo(BaseEviction):
 
     New entries enter the small queue. At its head, those used more than once go to the main
     queue, the others leave and are remembered; what is remembered when it comes again enters the
-    main queue. At the head of the main queue a use is worth another round.
+    main queue. At the head of the main queue a use is worth another round. The small queue gives
+    way while it has its share, else the main one.
 
     Parameters
     ----------
@@ -31,59 +32,34 @@ class S3Fifo(BaseEviction):
         What the ghost queue remembers, as a share of the capacity, in bytes.
     promote
         Uses after its arrival that take an entry from the small queue to the main one.
-    rules
-        "paper": the small queue gives way while it has its share, else the main one. In
-        "libcachesim" the main queue gives way where it exceeds its share, else the small one;
-        until the first eviction what overfills the small queue enters the main one; and an object
-        as large as the small queue does not enter at all, unless it is remembered. The paper
-        looks whether an entry is remembered once there is room for it, that before.
 
     Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023,
     algorithm 1; the ghost queue holds as much as the main queue.
     """
 
-    def __init__(
-        self, small: float = 0.1, memory: float = 0.9, promote: int = 2, rules: str = "paper"
-    ) -> None:
+    def __init__(self, small: float = 0.1, memory: float = 0.9, promote: int = 2) -> None:
         require_share("small", small)
         require(0 < memory <= 100, "memory", "a share above 0, up to 100", memory)
         require(1 <= promote <= _MOST_USES, "promote", f"1 to {_MOST_USES}", promote)
-        self._reference = require_rules(rules)
         self._shares = small, memory
         self._promote = promote
         self._small, self._main = ByteQueue(), ByteQueue()
-        self._small_limit = self._small_share = self._main_limit = float("inf")
+        self._small_share = float("inf")
         self._ghosts = Ghosts()
-        self._returning: Entry | None = None
         self._chosen: Entry | None = None
-        self._filling = self._reference
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Divide the capacity."""
         small, memory = self._shares
-        self._small_limit = share_of(capacity_bytes, small)
         self._ghosts = Ghosts(share_of(capacity_bytes, memory))
         if capacity_bytes is not None:
             self._small_share = -share_of(capacity_bytes, -exact(small))  # rounded up
-            self._main_limit = capacity_bytes - self._small_limit
-
-    def on_miss(self, entry: Entry) -> bool:
-        """Look whether it is remembered, before others are, where the rules say so."""
-        if not self._reference:
-            return True
-        self._returning = entry if self._ghosts.take(entry.key) else None
-        if self._returning is None:
-            return entry.size_bytes < self._small_limit
-        return entry.size_bytes <= self._small_limit
 
     def on_insert(self, entry: Entry) -> None:
         """Put it into the main queue if it is remembered, else into the small one."""
         entry.rank = 0
         self._chosen = None
-        returns = entry is self._returning or self._ghosts.take(entry.key)
-        overfills = self._filling and self._small.bytes >= self._small_limit
-        (self._main if returns or overfills else self._small).push(entry)
-        self._returning = None
+        (self._main if self._ghosts.take(entry.key) else self._small).push(entry)
 
     def on_hit(self, entry: Entry) -> None:
         """Count the use."""
@@ -116,10 +92,8 @@ class S3Fifo(BaseEviction):
     def victim(self) -> Entry | None:
         """Return the first entry without the uses that would let it stay."""
         if self._chosen is None or not self._chosen.evictable:
-            self._filling = False
-            small_first = self._small_gives_way()
             first, second = self._small_victim, self._main_victim
-            if not small_first:
+            if self._small.bytes < self._small_share:
                 first, second = second, first
             self._chosen = first() or second() or first()
         return self._chosen
@@ -145,18 +119,9 @@ class S3Fifo(BaseEviction):
     def _foreseen(self, view: _View) -> Entry | None:
         """Return what would go next if things were as in `view`, which moves on."""
         first, second = view.from_small, view.from_main
-        if not self._gives_way(view.small.bytes, view.main.bytes):
+        if view.small.bytes < self._small_share:
             first, second = second, first
         return first() or second() or first()
-
-    def _small_gives_way(self) -> bool:
-        return self._gives_way(self._small.bytes, self._main.bytes)
-
-    def _gives_way(self, small_bytes: int, main_bytes: int) -> bool:
-        """Say whether the small queue gives way, where the two hold that much."""
-        if self._reference:
-            return main_bytes <= self._main_limit
-        return small_bytes >= self._small_share
 
     def _small_victim(self) -> Entry | None:
         while (entry := self._small.head()) is not None:

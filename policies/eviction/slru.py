@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from policies.eviction.base import BaseEviction, exact, require_rules, require_share, share_of
+from policies.eviction.base import BaseEviction, exact, require_share, share_of
 from policies.orders.queue import ByteQueue
 from policies.orders.queue_view import leave_in_turn
 from policies.parameters import require
@@ -16,59 +16,37 @@ class Slru(BaseEviction):
     """Keep entries in LRU segments: a hit lifts an entry by one, a full segment lowers its oldest.
 
     What is new enters the lowest segment (probation), and the oldest there is evicted, so only
-    what was hit can fill the protected segments above.
+    what was hit can fill the protected segments above. Probation is whatever these leave free.
 
     Parameters
     ----------
     segments
-        Number of segments, probation included; by default 2, or 4 in the reference.
+        Number of segments, probation included; the paper has 2.
     protected
         Share of the capacity for all protected segments together; they have equal parts.
-    rules
-        "paper", or "libcachesim": every segment has an equal part, probation included; a new
-        entry enters the lowest segment that has room; an object larger than a segment does not
-        enter; and where hits overfill the lowest segment, its oldest leaves at once, so part of
-        the capacity stays unused with unequal sizes. The paper has two segments, and probation is
-        whatever the protected one leaves free, which wastes nothing.
 
     Source: R. Karedla, J. S. Love and B. G. Wherry, "Caching strategies to improve disk system
     performance", IEEE Computer 27(3), 1994.
     """
 
-    def __init__(
-        self, segments: int | None = None, protected: float = 0.8, rules: str = "paper"
-    ) -> None:
+    def __init__(self, segments: int = 2, protected: float = 0.8) -> None:
         require_share("protected", protected)
-        self._reference = require_rules(rules)
-        if segments is None:
-            segments = 4 if self._reference else 2
         require(2 <= segments <= 64, "segments", "2 to 64", segments)
         self._protected = protected
         self.segments = [ByteQueue() for _ in range(segments)]
         self._highest = segments - 1
         self._limits = [float("inf")] * segments
         self._level: dict[Entry, int] = {}
-        if self._reference:
-            self.condemned = []
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Divide the capacity."""
-        count = len(self.segments)
-        if not self._reference:
-            part = share_of(capacity_bytes, exact(self._protected) / (count - 1))
-            self._limits = [float("inf"), *[part] * (count - 1)]
-        elif capacity_bytes is not None:
-            self._limits = [capacity_bytes // count] * count
-
-    def on_miss(self, entry: Entry) -> bool:
-        """Refuse an object larger than a segment, where the rules say so."""
-        return not self._reference or entry.size_bytes <= self._limits[0]
+        part = share_of(capacity_bytes, exact(self._protected) / self._highest)
+        self._limits[1:] = [part] * self._highest
 
     def on_insert(self, entry: Entry) -> None:
-        """Put it on probation, or where the reference has room."""
-        level = self._lowest_with_room(entry.size_bytes) if self._reference else 0
-        self._level[entry] = level
-        self.segments[level].push(entry)
+        """Put it on probation."""
+        self._level[entry] = 0
+        self.segments[0].push(entry)
 
     def on_hit(self, entry: Entry) -> None:
         """Lift it by one segment, and lower what no longer fits."""
@@ -119,22 +97,13 @@ class Slru(BaseEviction):
         return total
 
     def _lower(self, level: int) -> None:
-        """Lower the oldest of a segment until it fits; below probation lies only the way out."""
+        """Lower the oldest of a segment until it fits; probation has no limit."""
         segment = self.segments[level]
         while segment.bytes > self._limits[level]:
             entry = segment.first()
             if entry is None:
                 return
             segment.discard(entry)
-            if level:
-                self._level[entry] = level - 1
-                self.segments[level - 1].push(entry)
-                self._lower(level - 1)
-            elif self.condemned is not None:
-                self.condemned.append(entry)
-
-    def _lowest_with_room(self, size_bytes: int) -> int:
-        for level, segment in enumerate(self.segments):
-            if segment.bytes + size_bytes <= self._limits[level]:
-                return level
-        return 0
+            self._level[entry] = level - 1
+            self.segments[level - 1].push(entry)
+            self._lower(level - 1)

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
-from policies.eviction.base import (
-    BaseEviction,
-    incoming_spans,
-    require_rules,
-    require_share,
-    share_of,
-)
+from policies.eviction.base import BaseEviction, incoming_spans, require_share, share_of
 from policies.orders.ghosts import Ghosts
 from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue
@@ -35,9 +29,6 @@ class TwoQ(BaseEviction):
         Share of the capacity for A1in (Kin).
     memory
         What A1out remembers, as a share of the capacity (Kout); in bytes, since sizes differ.
-    rules
-        "paper", or "libcachesim", which differs with unequal sizes only: an object larger than
-        A1in does not enter, and Am gives way where it exceeds its own share.
 
     Source: T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management
     replacement algorithm", VLDB 1994, full version.
@@ -45,46 +36,35 @@ class TwoQ(BaseEviction):
 
     observes: ClassVar[bool] = True
 
-    def __init__(self, queue: float = 0.25, memory: float = 0.5, rules: str = "paper") -> None:
+    def __init__(self, queue: float = 0.25, memory: float = 0.5) -> None:
         require_share("queue", queue)
         require(0 < memory <= 100, "memory", "a share above 0, up to 100", memory)
-        self._reference = require_rules(rules)
         self._shares = queue, memory
         self._in, self._main = ByteQueue(), ByteQueue()
         self._out = Ghosts()
-        self._in_limit = self._main_limit = float("inf")
+        self._in_limit = float("inf")
         self._returning: set[Entry] = set()
-        if self._reference:
-            self.condemned = []
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
         """Divide the capacity."""
         queue, memory = self._shares
         self._in_limit = share_of(capacity_bytes, queue)
         self._out = Ghosts(share_of(capacity_bytes, memory))
-        if capacity_bytes is not None:
-            self._main_limit = capacity_bytes - self._in_limit
 
     def observe(self, overlap: Overlap) -> None:
         """Look which spans of the prompt are remembered, before others are."""
         self._returning = {span for span in incoming_spans(overlap) if self._out.take(span.key)}
 
-    def on_miss(self, entry: Entry) -> bool:
+    def on_miss(self, entry: Entry) -> None:
         """Look whether it is remembered, before others are."""
         self._returning.clear()
         if self._out.take(entry.key):
             self._returning.add(entry)
-        return not self._reference or entry.size_bytes <= self._in_limit
 
     def on_insert(self, entry: Entry) -> None:
         """Put it into the LRU list if it is remembered, else into the queue."""
-        if entry not in self._returning and not self._out.take(entry.key):
-            self._in.push(entry)
-            return
-        if self.condemned is not None:
-            while self._main and self._main.bytes + entry.size_bytes > self._main_limit:
-                self._condemn_oldest()
-        self._main.push(entry)
+        returns = entry in self._returning or self._out.take(entry.key)
+        (self._main if returns else self._in).push(entry)
 
     def on_hit(self, entry: Entry) -> None:
         """Make it the most recent, if it is in the LRU list."""
@@ -131,9 +111,3 @@ class TwoQ(BaseEviction):
             freed = outlook.let_go(entry)
             queue.on_evictable(freed)
             main.on_evictable(freed)
-
-    def _condemn_oldest(self) -> None:
-        entry = self._main.first()
-        if entry is not None and self.condemned is not None:
-            self._main.discard(entry)
-            self.condemned.append(entry)

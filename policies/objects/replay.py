@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -12,26 +12,13 @@ from numpy.typing import NDArray
 
 from policies.eviction.base import BaseEviction
 from policies.eviction.belady import Belady
+from policies.eviction.prefixed import PrefixEviction
 from policies.foresight import NEVER
+from policies.objects.cache import ObjectCache, StoredObject, name_of, without_victim
 from policies.objects.stream import ObjectStream
 from simulator.base.collector import collector_paused
 from simulator.base.errors import UsageError
 from simulator.plugins.protocols import EvictionPolicy
-
-
-class StoredObject:
-    """An object of the stream, as policies see it: an entry that is evictable while it is in."""
-
-    __slots__ = ("evictable", "key", "next_use", "policy_data", "queued", "rank", "size_bytes")
-
-    def __init__(self, number: int, size_bytes: int) -> None:
-        self.key = number
-        self.size_bytes = size_bytes
-        self.evictable = False
-        self.next_use = NEVER
-        self.rank: Any = 0
-        self.queued = 0
-        self.policy_data: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +85,7 @@ def replay(
         raise UsageError(f"capacity: expected 0 bytes or more, found {capacity_bytes}")
     if uniform:
         stream = stream.uniform()
-    policy = _for_objects(policy)
+    _refuse_prefixes(policy)
     if isinstance(policy, BaseEviction):
         policy.start(capacity_bytes)
     objects = list(starmap(StoredObject, enumerate(stream.sizes().tolist())))
@@ -108,16 +95,15 @@ def replay(
     return _result(stream, np.frombuffer(hit, dtype=np.bool_), peak_bytes, first)
 
 
-def _for_objects(policy: EvictionPolicy) -> EvictionPolicy:
-    """Return the policy that is to be used, or refuse it by its name."""
-    try:
-        if isinstance(policy, BaseEviction):
-            return policy.for_objects()
-        if policy.clairvoyant:
-            raise UsageError("this policy looks ahead in a trace of prompts; objects have none")
-    except UsageError as error:
-        raise UsageError(f"{_name_of(policy)}: {error}") from None
-    return policy
+def _refuse_prefixes(policy: EvictionPolicy) -> None:
+    """Refuse a policy that needs what objects have not, by its name."""
+    if isinstance(policy, PrefixEviction):
+        problem = "this eviction policy needs prefixes; plain objects have none"
+    elif policy.clairvoyant and not isinstance(policy, BaseEviction):
+        problem = "this policy looks ahead in a trace of prompts; objects have none"
+    else:
+        return
+    raise UsageError(f"{name_of(policy)}: {problem}")
 
 
 def _serve(
@@ -139,11 +125,9 @@ def _serve(
 
 def _is_plain(policy: EvictionPolicy) -> bool:
     """Say whether a policy has no use for the hooks of flat object mode."""
-    return not isinstance(policy, BaseEviction) or (
-        type(policy).on_miss is BaseEviction.on_miss
-        and policy.condemned is None
-        and not policy.inserts_first
-    )
+    on_miss = getattr(type(policy), "on_miss", BaseEviction.on_miss)
+    others = (getattr(policy, hook, None) for hook in ("inserts_first", "object_cache"))
+    return on_miss is BaseEviction.on_miss and not any(others)
 
 
 def _serve_plain(
@@ -164,7 +148,7 @@ def _serve_plain(
         while size_bytes > free:
             victim = next_victim()
             if victim is None:
-                raise _without_victim(policy)
+                raise without_victim(policy)
             free += victim.size_bytes
             victim.evictable = False
             on_evict(victim)
@@ -180,68 +164,14 @@ def _serve_with_hooks(
     requested: Iterable[tuple[StoredObject, int]], policy: Any, capacity_bytes: int, hit: bytearray
 ) -> int:
     """Serve any policy, and objects that change their size. Return the peak in bytes."""
-    cache = _ObjectCache(policy, capacity_bytes)
+    cache = getattr(policy, "object_cache", ObjectCache)(policy, capacity_bytes)
     peak = 0
     for number, (entry, size_bytes) in enumerate(requested):
         hit[number] = entry.evictable
-        if entry.evictable and size_bytes == entry.size_bytes:
-            policy.on_hit(entry)
-        else:
-            if entry.evictable:
-                cache.evict(entry)
-            entry.size_bytes = size_bytes
-            cache.offer(entry)
-        cache.drain()
-        peak = max(peak, cache.used_bytes)
+        cache.request(entry, size_bytes)
+        if cache.used_bytes > peak:
+            peak = cache.used_bytes
     return peak
-
-
-class _ObjectCache:
-    """The bytes of a cache of objects, and its evict loop with all hooks of the policy."""
-
-    def __init__(self, policy: Any, capacity_bytes: int) -> None:
-        self._policy = policy
-        self._capacity_bytes = capacity_bytes
-        self._on_miss: Callable[[StoredObject], bool] = getattr(policy, "on_miss", lambda _: True)
-        self._condemned: list[StoredObject] | None = getattr(policy, "condemned", None)
-        self._inserts_first: bool = getattr(policy, "inserts_first", False)
-        self._room_is_made = self._inserts_first or getattr(policy, "makes_room", False)
-        self.used_bytes = 0
-
-    def offer(self, entry: StoredObject) -> None:
-        """Let an object enter if it fits and the policy wants it, after room is made or before."""
-        size_bytes = entry.size_bytes
-        if size_bytes > self._capacity_bytes or not self._on_miss(entry):
-            return
-        self.drain()
-        while not self._room_is_made and self.used_bytes + size_bytes > self._capacity_bytes:
-            self.evict(self._policy.victim())
-        self.used_bytes += size_bytes
-        entry.evictable = True
-        self._policy.on_insert(entry)
-        while self._inserts_first and self.used_bytes > self._capacity_bytes:
-            self.evict(self._policy.victim())
-
-    def evict(self, entry: StoredObject | None) -> None:
-        """Let an object go."""
-        if entry is None:
-            raise _without_victim(self._policy)
-        self.used_bytes -= entry.size_bytes
-        entry.evictable = False
-        self._policy.on_evict(entry)
-
-    def drain(self) -> None:
-        """Evict what exceeds the policy's own limits."""
-        while self._condemned:
-            self.evict(self._condemned.pop(0))
-
-
-def _without_victim(policy: Any) -> UsageError:
-    return UsageError(f"{_name_of(policy)}: names no victim, though an object needs room")
-
-
-def _name_of(policy: Any) -> str:
-    return f"eviction {type(policy).__name__}"
 
 
 def _foreseen(requested: Iterable[StoredObject], next_uses: list[int]) -> Iterator[StoredObject]:

@@ -41,10 +41,11 @@ def objects(
 ) -> None:
     """Replay a stream of sized objects, without prefixes, through an eviction policy."""
     from policies.objects import replay
+    from policies.objects.libcachesim import spelled_out
     from policies.registry import create
     from reports.object_file import open_objects
 
-    eviction = create("eviction", policy)
+    eviction = create("eviction", spelled_out(policy))
     capacity_bytes = parse_bytes(capacity, "--capacity")
     if not 0 <= warmup <= MOST_WARMUP:
         raise UsageError(f"--warmup: expected 0 to {MOST_WARMUP}, found {warmup:g}")

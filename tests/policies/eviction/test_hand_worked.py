@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from policies.admission import ADMISSION
 from policies.eviction import EVICTION
-from policies.registry import create
-from simulator.base.errors import UsageError
 from simulator.plugins.entries import KvSpan
-from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.flat import hits
-from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
 
 
 def test_clock_lets_a_hit_entry_go_round_once():
@@ -48,12 +40,6 @@ def test_slru_protects_what_was_hit():
     assert hits("slru:protected=0.5", "ABAB CDE D F A E", 4) == "00110001010"
 
 
-def test_slru_of_the_reference_fills_upper_segments_first():
-    # Four segments of 1: A, B, C, D fill them upwards, so E takes A, the only one in the lowest.
-    assert hits("slru:rules=libcachesim", "ABCD E B C D A", 4) == "000001110"
-    assert hits("slru:rules=libcachesim", "A A", 7, A=2) == "00"  # larger than a segment
-
-
 def test_two_q_keeps_what_returns():
     # A1in ABCD. E: A leaves and is remembered. A returns, B leaves: A1in CDE, Am A. F: C leaves.
     # A hit. B returns, D leaves: A1in EF, Am AB. E hit.
@@ -80,13 +66,6 @@ def test_s3fifo_filters_what_is_used_once():
     assert hits(policy, "ABCD AA E B A C D F A B", 4) == "00001100100010"
 
 
-def test_s3fifo_of_the_reference_fills_the_main_queue_first():
-    # Small 2 of 4: A, B. C and D enter main while it fills; E takes A.
-    policy = "s3fifo:small=0.5,memory=0.5,rules=libcachesim"
-    assert hits(policy, "ABCD E C D B A", 4) == "000001110"
-    assert hits(policy, "A A", 4, A=2) == "00"
-
-
 def test_wtinylfu_admits_by_frequency():
     # Window 1, main 3: A, B, G, used twice, come to main. C is used once and leaves for D.
     # A, B, G are used once more, which lowers A to probation. E, used four times in the window,
@@ -109,16 +88,6 @@ def test_gdsf_may_evict_the_newcomer():
 def test_belady_evicts_what_is_used_last():
     # C takes B (used after A); then B takes C, which is used no more.
     assert hits("belady", "AB C A B A", 2) == "000101"
-
-
-@pytest.mark.parametrize(
-    "spec", ["lirs:rules=libcachesim", "slru:rules=libcachesim", "two_q:rules=libcachesim"]
-)
-def test_rules_that_evict_by_themselves_are_for_flat_objects_only(spec):
-    policy = create("eviction", spec)
-    scenario = Scenario(toy_profile(), Wanted(), policy, ADMISSION["always"](), capacity_bytes=9)
-    with pytest.raises(UsageError, match="`milepost objects` only"):
-        simulate(trace_of([(1, 2)], [0.0]), scenario)
 
 
 def test_an_entry_that_comes_back_keeps_nothing_of_its_old_rank():

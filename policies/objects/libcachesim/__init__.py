@@ -1,0 +1,29 @@
+"""Policies by the rules of libCacheSim 0.3.5, where these are not those of the papers.
+
+They hit and miss request by request as that program does, so that what they share with the
+policies of the papers is held against it. They are for flat object mode only:
+`milepost objects --policy s3fifo:rules=libcachesim`.
+"""
+
+from __future__ import annotations
+
+from policies.objects.libcachesim.lirs import Lirs
+from policies.objects.libcachesim.variants import Arc, S3Fifo, Slru, TwoQ
+
+__all__ = ["RULES", "Arc", "Lirs", "S3Fifo", "Slru", "TwoQ", "spelled_out"]
+
+RULES = {"slru": Slru, "two_q": TwoQ, "arc": Arc, "lirs": Lirs, "s3fifo": S3Fifo}
+_ASKED = "rules=libcachesim"
+
+
+def spelled_out(spec: str) -> str:
+    """Return a policy string with the class that `rules=libcachesim` asks for, if it does.
+
+    "slru:rules=libcachesim,segments=8" is "policies.objects.libcachesim:Slru:segments=8".
+    """
+    name, _, rest = spec.strip().partition(":")
+    parameters = [part.strip() for part in rest.split(",")]
+    if name not in RULES or _ASKED not in parameters:
+        return spec
+    parameters.remove(_ASKED)
+    return f"{__name__}:{RULES[name].__name__}:{','.join(parameters)}"
