@@ -19,6 +19,7 @@ import importlib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import isfunction, signature
 from typing import Any, Literal, overload
 
 from policies.documentation import Documentation, documentation_of
@@ -52,6 +53,22 @@ class Kind:
     def missing(self, plugin: type) -> list[str]:
         """Return the names that the protocol promises and the class has not."""
         return [member for member in self.members if not hasattr(plugin, member)]
+
+    def misfit(self, plugin: type) -> str | None:
+        """Say which method of a class cannot be called as the protocol promises, None if all can.
+
+        Only the number of arguments is compared: it is what an older plug-in has wrong.
+        """
+        for name, promised in vars(self.protocol).items():
+            method = getattr(plugin, name, None)
+            if name.startswith("_") or not (isfunction(promised) and isfunction(method)):
+                continue
+            names = [*signature(promised).parameters]
+            try:
+                signature(method).bind(*names)
+            except TypeError:
+                return f"it has {name}{signature(method)}; expected {name}({', '.join(names)})"
+        return None
 
 
 KINDS = {
@@ -233,6 +250,8 @@ def _resolve(kind: Kind, spec: str) -> tuple[str, type, str]:
     if missing := kind.missing(plugin):
         what = _shown(name, attribute)
         raise UsageError(f"{what} is no {kind.name}: it lacks {', '.join(missing)}")
+    if (misfit := kind.misfit(plugin)) is not None:
+        raise UsageError(f"{_shown(name, attribute)} is no {kind.name}: {misfit}")
     return f"{name}:{attribute}", plugin, assignments
 
 

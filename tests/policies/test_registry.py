@@ -119,6 +119,24 @@ def test_a_class_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         create("placer", "broken_placer:Middle")
 
 
+def test_a_method_that_cannot_be_called_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "older.py").write_text(
+        "from policies.placement.base import BasePlacer\n"
+        "class Half(BasePlacer):\n"
+        "    def place(self, prefix):\n"
+        "        return [prefix.prompt_tokens // 2]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UsageError) as caught:
+        create("placer", "older:Half")
+    assert str(caught.value) == (
+        "placer 'older:Half': 'Half' from 'older' is no placer: it has place(self, prefix); "
+        "expected place(self, prefix, window)"
+    )
+
+
 def test_the_working_folder_is_looked_in_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
