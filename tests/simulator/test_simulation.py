@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
+from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
-from simulator.serving.clock import ClockError, after
+from simulator.serving.clock import ClockError, SimpyClock
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import AtBranches, AtTheEnd, Everywhere, Wanted
 from tests.simulator.prompts import toy_profile, trace_of
@@ -26,9 +29,9 @@ def run(prompts, arrivals, placer=None, **scenario):
         trace,
         Scenario(
             profile=scenario.pop("profile", toy_profile(alignment=alignment)),
-            placer=placer or Wanted(4),
-            eviction=EVICTION["lru"](),
-            admission=ADMISSION["always"](),
+            placer=lambda: placer or Wanted(4),
+            eviction=EVICTION["lru"],
+            admission=ADMISSION["always"],
             check_every_request=True,
             **scenario,
         ),
@@ -53,9 +56,9 @@ def test_kv_behind_the_last_state_goes_alone_where_the_policy_tells_it_apart(evi
     prompts = [(1, 2, 3, 4, 5, 6, 7), (11, 12, 13, 14), (21, 22, 23, 24), (1, 2, 3, 4, 5, 8)]
     scenario = Scenario(
         profile=toy_profile(),
-        placer=Wanted(5),  # 7 bytes of KV and 10 of a state, then twice 4 of KV
-        eviction=EVICTION[eviction](),
-        admission=ADMISSION["always"](),
+        placer=lambda: Wanted(5),  # 7 bytes of KV and 10 of a state, then twice 4 of KV
+        eviction=EVICTION[eviction],
+        admission=ADMISSION["always"],
         capacity_bytes=21,
         server="instant",
         check_every_request=True,
@@ -177,7 +180,7 @@ def test_a_known_answer_is_stored_and_serves_the_next_turn():
 def test_policies_are_told_of_a_request_before_its_entries():
     events = []
 
-    class Told(type(EVICTION["lru"]())):
+    class Told(EVICTION["lru"]):
         observes = True
 
         def observe(self, overlap):
@@ -192,8 +195,10 @@ def test_policies_are_told_of_a_request_before_its_entries():
             self._order[upper] = None
 
     trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
-    scenario = Scenario(toy_profile(), Wanted(4), Told(), ADMISSION["always"](), capacity_bytes=99)
-    simulate(trace, scenario)
+    simulate(
+        trace,
+        Scenario(toy_profile(), lambda: Wanted(4), Told, ADMISSION["always"], capacity_bytes=99),
+    )
     first = [(0, 5.0, 0), "KvSpan", "Checkpoint"]
     assert events == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
 
@@ -225,6 +230,21 @@ def test_the_same_inputs_give_the_same_bits():
     one, two = (run(prompts, [0.1, 0.2, 0.2, 7.7], capacity_bytes=17) for _ in range(2))
     for name, column in one.columns.items():
         assert column.tobytes() == two.columns[name].tobytes()
+
+
+def test_a_scenario_can_be_run_any_number_of_times():
+    trace = trace_of([(*DOCUMENT, question) for question in range(5, 12)])
+    scenario = Scenario(
+        toy_profile(),
+        placer=partial(create, "placer", "adaptive"),
+        eviction=EVICTION["two_q"],
+        admission=ADMISSION["second_sighting"],
+        capacity_bytes=40,
+        server="instant",
+    )
+    one, two = (simulate(trace, scenario).columns for _ in range(2))
+    assert all((column == two[name]).all() for name, column in one.items())
+    assert one["saved_tokens"].any()
 
 
 def test_an_unbounded_cache_reports_what_it_would_have_needed():
@@ -263,7 +283,7 @@ def test_nothing_makes_room_for_a_state_that_can_never_fit():
 def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_it():
     asked = []
 
-    class Asked(type(ADMISSION["always"]())):
+    class Asked(ADMISSION["always"]):
         always = False
 
         def admit(self, candidate, size_bytes, departures):
@@ -271,12 +291,12 @@ def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_i
             return True
 
     trace = trace_of([DOCUMENT], [0.0])
-    simulate(trace, Scenario(toy_profile(), Wanted(1, 2, 4), EVICTION["lru"](), Asked()))
+    simulate(trace, Scenario(toy_profile(), lambda: Wanted(1, 2, 4), EVICTION["lru"], Asked))
     assert asked == [("KvSpan", 4), *[("Checkpoint", 10)] * 3]
 
 
 def test_more_bytes_than_a_record_can_hold_are_refused():
-    with pytest.raises(UsageError, match=r"'toy' makes the cache hold 2\*\*63 bytes"):
+    with pytest.raises(UsageError, match=r"the cache holds 2\*\*63 bytes or more"):
         run([(1,) * 9], [0.0], profile=toy_profile(kv_bytes=2**60))
 
 
@@ -316,10 +336,8 @@ def test_a_placer_that_leaves_the_prompt_is_refused(positions):
 
 @pytest.mark.parametrize("delay", [float("nan"), float("inf"), -1.0])
 def test_no_bad_delay_reaches_the_clock(delay):
-    from simpy import Environment
-
     with pytest.raises(ClockError):
-        after(Environment(), delay, lambda _: None)
+        SimpyClock().after(delay, lambda: None)
 
 
 def test_positions_are_those_that_were_stored():

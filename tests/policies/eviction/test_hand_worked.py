@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from policies.admission import ADMISSION
@@ -115,8 +117,8 @@ def test_belady_evicts_what_is_used_last():
     "spec", ["lirs:rules=libcachesim", "slru:rules=libcachesim", "two_q:rules=libcachesim"]
 )
 def test_rules_that_evict_by_themselves_are_for_flat_objects_only(spec):
-    policy = create("eviction", spec)
-    scenario = Scenario(toy_profile(), Wanted(), policy, ADMISSION["always"](), capacity_bytes=9)
+    policies = Wanted, partial(create, "eviction", spec), ADMISSION["always"]
+    scenario = Scenario(toy_profile(), *policies, capacity_bytes=9)
     with pytest.raises(UsageError, match="`milepost objects` only"):
         simulate(trace_of([(1, 2)], [0.0]), scenario)
 
