@@ -105,7 +105,7 @@ def test_where_only_whole_leaves_go_ours_is_that_tree_with_cuts_that_stay(
 ):
     """So what is left of the difference to theirs is these two rules, and no other."""
     saved, _ = tree_saves(folder, requests, capacity, used, cuts_stay=True)
-    ours = saved_tokens(folder, requests, "marconi", eviction, capacity, "run")
+    ours = saved_tokens(folder, requests, "marconi", eviction, capacity, "span")
     assert ours.tolist() == saved
 
 
