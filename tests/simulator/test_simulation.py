@@ -16,26 +16,13 @@ from simulator.serving.clock import ClockError, SimpyClock
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import AtBranches, AtTheEnd, Everywhere, Wanted
 from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.replays import replay
 
 DOCUMENT = (1, 2, 3, 4)
 
 
 def run(prompts, arrivals, placer=None, **scenario):
-    trace = trace_of(
-        prompts, arrivals, scenario.pop("granularity", 1), scenario.pop("answers", None)
-    )
-    alignment = scenario.pop("model_alignment", 1)
-    return simulate(
-        trace,
-        Scenario(
-            profile=scenario.pop("profile", toy_profile(alignment=alignment)),
-            placer=lambda: placer or Wanted(4),
-            eviction=EVICTION["lru"],
-            admission=ADMISSION["always"],
-            check_every_request=True,
-            **scenario,
-        ),
-    )
+    return replay(prompts, arrivals, lambda: placer or Wanted(4), **scenario)
 
 
 def lost(result, loss):
@@ -54,16 +41,10 @@ def test_time_to_first_token_is_wait_and_prefill_of_what_is_not_saved():
 @pytest.mark.parametrize(("eviction", "saved"), [("value", 5), ("seglen", 5), ("lru", 0)])
 def test_kv_behind_the_last_state_goes_alone_where_the_policy_tells_it_apart(eviction, saved):
     prompts = [(1, 2, 3, 4, 5, 6, 7), (11, 12, 13, 14), (21, 22, 23, 24), (1, 2, 3, 4, 5, 8)]
-    scenario = Scenario(
-        profile=toy_profile(),
-        placer=lambda: Wanted(5),  # 7 bytes of KV and 10 of a state, then twice 4 of KV
-        eviction=EVICTION[eviction],
-        admission=ADMISSION["always"],
-        capacity_bytes=21,
-        server="instant",
-        check_every_request=True,
-    )
-    assert simulate(trace_of(prompts), scenario).columns["saved_tokens"][-1] == saved
+    # 7 bytes of KV and 10 of a state, then twice 4 of KV
+    policy = EVICTION[eviction]
+    result = run(prompts, None, Wanted(5), eviction=policy, capacity_bytes=21, server="instant")
+    assert result.columns["saved_tokens"][-1] == saved
 
 
 def test_restore_and_capture_count():
@@ -112,7 +93,7 @@ def test_a_state_at_the_end_of_a_prompt_does_not_serve_its_repeat():
 
 def test_losses_tell_alignment_from_placement():
     prompts = [(*DOCUMENT, 5, 6, 7), (*DOCUMENT, 5, 6, 8)]
-    result = run(prompts, [0.0, 9.0], Wanted(5), model_alignment=4)
+    result = run(prompts, [0.0, 9.0], Wanted(5), profile=toy_profile(alignment=4))
     assert result.columns["saved_tokens"].tolist() == [0, 4]
     assert lost(result, "alignment") == [0, 1]  # 5 was wanted, 4 stored
     assert lost(result, "not_checkpointed") == [0, 1]  # and nobody wanted 6
@@ -194,11 +175,7 @@ def test_policies_are_told_of_a_request_before_its_entries():
             events.append(((upper.start, upper.stop), (lower.start, lower.stop)))
             self._order[upper] = None
 
-    trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
-    simulate(
-        trace,
-        Scenario(toy_profile(), lambda: Wanted(4), Told, ADMISSION["always"], capacity_bytes=99),
-    )
+    run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0], eviction=Told, capacity_bytes=99)
     first = [(0, 5.0, 0), "KvSpan", "Checkpoint"]
     assert events == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
 
@@ -219,7 +196,7 @@ def test_the_parts_of_a_loss_sum_to_the_whole_in_every_record():
     rng = np.random.default_rng(7)
     prompts = [tuple(rng.integers(0, 2, rng.integers(1, 12)).tolist()) for _ in range(60)]
     arrivals = np.sort(rng.integers(0, 6, 60)).astype(float).tolist()
-    result = run(prompts, arrivals, Wanted(2, 5, end=True), capacity_bytes=70, model_alignment=2)
+    result = run(prompts, arrivals, Wanted(2, 5, end=True), capacity_bytes=70, alignment=2)
     parts = sum(result.columns[f"lost_{loss}_tokens"] for loss in LOSSES)
     assert (parts + result.columns["saved_tokens"] == result.columns["prompt_tokens"]).all()
     assert (result.columns["lost_in_flight_tokens"] > 0).any()
@@ -290,8 +267,7 @@ def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_i
             asked.append((type(candidate).__name__, size_bytes))
             return True
 
-    trace = trace_of([DOCUMENT], [0.0])
-    simulate(trace, Scenario(toy_profile(), lambda: Wanted(1, 2, 4), EVICTION["lru"], Asked))
+    run([DOCUMENT], [0.0], Wanted(1, 2, 4), admission=Asked)
     assert asked == [("KvSpan", 4), *[("Checkpoint", 10)] * 3]
 
 
@@ -318,6 +294,14 @@ def test_what_cannot_be_run_is_refused():
         run([DOCUMENT], [0.0], server="fast")
     with pytest.raises(UsageError, match="alignment"):
         run([DOCUMENT], [0.0], alignment=0)
+    with pytest.raises(UsageError, match="tail, block, span"):
+        run([DOCUMENT], [0.0], cut="run")
+    with pytest.raises(UsageError, match="at least 1 replica"):
+        run([DOCUMENT], [0.0], replicas=0)
+    with pytest.raises(UsageError, match="expected unified, split:states=64"):
+        run([DOCUMENT], [0.0], pools="two")
+    with pytest.raises(UsageError, match="'split:states=2' have kv and states"):
+        run([DOCUMENT], [0.0], pools="split:states=2", eviction={"kv": EVICTION["lru"]})
     for horizon in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(UsageError, match="horizon"):
             run([DOCUMENT], [0.0], horizon_seconds=horizon)
@@ -331,7 +315,7 @@ def test_a_placer_that_leaves_the_prompt_is_refused(positions):
 
     wrong = next(p for p in positions if not 1 <= p <= 4)
     with pytest.raises(UsageError, match=f"position {wrong} in a prompt of 4"):
-        run([DOCUMENT], [0.0], Beyond(), model_alignment=2)
+        run([DOCUMENT], [0.0], Beyond(), alignment=2)
 
 
 @pytest.mark.parametrize("delay", [float("nan"), float("inf"), -1.0])

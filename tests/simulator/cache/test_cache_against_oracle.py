@@ -16,11 +16,12 @@ from tests.simulator.prompts import toy_profile, trace_of
 
 TOKENS = st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple)
 ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
+REQUESTS = st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12)
 
 
 @settings(max_examples=400)
 @given(
-    requests=st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12),
+    requests=REQUESTS,
     wanted=st.lists(st.integers(1, 10), max_size=4, unique=True),
     end=st.booleans(),
     capacity=st.one_of(st.none(), st.integers(0, 60)),
