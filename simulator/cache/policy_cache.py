@@ -408,7 +408,10 @@ class PolicyCache:
 
 
 def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
-    """Return what policies are told of a request of which something has been computed."""
+    """Return what policies are told of a request that has been computed up to somewhere in `end`.
+
+    Nothing is known of its answer while its prompt is computed.
+    """
     matched = running.match
     return Overlap(
         matched.done_overlap,
@@ -421,7 +424,7 @@ def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
         len(running.written),
         running.request,
         now_seconds,
-        end,
+        end if end.stop > matched.leaf.stop else matched.leaf,
     )
 
 
