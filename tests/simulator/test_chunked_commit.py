@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.results.records import COUNT_COLUMNS
-from simulator.serving.interfaces import Chunk, Step
+from simulator.serving.step import Chunk, Step
 from tests.simulator.cache.test_cache_against_oracle import REQUESTS
 from tests.simulator.placers import Wanted
 from tests.simulator.replays import replay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from simulator.serving.interfaces import Chunk, Step
+from simulator.serving.step import Chunk, Step
 from tests.simulator.placers import Wanted
 from tests.simulator.replays import replay
 

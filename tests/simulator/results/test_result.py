@@ -17,11 +17,11 @@ def result_of(rows):
     records = Records(len(rows))
     for request, status, prompt, saved, ttft in rows:
         loss = "never_seen" if status == FINISHED else "not_served"
-        values = {"request": request, "status": status, "prompt_tokens": prompt}
-        values |= {"saved_tokens": saved, "kv_tokens": saved + 4, "kv_bytes": 100}
+        values = {"status": status, "prompt_tokens": prompt, "saved_tokens": saved}
+        values |= {"kv_tokens": saved + 4, "kv_bytes": 100}
         values |= {f"lost_{loss}_tokens": prompt - saved, "prefill_seconds": ttft}
         for name, value in values.items():
-            getattr(records, name)[request] = value
+            getattr(records.rows, name)[request] = value
     return Result(records.columns(), COUNTERS, 12.0, 0.5)
 
 
@@ -63,7 +63,7 @@ def test_a_p99_needs_368_requests(count, known):
 def test_positions_come_in_the_order_of_the_trace_whoever_ends_first():
     records = Records(3)
     for request, positions in ((2, [7]), (0, [4, 9]), (1, [])):
-        records.checkpoints_written[request] = len(positions)
+        records.rows.checkpoints_written[request] = len(positions)
         if positions:
             records.add_positions(request, positions)
     kept = records.positions()
@@ -74,7 +74,7 @@ def test_positions_come_in_the_order_of_the_trace_whoever_ends_first():
 def test_a_request_that_did_not_arrive_has_no_row():
     records = Records(3)
     for request in (0, 2):
-        records.request[request], records.status[request] = request, FINISHED
+        records.rows.status[request] = FINISHED
     assert records.columns()["request"].tolist() == [0, 2]
 
 
