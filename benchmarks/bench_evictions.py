@@ -70,9 +70,9 @@ def run(eviction: str, admission: str) -> None:
     needed_bytes = int((nodes.stop - nodes.start).sum()) * PROFILE.kv_bytes_per_token
     scenario = Scenario(
         profile=PROFILE,
-        placer=create("placer", "branch"),
-        eviction=create("eviction", eviction),
-        admission=create("admission", admission),
+        placer=lambda: create("placer", "branch"),
+        eviction=lambda: create("eviction", eviction),
+        admission=lambda: create("admission", admission),
         capacity_bytes=needed_bytes // 10,
         server="instant",
     )

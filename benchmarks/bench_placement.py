@@ -18,7 +18,7 @@ from policies.placement.tree_solver import solve_tree
 from policies.registry import create
 from simulator.plugins.context import Sizes
 from simulator.plugins.entries import KvSpan
-from simulator.plugins.protocols import Overlap, Prefix
+from simulator.plugins.protocols import Overlap, Prefix, Window
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 
@@ -59,7 +59,8 @@ def test_solve(benchmark: BenchmarkFixture, size: int, budget: int) -> None:
 
 @pytest.mark.parametrize("spec", STATIC)
 def test_static_placer(benchmark: BenchmarkFixture, spec: str) -> None:
-    benchmark(create("placer", spec).place, prefix())
+    prompt = prefix()
+    benchmark(create("placer", spec).place, prompt, Window(prompt.resume, prompt.prompt_tokens))
 
 
 @pytest.mark.parametrize("spec", LEARNED)
@@ -73,7 +74,7 @@ def test_learned_placer_per_request(benchmark: BenchmarkFixture, spec: str) -> N
     def requests() -> None:
         for depth, prompt in zip(depths, prompts, strict=True):
             placer.observe(Overlap(depth, 1_000_000))
-            placer.place(prompt)
+            placer.place(prompt, Window(prompt.resume, prompt.prompt_tokens))
 
     benchmark.pedantic(requests, rounds=5, warmup_rounds=1)
 

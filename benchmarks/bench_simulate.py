@@ -17,19 +17,14 @@ GIB = 2**30
 )
 @pytest.mark.parametrize("placer", ["dense", "last", "block:size=4096", "branch", "adaptive"])
 def test_conversation_trace(benchmark, conversation, placer, capacity, server):
-    profile = open_profile("qwen3.5-9b-h200")
-
-    def fresh():
-        scenario = Scenario(
-            profile=profile,
-            placer=create("placer", placer),
-            eviction=create("eviction", "lru"),
-            admission=create("admission", "always"),
-            capacity_bytes=capacity,
-            server=server,
-        )
-        return (conversation, scenario), {}
-
-    benchmark.pedantic(simulate, setup=fresh, rounds=7, warmup_rounds=1)
+    scenario = Scenario(
+        profile=open_profile("qwen3.5-9b-h200"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
+        capacity_bytes=capacity,
+        server=server,
+    )
+    benchmark.pedantic(simulate, args=(conversation, scenario), rounds=7, warmup_rounds=1)
     seconds = benchmark.stats.stats.min
     benchmark.extra_info["requests_per_second"] = round(len(conversation) / seconds)

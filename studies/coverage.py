@@ -147,9 +147,9 @@ def replay(trace: Trace, placer: str, eviction: str, capacity_gib: float) -> Res
         trace,
         Scenario(
             profile=open_profile("qwen3.5-9b-h200"),
-            placer=create("placer", placer),
-            eviction=create("eviction", eviction),
-            admission=create("admission", "always"),
+            placer=lambda: create("placer", placer),
+            eviction=lambda: create("eviction", eviction),
+            admission=lambda: create("admission", "always"),
             capacity_bytes=int(capacity_gib * 2**30),
         ),
     )

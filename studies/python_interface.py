@@ -9,14 +9,16 @@ Editors that know `# %%` run it as a notebook. Results go to a temporary folder;
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from calibration.catalogue import open_profile
+from policies.admission.always import Always
+from policies.eviction.lru import Lru
+from policies.placement import PLACERS
 from policies.placement.base import BasePlacer
-from policies.registry import create
 from reports import Study
 from reports.two_runs import compare_folders
 from simulator import Scenario, simulate
@@ -36,14 +38,14 @@ trace = open_trace(folder / "questions.parquet")
 print(f"{len(trace):,} requests, {trace.prompt_tokens.sum():,} prompt tokens")
 
 
-# %% One simulation. A policy learns, so each simulation gets its own.
-def hit_rate(trace: Trace, placer: Placer, capacity_bytes: int) -> float:
+# %% One simulation. Policies learn, so a scenario is told what makes them.
+def hit_rate(trace: Trace, placer: Callable[[], Placer], capacity_bytes: int) -> float:
     """Return the token hit rate after a tenth of warm-up."""
     scenario = Scenario(
         profile=open_profile("qwen3.5-9b-h200"),
         placer=placer,
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        eviction=Lru,
+        admission=Always,
         capacity_bytes=capacity_bytes,
     )
     rows = simulate(trace, scenario).rows_after(0.1)
@@ -52,7 +54,7 @@ def hit_rate(trace: Trace, placer: Placer, capacity_bytes: int) -> float:
 
 GIB = 1 << 30
 for name in ("last", "branch", "adaptive"):
-    print(f"{name}: {hit_rate(trace, create('placer', name), 8 * GIB):.1%} of the tokens are saved")
+    print(f"{name}: {hit_rate(trace, PLACERS[name], 8 * GIB):.1%} of the tokens are saved")
 
 
 # %% A placer of one's own is a class with one method.
@@ -67,7 +69,7 @@ class Thirds(BasePlacer):
         return [position for position in thirds if position > prefix.resume]
 
 
-print(f"thirds: {hit_rate(trace, Thirds(), 8 * GIB):.1%}")
+print(f"thirds: {hit_rate(trace, Thirds, 8 * GIB):.1%}")
 
 # %% A study: every combination, with replications. The same keys as in a study file.
 study = Study(

@@ -41,9 +41,9 @@ class PolicyCache:
     layout
         The pools; each has its eviction policy.
     count_running
-        Whether what running requests hold beyond the cache counts against its budget: KV of all
-        tokens behind the resume point, one state, and those that are captured. A request for
-        which there is no room must wait.
+        Whether what running requests hold beyond the cache counts against its budget: KV of the
+        tokens that they do not keep resident, one state, and those that are captured. A request
+        for which there is no room must wait.
     """
 
     def __init__(
@@ -252,8 +252,11 @@ class PolicyCache:
                 self.residency.unpin(before, None)
 
     def _hold(self, running: Running) -> bool:
-        """Set room apart for the tokens behind the resume point and one state."""
-        tokens = running.end - running.match.resume
+        """Set room apart for the tokens behind those that its pins keep resident, and one state.
+
+        Otherwise a prompt whose own KV lies behind its resume point would need room for it twice.
+        """
+        tokens = running.end - running.match.kv_span.kv_end
         if not self.residency.hold(tokens, 1):
             return False
         running.held_tokens, running.held_states = tokens, 1
@@ -269,17 +272,16 @@ class PolicyCache:
 
     def _give_back_chunk(self, running: Running, upto: int) -> None:
         """Give back what is held of the tokens up to `upto`, and of captured states."""
-        tokens = running.held_tokens - (running.end - upto)
+        tokens = max(0, running.held_tokens - (running.end - upto))
         states = running.held_states - 1
         self.residency.give_back(tokens, states)
         running.held_tokens -= tokens
         running.held_states -= states
 
     def _hold_unstored(self, running: Running) -> None:
-        """Hold what has been computed and is not stored: there is room, it was held before."""
+        """Hold what has been computed and is not stored, as far as it was held before."""
         tokens = running.computed - running.pinned_end
-        if tokens:
-            self.residency.hold(tokens, 0)
+        if tokens and self.residency.hold(tokens, 0):
             running.held_tokens += tokens
 
     # --- where a request ends -----------------------------------------------------------------
@@ -406,7 +408,10 @@ class PolicyCache:
 
 
 def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
-    """Return what policies are told of a request of which something has been computed."""
+    """Return what policies are told of a request that has been computed up to somewhere in `end`.
+
+    Nothing is known of its answer while its prompt is computed.
+    """
     matched = running.match
     return Overlap(
         matched.done_overlap,
@@ -419,7 +424,7 @@ def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
         len(running.written),
         running.request,
         now_seconds,
-        end,
+        end if end.stop > matched.leaf.stop else matched.leaf,
     )
 
 

@@ -32,7 +32,10 @@ class Scheduler(Protocol):
         ...
 
     def waiting(self) -> Iterable[int]:
-        """Return the requests that have arrived, and neither run nor were rejected."""
+        """Return the requests that have arrived and neither ended nor were rejected.
+
+        Those of the step that runs may be left out.
+        """
         ...
 
 

@@ -75,9 +75,9 @@ def _chosen(place: Workplace, name: str) -> str:
     placer: Any = create("placer", "optimal:budget=4,coordinate=auto")
     scenario = Scenario(
         profile=open_profile(PROFILE),
-        placer=placer,
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        placer=lambda: placer,
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         server="instant",
         alignment=1,
     )

@@ -69,9 +69,9 @@ def _rates(trace: Trace, placer: str, capacities: Sequence[int | None]) -> list[
 def _rate(trace: Trace, placer: str, capacity: int | None) -> float:
     scenario = Scenario(
         profile=open_profile("qwen3.5-9b-h200"),
-        placer=create("placer", placer),
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity,
         server="instant",
     )

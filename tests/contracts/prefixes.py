@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from simulator.plugins.entries import KvSpan
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Placer, Prefix, Window
 
 
 def build_prefix(
@@ -33,6 +33,11 @@ def build_prefix(
         label=label,
         span=span,
     )
+
+
+def place(placer: Placer, prefix: Prefix) -> Sequence[int]:
+    """Return where a placer wants states in a prompt that runs at once."""
+    return placer.place(prefix, Window(prefix.resume, prefix.end_tokens or prefix.prompt_tokens))
 
 
 @st.composite

@@ -59,8 +59,8 @@ PLACERS = (
 )
 EVICTIONS = (
     *("fifo", "lru", "clock", "clock:bits=3", "lfu", "slru", "slru:protected=0.5", "two_q", "arc"),
-    *("arc:rules=libcachesim", "lirs", "lirs:hir=0.1,memory=1", "s3fifo", "sieve", "wtinylfu"),
-    *("s3fifo:small=0.3,rules=libcachesim", "gdsf", "pgdsf", "split_lru", "ttl:seconds=20"),
+    *("lirs", "lirs:hir=0.1,memory=1", "s3fifo", "sieve", "wtinylfu"),
+    *("gdsf", "pgdsf", "split_lru", "ttl:seconds=20"),
     *("split_lru:first=states,refresh=path,parts=true", "ttl:seconds=5,refresh=true", "marconi"),
     *("seglen", "tail_lru", "reuse_probability", "session_aware", "coverage", "value", "belady"),
     *("belady:bypass=true", "clairvoyant"),

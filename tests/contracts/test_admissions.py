@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from policies.eviction.lru import Lru
 from policies.registry import create
 from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures, nothing
 from simulator.plugins.entries import Checkpoint, KvSpan
@@ -84,9 +85,9 @@ def answers_in_traffic(policy, seed, shows):
     prompts = [tuple(rng.integers(0, 2, rng.integers(1, 12)).tolist()) for _ in range(120)]
     scenario = Scenario(
         toy_profile(),
-        Wanted(2, 5, end=True),
-        create("eviction", "lru"),
-        policy,
+        placer=lambda: Wanted(2, 5, end=True),
+        eviction=Lru,
+        admission=lambda: policy,
         capacity_bytes=60,
         server="instant",
     )

@@ -106,9 +106,9 @@ def test_it_never_touches_bytes_and_the_cache_stays_whole(policy):
     prompts = [tuple(rng.integers(0, 2, rng.integers(1, 14)).tolist()) for _ in range(150)]
     scenario = Scenario(
         profile=toy_profile(page_tokens=2),
-        placer=Wanted(3, 6, 9, end=True),
-        eviction=policy,
-        admission=ADMISSION["always"](),
+        placer=lambda: Wanted(3, 6, 9, end=True),
+        eviction=lambda: policy,
+        admission=ADMISSION["always"],
         capacity_bytes=90,
         server="instant",
         check_every_request=True,
@@ -124,9 +124,9 @@ def test_an_ample_capacity_makes_all_policies_equal(name):
     for capacity in (None, 10**6):
         scenario = Scenario(
             profile=toy_profile(),
-            placer=Wanted(2, end=True),
-            eviction=create("eviction", name),
-            admission=ADMISSION["always"](),
+            placer=lambda: Wanted(2, end=True),
+            eviction=lambda: create("eviction", name),
+            admission=ADMISSION["always"],
             capacity_bytes=capacity,
             server="instant",
         )
@@ -152,9 +152,9 @@ def test_the_books_balance_whatever_is_admitted_and_pinned(
 ):
     scenario = Scenario(
         profile=toy_profile(kv_bytes=kv_bytes, page_tokens=2),
-        placer=Wanted(2, 5, end=True),
-        eviction=create("eviction", name),
-        admission=create("admission", admission),
+        placer=lambda: Wanted(2, 5, end=True),
+        eviction=lambda: create("eviction", name),
+        admission=lambda: create("admission", admission),
         capacity_bytes=capacity,
         server="queue",
         check_every_request=True,
@@ -191,9 +191,9 @@ def test_what_expires_is_free_and_only_in_a_trace_with_times(name, capacity, see
         policy.expired = expired
         scenario = Scenario(
             profile=toy_profile(page_tokens=2),
-            placer=Wanted(3, 6, 9, end=True),
-            eviction=policy,
-            admission=ADMISSION["always"](),
+            placer=lambda: Wanted(3, 6, 9, end=True),
+            eviction=lambda policy=policy: policy,
+            admission=ADMISSION["always"],
             capacity_bytes=capacity,
             server=server,
             check_every_request=True,

@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 import pytest
@@ -37,7 +38,8 @@ def trace() -> Trace:
 def replay(trace: Trace, kind: str, spec: str) -> int:
     from calibration.catalogue import open_profile
 
-    policies = {each: create(each, spec if each == kind else DEFAULTS[each]) for each in KINDS}
+    policies = {each: partial(create, each, DEFAULTS[each]) for each in KINDS}
+    policies[kind] = partial(create, kind, spec)
     profile = open_profile("qwen3.5-9b-h200")
     result = simulate(
         trace, Scenario(profile, **policies, capacity_bytes=2 << 30, server="instant")

@@ -7,7 +7,7 @@ not look ahead.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from tests.contracts.test_placers import SPECS
 from tests.simulator.prompts import toy_profile, trace_of
 
 REQUESTS, PAST = 50, 25
-CACHES = ((None, "tail"), (150, "tail"), (80, "tail"), (110, "run"))  # one for each trace
+CACHES = ((None, "tail"), (150, "tail"), (80, "tail"), (110, "span"))  # one for each trace
 
 
 def traffic(seed):
@@ -51,12 +51,12 @@ def traces(seed):
     return whole, trace_of(prompts[:PAST], arrivals[:PAST], answers=answers[:PAST])
 
 
-def replay(trace, policies, capacity, evicts):
+def replay(trace, policies, capacity, cut):
     scenario = Scenario(
         toy_profile(state_bytes=6, page_tokens=2),
-        *(create(kind, policies[kind]) for kind in ("placer", "eviction", "admission")),
+        *(partial(create, kind, policies[kind]) for kind in ("placer", "eviction", "admission")),
         capacity,
-        evicts=evicts,
+        cut=cut,
     )
     return simulate(trace, scenario).columns
 
@@ -66,8 +66,8 @@ def assert_honest(**named):
     policies = {"placer": "branch", "eviction": "lru", "admission": "always"} | named
     if any(create(kind, spec).clairvoyant for kind, spec in policies.items()):
         return
-    for seed, (capacity, evicts) in enumerate(CACHES):
-        whole, past = (replay(trace, policies, capacity, evicts) for trace in traces(seed))
+    for seed, (capacity, cut) in enumerate(CACHES):
+        whole, past = (replay(trace, policies, capacity, cut) for trace in traces(seed))
         for name in COUNT_COLUMNS:
             assert whole[name][:PAST].tolist() == past[name].tolist(), (name, seed)
 

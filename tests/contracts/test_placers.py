@@ -13,7 +13,7 @@ from policies.registry import canonical, create, describe, find
 from simulator.base.parameters import REQUIRED
 from simulator.plugins.protocols import Overlap, Placer, Prefix
 from tests.contracts.plugins import own
-from tests.contracts.prefixes import build_prefix, prefixes
+from tests.contracts.prefixes import build_prefix, place, prefixes
 
 SAMPLES = {int: "4", float: "0.5", bool: "true", str: "x"}
 SPECS = [
@@ -50,7 +50,7 @@ def test_every_registered_placer_is_covered() -> None:
 @settings(max_examples=60)
 @given(prefix=prefixes(), history=st.lists(overlaps, max_size=25))
 def test_positions_ascend_within_reach(spec: str, prefix: Prefix, history: list[Overlap]) -> None:
-    positions = taught(spec, history).place(prefix)
+    positions = place(taught(spec, history), prefix)
     head = list(islice(positions, 2000))  # `dense` and `block` may answer with a long range
     assert all(type(position) is int for position in head)
     assert all(one < other for one, other in pairwise(head))
@@ -67,10 +67,10 @@ def test_placing_is_pure(spec: str, prefix: Prefix, other: Prefix, history: list
     for overlap in history:
         placer.observe(overlap)
         witness.observe(overlap)
-        witness.place(other)
-    first = list(placer.place(prefix))
-    placer.place(other)
-    assert first == list(placer.place(prefix)) == list(witness.place(prefix))
+        place(witness, other)
+    first = list(place(placer, prefix))
+    place(placer, other)
+    assert first == list(place(placer, prefix)) == list(place(witness, prefix))
 
 
 @every_placer
@@ -80,7 +80,7 @@ def test_a_placer_that_does_not_observe_learns_nothing(
     spec: str, prefix: Prefix, history: list[Overlap]
 ) -> None:
     if not create("placer", spec).observes:
-        assert list(taught(spec, history).place(prefix)) == list(taught(spec, []).place(prefix))
+        assert list(place(taught(spec, history), prefix)) == list(place(taught(spec, []), prefix))
 
 
 @every_placer
@@ -88,14 +88,14 @@ def test_a_placer_that_does_not_observe_learns_nothing(
 @given(prefix=prefixes(5000), history=st.lists(overlaps, max_size=25))
 def test_a_budget_is_kept(spec: str, prefix: Prefix, history: list[Overlap]) -> None:
     if "budget=4" in spec:
-        assert len(taught(spec, history).place(prefix)) <= 4
+        assert len(place(taught(spec, history), prefix)) <= 4
 
 
 @every_placer
 def test_an_implicit_placer_reaches_every_position(spec: str) -> None:
     placer = create("placer", spec)
     if placer.implicit:
-        assert list(placer.place(build_prefix([9], resume=3))) == [4, 5, 6, 7, 8, 9]
+        assert list(place(placer, build_prefix([9], resume=3))) == [4, 5, 6, 7, 8, 9]
 
 
 @every_placer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -11,17 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policies.admission import ADMISSION
 from policies.admission.base import BaseAdmission
 from policies.eviction.base import BaseEviction
 from policies.registry import create
-from simulator.cache.policy_cache import PolicyCache
-from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import CacheContext, Sizes
+from simulator.plugins.context import SPAN, TAIL
 from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.simulation import Scenario, simulate
-from simulator.trace.grid import Grid
 from tests.contracts.plugins import names
+from tests.simulator.caches import begin, cache_of, finish
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 
@@ -48,18 +46,10 @@ def named(entry):
 class Served:
     """A cache that serves the requests of a trace as it is told to, and notes what leaves."""
 
-    def __init__(self, name, trace, kv_bytes, page_tokens, capacity, whole_spans):
+    def __init__(self, name, trace, **context):
         self.policy = create("eviction", name)
-        context = CacheContext(
-            Sizes(kv_bytes, STATE_BYTES, page_tokens),
-            Grid(),
-            CostModel(toy_profile()),
-            capacity,
-            whole_spans=whole_spans,
-        )
-        placer = Wanted(2, 5, end=True)
-        self.cache = PolicyCache(trace, context, placer, ADMISSION["always"](), self.policy)
-        self.store = self.cache.store
+        self.cache = cache_of(trace, Wanted(2, 5, end=True), self.policy, **context)
+        self.pool = self.cache.pools["unified"]
         self.waiting = list(range(len(trace)))[::-1]
         self.now = 0.0
         self.running = []
@@ -72,27 +62,24 @@ class Served:
         self._note_step()
         victim = self._next_victim()
         if victim is not None:
-            self._step = victim, self.store.pool.free_bytes, states_of(victim)
+            self._step = victim, self.pool.free_bytes, states_of(victim)
         return victim
 
     def _note_step(self):
         if self._step is not None:
             victim, free_bytes, states = self._step
             gone = [named(state) for state in states if not state.resident]
-            self.left.append((named(victim), self.store.pool.free_bytes - free_bytes, gone))
+            self.left.append((named(victim), self.pool.free_bytes - free_bytes, gone))
             self._step = None
 
     def admit(self):
         if self.waiting:
             self.now += 30.0
-            self.running.append(self.cache.admit(self.waiting.pop(), self.now))
+            self.running.append(begin(self.cache, self.waiting.pop(), self.now))
 
     def finish(self):
         if self.running:
-            grant = self.running.pop(0)
-            self.cache.publish(grant, self.now)
-            self.cache.release(grant)
-            self.cache.check()
+            finish(self.cache, self.running.pop(0), self.now)
 
     def take(self, step):
         if step != "finish":
@@ -104,7 +91,7 @@ class Served:
         """Return what would leave: what it is, the bytes, and the states."""
         self._note_step()
         most = most_foreseen(self.policy) or most
-        leaving = islice(self.store.foresee(short_bytes), most)
+        leaving = islice(self.cache.residency.foresee(self.pool, short_bytes), most)
         departures = [(named(d.entry), d.freed_bytes, [*map(named, d.states)]) for d in leaving]
         self._step = None  # of a policy that foresees the next victim only
         return departures
@@ -112,7 +99,7 @@ class Served:
     def make_room(self, states):
         """Make room for so many states, and return what has left."""
         self.what_left()
-        self.store.make_room_for(0, states)
+        self.cache.residency.make_room_for(0, states)
         self.cache.check()
         return self.what_left()
 
@@ -127,16 +114,16 @@ def states_of(entry):
     return (entry,) if isinstance(entry, Checkpoint) else tuple(reversed(entry.checkpoints))
 
 
-def hold_against_each_other(setting, steps):
+def hold_against_each_other(name, trace, steps, **context):
     """Take the same steps with one cache that is looked at and one that is left alone."""
-    looked_at, left_alone = Served(*setting), Served(*setting)
-    most_states = looked_at.store.pool.total_bytes // STATE_BYTES
+    looked_at, left_alone = (Served(name, trace, **context) for _ in range(2))
+    most_states = looked_at.pool.total_bytes // STATE_BYTES
     for step, *how in steps:
         if step == "look":
             looked_at.foreseen(*how)
         elif step == "make room":
             states = min(*how, most_states)
-            short_bytes = states * STATE_BYTES - looked_at.store.pool.free_bytes
+            short_bytes = states * STATE_BYTES - looked_at.pool.free_bytes
             foreseen = looked_at.foreseen(short_bytes) if short_bytes > 0 else []
             left = looked_at.make_room(states)
             assert left == left_alone.make_room(states)
@@ -174,17 +161,16 @@ STEPS = st.lists(
 @given(
     prompts=PROMPTS,
     steps=STEPS,
-    capacity=st.integers(20, 100),
+    capacity_bytes=st.integers(20, 100),
     kv_bytes=st.integers(0, 3),
     page_tokens=st.integers(1, 3),
-    whole_spans=st.booleans(),
+    cut=st.sampled_from([TAIL, SPAN]),
 )
 def test_what_would_leave_is_what_leaves_and_looking_changes_nothing(
-    name, prompts, steps, capacity, kv_bytes, page_tokens, whole_spans
+    name, prompts, steps, **context
 ):
     trace = trace_with_users(prompts, [number % 3 for number in range(len(prompts))])
-    setting = (name, trace, kv_bytes, page_tokens, capacity, whole_spans)
-    hold_against_each_other(setting, [*steps, ("look", 50, 4), ("make room", 9)])
+    hold_against_each_other(name, trace, [*steps, ("look", 50, 4), ("make room", 9)], **context)
 
 
 OTHER_SETTINGS = [
@@ -207,8 +193,15 @@ def test_so_it_is_in_long_traffic(name, seed):
     count, capacity = rng.randint(60, 160), rng.randint(40, 400)
     prompts = [tuple(rng.choices((0, 1, 2), (5, 4, 1), k=rng.randint(1, 14))) for _ in range(count)]
     trace = trace_with_users(prompts, [rng.randint(0, 9) for _ in prompts])
-    setting = (name, trace, rng.choice((0, 1, 1, 2, 3)), rng.randint(1, 3), capacity, seed % 4 == 0)
-    hold_against_each_other(setting, [*any_steps(rng, 3 * count)])
+    hold_against_each_other(
+        name,
+        trace,
+        any_steps(rng, 3 * count),
+        kv_bytes=rng.choice((0, 1, 1, 2, 3)),
+        page_tokens=rng.randint(1, 3),
+        capacity_bytes=capacity,
+        cut=TAIL if seed % 4 else SPAN,
+    )
 
 
 def any_steps(rng, count):
@@ -260,11 +253,11 @@ def test_admission_that_only_looks_changes_no_record(name, seed):
             trace,
             Scenario(
                 toy_profile(page_tokens=1 + seed % 2),
-                Wanted(2, 5, end=True),
-                create("eviction", name),
-                Looks(most),
+                placer=lambda: Wanted(2, 5, end=True),
+                eviction=lambda: create("eviction", name),
+                admission=partial(Looks, most),
                 capacity_bytes=60 + 40 * seed,
-                evicts="run" if seed == 3 else "tail",
+                cut=SPAN if seed == 3 else TAIL,
             ),
         ).columns
         for most in (most_foreseen(create("eviction", name)) or 4, 0)

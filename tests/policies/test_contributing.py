@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from policies.eviction.base import BaseEviction
 from policies.placement.base import BasePlacer
 from simulator.plugins.entries import Entry
-from simulator.plugins.protocols import Prefix
+from simulator.plugins.protocols import Prefix, Window
 """
 
 

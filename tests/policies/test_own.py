@@ -11,6 +11,7 @@ import pytest
 from policies.own import fault_of
 from policies.registry import create, doubts_of
 from simulator.base.errors import UsageError
+from tests.contracts.prefixes import build_prefix, place
 
 MODULE = '''
 from policies.eviction.base import BaseEviction
@@ -69,7 +70,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_an_error_in_a_class_of_one_s_own_names_its_file_and_line(module: Path) -> None:
     placer = create("placer", "policies_of_mine:Fails")
     with pytest.raises(ZeroDivisionError) as raised:
-        placer.place(type("Prefix", (), {"prompt_tokens": 5})())
+        place(placer, build_prefix([5]))
     fault = fault_of(raised.value)
     assert fault is not None
     assert fault.startswith("your policy 'policies_of_mine:Fails' failed: ZeroDivisionError")

@@ -13,7 +13,7 @@ from policies.placement import PLACERS, Block, Dyadic, Last
 from policies.registry import canonical, create, describe, find
 from simulator.base.errors import UsageError
 from simulator.base.parameters import REQUIRED
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 
 def test_a_name_alone_and_with_parameters() -> None:
@@ -21,7 +21,7 @@ def test_a_name_alone_and_with_parameters() -> None:
     assert type(create("estimator", " window:requests=5 ")) is Window
     block = create("placer", "block: size = 7")
     assert type(block) is Block
-    assert list(block.place(build_prefix([20]))) == [7, 14]
+    assert list(place(block, build_prefix([20]))) == [7, 14]
 
 
 def test_each_call_makes_a_new_policy() -> None:
@@ -110,7 +110,7 @@ def test_a_class_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "broken_placer.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     placer = create("placer", "own_placer:Middle:at=5e-1")
-    assert placer.place(build_prefix([20])) == [10]
+    assert place(placer, build_prefix([20])) == [10]
     spec = "own_placer:Middle:twice=true,at=.5,name=m"
     assert canonical("placer", spec) == "own_placer:Middle:at=0.5,twice=true"
     with pytest.raises(UsageError, match="twice: expected true or false, found 'yes'"):

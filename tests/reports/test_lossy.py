@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from calibration.catalogue import open_profile
-from policies.registry import create
+from policies.admission.always import Always
+from policies.eviction.lru import Lru
+from policies.placement.branch import Branch
 from simulator.costs.profile import Profile
 from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
@@ -26,9 +28,9 @@ def trace() -> Trace:
 def replayed(trace: Trace, profile: Profile, capacity: int | None) -> Result:
     scenario = Scenario(
         profile,
-        create("placer", "branch"),
-        create("eviction", "lru"),
-        create("admission", "always"),
+        placer=Branch,
+        eviction=Lru,
+        admission=Always,
         capacity_bytes=capacity,
         server="instant",
         check_every_request=True,

@@ -27,9 +27,9 @@ def replay(trace, profile, placer, eviction, capacity, server="instant", check=F
     """Return the columns of a span with the named policies, and its peak."""
     scenario = Scenario(
         profile=profile,
-        placer=create("placer", placer),
-        eviction=create("eviction", eviction),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", eviction),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity,
         server=server,
         check_every_request=check,

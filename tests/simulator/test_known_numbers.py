@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import partial
 
 import pytest
 
@@ -51,14 +52,14 @@ def test_saved_tokens_are_exact(shared, name):
     trace = open_trace(path, block=block)
     everywhere, at_ends, prompt_tokens = naive_saved(path, block)
     for placer, saved, rate in (
-        (Everywhere(), everywhere, everywhere_rate),
-        (Wanted(end=True), at_ends, ends_rate),
+        (Everywhere, everywhere, everywhere_rate),
+        (partial(Wanted, end=True), at_ends, ends_rate),
     ):
         scenario = Scenario(
             profile=toy_profile(),
             placer=placer,
-            eviction=EVICTION["lru"](),
-            admission=ADMISSION["always"](),
+            eviction=EVICTION["lru"],
+            admission=ADMISSION["always"],
             server="instant",
         )
         summary = simulate(trace, scenario).summary()

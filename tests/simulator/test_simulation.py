@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
+from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
-from simulator.serving.clock import ClockError, after
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import AtBranches, AtTheEnd, Everywhere, Wanted
 from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.replays import replay
 
 DOCUMENT = (1, 2, 3, 4)
 
 
 def run(prompts, arrivals, placer=None, **scenario):
-    trace = trace_of(
-        prompts, arrivals, scenario.pop("granularity", 1), scenario.pop("answers", None)
-    )
-    alignment = scenario.pop("model_alignment", 1)
-    return simulate(
-        trace,
-        Scenario(
-            profile=scenario.pop("profile", toy_profile(alignment=alignment)),
-            placer=placer or Wanted(4),
-            eviction=EVICTION["lru"](),
-            admission=ADMISSION["always"](),
-            check_every_request=True,
-            **scenario,
-        ),
-    )
+    return replay(prompts, arrivals, lambda: placer or Wanted(4), **scenario)
 
 
 def lost(result, loss):
@@ -51,16 +40,10 @@ def test_time_to_first_token_is_wait_and_prefill_of_what_is_not_saved():
 @pytest.mark.parametrize(("eviction", "saved"), [("value", 5), ("seglen", 5), ("lru", 0)])
 def test_kv_behind_the_last_state_goes_alone_where_the_policy_tells_it_apart(eviction, saved):
     prompts = [(1, 2, 3, 4, 5, 6, 7), (11, 12, 13, 14), (21, 22, 23, 24), (1, 2, 3, 4, 5, 8)]
-    scenario = Scenario(
-        profile=toy_profile(),
-        placer=Wanted(5),  # 7 bytes of KV and 10 of a state, then twice 4 of KV
-        eviction=EVICTION[eviction](),
-        admission=ADMISSION["always"](),
-        capacity_bytes=21,
-        server="instant",
-        check_every_request=True,
-    )
-    assert simulate(trace_of(prompts), scenario).columns["saved_tokens"][-1] == saved
+    # 7 bytes of KV and 10 of a state, then twice 4 of KV
+    policy = EVICTION[eviction]
+    result = run(prompts, None, Wanted(5), eviction=policy, capacity_bytes=21, server="instant")
+    assert result.columns["saved_tokens"][-1] == saved
 
 
 def test_restore_and_capture_count():
@@ -109,7 +92,7 @@ def test_a_state_at_the_end_of_a_prompt_does_not_serve_its_repeat():
 
 def test_losses_tell_alignment_from_placement():
     prompts = [(*DOCUMENT, 5, 6, 7), (*DOCUMENT, 5, 6, 8)]
-    result = run(prompts, [0.0, 9.0], Wanted(5), model_alignment=4)
+    result = run(prompts, [0.0, 9.0], Wanted(5), profile=toy_profile(alignment=4))
     assert result.columns["saved_tokens"].tolist() == [0, 4]
     assert lost(result, "alignment") == [0, 1]  # 5 was wanted, 4 stored
     assert lost(result, "not_checkpointed") == [0, 1]  # and nobody wanted 6
@@ -177,7 +160,7 @@ def test_a_known_answer_is_stored_and_serves_the_next_turn():
 def test_policies_are_told_of_a_request_before_its_entries():
     events = []
 
-    class Told(type(EVICTION["lru"]())):
+    class Told(EVICTION["lru"]):
         observes = True
 
         def observe(self, overlap):
@@ -191,9 +174,7 @@ def test_policies_are_told_of_a_request_before_its_entries():
             events.append(((upper.start, upper.stop), (lower.start, lower.stop)))
             self._order[upper] = None
 
-    trace = trace_of([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0])
-    scenario = Scenario(toy_profile(), Wanted(4), Told(), ADMISSION["always"](), capacity_bytes=99)
-    simulate(trace, scenario)
+    run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0], eviction=Told, capacity_bytes=99)
     first = [(0, 5.0, 0), "KvSpan", "Checkpoint"]
     assert events == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
 
@@ -214,7 +195,7 @@ def test_the_parts_of_a_loss_sum_to_the_whole_in_every_record():
     rng = np.random.default_rng(7)
     prompts = [tuple(rng.integers(0, 2, rng.integers(1, 12)).tolist()) for _ in range(60)]
     arrivals = np.sort(rng.integers(0, 6, 60)).astype(float).tolist()
-    result = run(prompts, arrivals, Wanted(2, 5, end=True), capacity_bytes=70, model_alignment=2)
+    result = run(prompts, arrivals, Wanted(2, 5, end=True), capacity_bytes=70, alignment=2)
     parts = sum(result.columns[f"lost_{loss}_tokens"] for loss in LOSSES)
     assert (parts + result.columns["saved_tokens"] == result.columns["prompt_tokens"]).all()
     assert (result.columns["lost_in_flight_tokens"] > 0).any()
@@ -225,6 +206,21 @@ def test_the_same_inputs_give_the_same_bits():
     one, two = (run(prompts, [0.1, 0.2, 0.2, 7.7], capacity_bytes=17) for _ in range(2))
     for name, column in one.columns.items():
         assert column.tobytes() == two.columns[name].tobytes()
+
+
+def test_a_scenario_can_be_run_any_number_of_times():
+    trace = trace_of([(*DOCUMENT, question) for question in range(5, 12)])
+    scenario = Scenario(
+        toy_profile(),
+        placer=partial(create, "placer", "adaptive"),
+        eviction=EVICTION["two_q"],
+        admission=ADMISSION["second_sighting"],
+        capacity_bytes=40,
+        server="instant",
+    )
+    one, two = (simulate(trace, scenario).columns for _ in range(2))
+    assert all((column == two[name]).all() for name, column in one.items())
+    assert one["saved_tokens"].any()
 
 
 def test_an_unbounded_cache_reports_what_it_would_have_needed():
@@ -263,20 +259,19 @@ def test_nothing_makes_room_for_a_state_that_can_never_fit():
 def test_admission_is_asked_once_about_a_run_however_many_states_are_wanted_in_it():
     asked = []
 
-    class Asked(type(ADMISSION["always"]())):
+    class Asked(ADMISSION["always"]):
         always = False
 
         def admit(self, candidate, size_bytes, departures):
             asked.append((type(candidate).__name__, size_bytes))
             return True
 
-    trace = trace_of([DOCUMENT], [0.0])
-    simulate(trace, Scenario(toy_profile(), Wanted(1, 2, 4), EVICTION["lru"](), Asked()))
+    run([DOCUMENT], [0.0], Wanted(1, 2, 4), admission=Asked)
     assert asked == [("KvSpan", 4), *[("Checkpoint", 10)] * 3]
 
 
 def test_more_bytes_than_a_record_can_hold_are_refused():
-    with pytest.raises(UsageError, match=r"'toy' makes the cache hold 2\*\*63 bytes"):
+    with pytest.raises(UsageError, match=r"would hold 2,305,843,009,213,693,952 bytes"):
         run([(1,) * 9], [0.0], profile=toy_profile(kv_bytes=2**60))
 
 
@@ -298,6 +293,14 @@ def test_what_cannot_be_run_is_refused():
         run([DOCUMENT], [0.0], server="fast")
     with pytest.raises(UsageError, match="alignment"):
         run([DOCUMENT], [0.0], alignment=0)
+    with pytest.raises(UsageError, match="tail, block, span"):
+        run([DOCUMENT], [0.0], cut="run")
+    with pytest.raises(UsageError, match="at least 1 replica"):
+        run([DOCUMENT], [0.0], replicas=0)
+    with pytest.raises(UsageError, match="expected unified, split:states=64"):
+        run([DOCUMENT], [0.0], pools="two")
+    with pytest.raises(UsageError, match="'split:states=2' have kv and states"):
+        run([DOCUMENT], [0.0], pools="split:states=2", eviction={"kv": EVICTION["lru"]})
     for horizon in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(UsageError, match="horizon"):
             run([DOCUMENT], [0.0], horizon_seconds=horizon)
@@ -311,15 +314,7 @@ def test_a_placer_that_leaves_the_prompt_is_refused(positions):
 
     wrong = next(p for p in positions if not 1 <= p <= 4)
     with pytest.raises(UsageError, match=f"position {wrong} in a prompt of 4"):
-        run([DOCUMENT], [0.0], Beyond(), model_alignment=2)
-
-
-@pytest.mark.parametrize("delay", [float("nan"), float("inf"), -1.0])
-def test_no_bad_delay_reaches_the_clock(delay):
-    from simpy import Environment
-
-    with pytest.raises(ClockError):
-        after(Environment(), delay, lambda _: None)
+        run([DOCUMENT], [0.0], Beyond(), alignment=2)
 
 
 def test_positions_are_those_that_were_stored():

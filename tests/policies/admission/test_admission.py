@@ -32,9 +32,9 @@ def leaving(*entries):
 def replay(prompts, spec, capacity=None):
     scenario = Scenario(
         profile=toy_profile(),
-        placer=Wanted(end=True),
-        eviction=EVICTION["lru"](),
-        admission=create("admission", spec),
+        placer=lambda: Wanted(end=True),
+        eviction=EVICTION["lru"],
+        admission=lambda: create("admission", spec),
         capacity_bytes=capacity,
         server="instant",
         check_every_request=True,

@@ -8,7 +8,7 @@ import pytest
 from policies.estimation.change import ChangeDetector, distance, p_value
 from policies.registry import create
 from simulator.plugins.protocols import Overlap
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 
 def test_the_distance_by_hand() -> None:
@@ -71,9 +71,9 @@ def test_a_placer_plans_again_only_where_the_law_has_moved() -> None:
 
     prompt = build_prefix([5000])
     teach(300, 40)
-    plan = placer.place(prompt)
+    plan = place(placer, prompt)
     teach(301, 60)  # one token further: seven tenths of the mass is where it was
-    assert list(placer.place(prompt)) != []
+    assert list(place(placer, prompt)) != []
     teach(2000, 40)
-    assert list(placer.place(prompt)) == [2000]
+    assert list(place(placer, prompt)) == [2000]
     assert list(plan) == [300]

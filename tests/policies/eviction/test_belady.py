@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.admission import ADMISSION
+from policies.eviction import EVICTION
 from policies.eviction.belady import Belady
 from policies.foresight import NEVER
-from policies.registry import create
 from simulator.plugins.entries import KvSpan
 from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
@@ -37,9 +37,9 @@ class Recording(Belady):
 def run(prompts, eviction, capacity, server="instant"):
     scenario = Scenario(
         profile=toy_profile(),
-        placer=Wanted(2, end=True),
+        placer=lambda: Wanted(2, end=True),
         eviction=eviction,
-        admission=ADMISSION["always"](),
+        admission=ADMISSION["always"],
         capacity_bytes=capacity,
         server=server,
         check_every_request=True,
@@ -50,7 +50,7 @@ def run(prompts, eviction, capacity, server="instant"):
 @given(PROMPTS, st.sampled_from(["instant", "queue"]))
 def test_the_next_use_is_that_of_the_next_prompt_through_the_entry(prompts, server):
     policy = Recording()
-    run(prompts, policy, 10**6, server)
+    run(prompts, lambda: policy, 10**6, server)
     request, done = -1, True
     for entry, next_use in policy.foreseen:
         if isinstance(entry, KvSpan):
@@ -66,7 +66,7 @@ def test_the_next_use_is_that_of_the_next_prompt_through_the_entry(prompts, serv
 def test_who_may_refuse_keeps_what_comes_back_from_what_does_not():
     # Room for one prompt of 24 bytes: the second must not displace the first.
     prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (1, 1, 1, 1, 5)]
-    runs = {name: run(prompts, create("eviction", name), 24) for name in ("belady", "clairvoyant")}
+    runs = {name: run(prompts, EVICTION[name], 24) for name in ("belady", "clairvoyant")}
     saved = {name: result.columns["saved_tokens"].tolist() for name, result in runs.items()}
     assert saved == {"belady": [0, 0, 0], "clairvoyant": [0, 0, 4]}
 
@@ -76,6 +76,6 @@ def test_it_keeps_what_comes_back():
     prompts = [(1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3), (1, 1, 1, 1, 5)]
     saved = {}
     for name in ("lru", "belady"):
-        result = run(prompts, create("eviction", name), 48)
+        result = run(prompts, EVICTION[name], 48)
         saved[name] = int(result.columns["saved_tokens"].sum())
     assert saved == {"lru": 0, "belady": 4}

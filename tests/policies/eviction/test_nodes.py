@@ -115,9 +115,9 @@ def test_kv_without_a_state_goes_first_and_by_last_use(policy):
 def test_where_kv_has_no_bytes_a_state_with_many_children_can_go(policy):
     scenario = Scenario(
         profile=toy_profile(kv_bytes=0),
-        placer=create("placer", "branch"),
-        eviction=create("eviction", policy),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", "branch"),
+        eviction=lambda: create("eviction", policy),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=toy_profile().state_bytes,
         server="instant",
         check_every_request=True,

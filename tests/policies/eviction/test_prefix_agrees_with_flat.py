@@ -26,9 +26,9 @@ def resident(spec, objects, capacity):
     """Return for each of the objects, prompts of one token, whether its KV was there."""
     scenario = Scenario(
         profile=toy_profile(),
-        placer=create("placer", "none"),
-        eviction=create("eviction", spec),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", "none"),
+        eviction=lambda: create("eviction", spec),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity,
         server="instant",
         check_every_request=True,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.admission import ADMISSION
+from policies.admission.always import Always
 from policies.eviction.lru import Lru
 from policies.eviction.ttl import Ttl
+from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import LOSSES
 from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.hand import request, root, span_below, state_in
@@ -19,15 +23,15 @@ from tests.simulator.prompts import toy_profile, trace_of
 
 def replay(prompts, arrivals, eviction, **changes):
     """Replay prompts whose prefill takes no time to speak of, with a state at 2 and at the end."""
-    scenario = {
-        "profile": toy_profile(seconds_per_token=1e-5),
-        "placer": Wanted(2, end=True),
-        "eviction": eviction,
-        "admission": ADMISSION["always"](),
-        "server": "instant",
-        "check_every_request": True,
-    }
-    return simulate(trace_of(prompts, arrivals), Scenario(**scenario | changes))
+    scenario = Scenario(
+        profile=toy_profile(seconds_per_token=1e-5),
+        placer=lambda: Wanted(2, end=True),
+        eviction=eviction,
+        admission=Always,
+        server="instant",
+        check_every_request=True,
+    )
+    return simulate(trace_of(prompts, arrivals), replace(scenario, **changes))
 
 
 def test_the_oldest_expires_and_the_least_recent_is_evicted():
@@ -80,19 +84,20 @@ def test_what_lies_below_lives_no_longer_than_the_kv_above():
 
 def test_what_has_expired_serves_no_hit_and_counts_as_evicted():
     prompts = [(1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)]
-    result = replay(prompts, [0.0, 10.0, 10.5, 12.0], Ttl(seconds=10.2))
+    result = replay(prompts, [0.0, 10.0, 10.5, 12.0], partial(Ttl, seconds=10.2))
     rows = result.columns
     # At 10.5 all that came at 0 has gone, and (4) with it, whose KV hung below.
     assert rows["saved_tokens"].tolist() == [0, 3, 0, 5]
     assert rows["lost_kv_evicted_tokens"].tolist() == [0, 0, 4, 0]
     assert result.counters.checkpoints_evicted == 3  # at 2, 3 and 4
-    for_ever = replay(prompts, [0.0, 10.0, 10.5, 12.0], Lru())
+    for_ever = replay(prompts, [0.0, 10.0, 10.5, 12.0], Lru)
     assert for_ever.columns["saved_tokens"].tolist() == [0, 3, 4, 5]
 
 
 def test_a_state_expires_alone_where_its_kv_is_younger():
     prompts = [(1, 2, 3, 4), (1, 2, 3, 4, 5), (1, 2, 3, 4, 6)]
-    result = replay(prompts, [0.0, 5.0, 13.0], Ttl(seconds=10, refresh=True), placer=Wanted(2, 4))
+    eviction = partial(Ttl, seconds=10, refresh=True)
+    result = replay(prompts, [0.0, 5.0, 13.0], eviction, placer=lambda: Wanted(2, 4))
     # The second prompt resumes at 4 and passes all of the KV; the state at 2 is not used again.
     assert result.columns["saved_tokens"].tolist() == [0, 4, 4]
     assert result.counters.checkpoints_evicted == 1
@@ -100,14 +105,15 @@ def test_a_state_expires_alone_where_its_kv_is_younger():
 
 def test_without_times_nothing_expires():
     prompts = [(1, 2, 3)] * 5
-    saved = replay(prompts, None, Ttl(seconds=1e-9)).columns["saved_tokens"]
+    saved = replay(prompts, None, partial(Ttl, seconds=1e-9)).columns["saved_tokens"]
     assert saved.tolist() == [0, 2, 2, 2, 2]
 
 
 def test_what_a_request_uses_stays_until_it_ends():
     prompts = [(1, 2), (1, 2, *range(30)), (1, 2, 7), (1, 2, 8)]
     slow = toy_profile(seconds_per_token=1.0)
-    result = replay(prompts, [0.0, 5.0, 5.0, 50.0], Ttl(seconds=10), profile=slow, server="queue")
+    eviction = partial(Ttl, seconds=10)
+    result = replay(prompts, [0.0, 5.0, 5.0, 50.0], eviction, profile=slow, server="queue")
     # The second takes the server from 5 to 35; the third was matched with it, and ends at 36.
     assert result.columns["saved_tokens"].tolist() == [0, 2, 2, 0]
     assert result.columns["lost_kv_evicted_tokens"].tolist() == [0, 0, 0, 2]
@@ -156,23 +162,23 @@ PROMPTS = st.lists(
     life=st.integers(0, 12),
     refresh=st.booleans(),
     capacity=st.one_of(st.none(), st.integers(0, 80)),
-    evicts=st.sampled_from(["tail", "run"]),
+    cut=st.sampled_from([TAIL, SPAN]),
 )
-def test_every_request_agrees_with_the_oracle(requests, life, refresh, capacity, evicts):
+def test_every_request_agrees_with_the_oracle(requests, life, refresh, capacity, cut):
     prompts, waits = zip(*requests, strict=True)
     arrivals = [float(sum(waits[:count])) for count in range(1, len(waits) + 1)]
     result = replay(
         prompts,
         arrivals,
-        Ttl(seconds=life + 0.5, refresh=refresh),
+        partial(Ttl, seconds=life + 0.5, refresh=refresh),
         capacity_bytes=capacity,
-        evicts=evicts,
+        cut=cut,
     )
 
     def wanted(prompt, resume):
         return sorted({p for p in (2, len(prompt)) if resume < p <= len(prompt)})
 
-    oracle = ExpiringNaiveCache(wanted, capacity, 1, 10, 1, (1, 1), True, evicts == "run")
+    oracle = ExpiringNaiveCache(wanted, capacity, 1, 10, 1, (1, 1), True, cut == SPAN)
     oracle.begin(life + 0.5, refresh)
     rows = result.columns
     for number, prompt in enumerate(prompts):

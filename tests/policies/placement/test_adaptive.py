@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -12,12 +15,12 @@ from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.costs.cost_model import CostModel
 from simulator.plugins.context import CacheContext, Sizes
-from simulator.plugins.protocols import Overlap
+from simulator.plugins.protocols import Overlap, Placer
 from simulator.simulation import Scenario, simulate
 from simulator.trace.grid import Grid
 from simulator.trace.prefix_tree import PrefixTree
 from simulator.trace.trace import Trace
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 PROFILE = open_profile("qwen3.5-9b-h200")
 
@@ -40,12 +43,12 @@ def trace_of(parents: list[int], stops: list[int], leaves: list[int]) -> Trace:
     )
 
 
-def written(trace: Trace, placer: Adaptive) -> list[int]:
+def written(trace: Trace, placer: Callable[[], Placer]) -> list[int]:
     scenario = Scenario(
         profile=PROFILE,
         placer=placer,
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         server="instant",
         alignment=1,
     )
@@ -80,7 +83,7 @@ def chats(count: int, turns: int) -> Trace:
 def test_questions_about_documents_are_served_from_the_second_on() -> None:
     trace = documents(60, 5)
     placer = Adaptive()
-    counts = written(trace, placer)
+    counts = written(trace, lambda: placer)
     assert placer.coordinate() == "end"
     # One state before the questions, one where the second diverges, and no more ends but a few.
     assert sum(counts[150:]) <= 3 * 30
@@ -89,12 +92,12 @@ def test_questions_about_documents_are_served_from_the_second_on() -> None:
 
 
 def test_chats_are_served_from_their_ends() -> None:
-    counts = written(chats(40, 6), Adaptive())
+    counts = written(chats(40, 6), Adaptive)
     assert all(count >= 1 for count in counts[:100])
 
 
 def test_the_rate_of_new_checkpoints_is_held() -> None:
-    counts = written(chats(400, 4), Adaptive(rate=0.5))
+    counts = written(chats(400, 4), partial(Adaptive, rate=0.5))
     assert 0.3 <= np.mean(counts[400:]) <= 0.6
 
 
@@ -102,7 +105,7 @@ def test_a_span_that_another_prompt_will_split_tells_nothing() -> None:
     # The tree knows where the second prompt will diverge; a placer must not.
     split = trace_of([0, 1, 1], [3000, 5000, 5100], [2, 3])
     whole = trace_of([0, 0], [5000, 5100], [1, 2])
-    assert written(split, Adaptive())[0] == written(whole, Adaptive())[0]
+    assert written(split, Adaptive)[0] == written(whole, Adaptive)[0]
 
 
 def context(capacity_bytes: int | None) -> CacheContext:
@@ -121,9 +124,9 @@ def test_the_deepest_position_that_a_cache_can_hold() -> None:
 def test_a_prompt_that_does_not_fit_is_given_one_state_within_reach() -> None:
     placer = Adaptive()
     placer.begin(context(PROFILE.state_bytes + 3000 * PROFILE.kv_bytes_per_token))
-    assert list(placer.place(build_prefix([2500]))) == [2500 - 256, 2500]
-    assert list(placer.place(build_prefix([9000]))) == [3000]
-    assert list(placer.place(build_prefix([9000], resume=3000))) == []
+    assert list(place(placer, build_prefix([2500]))) == [2500 - 256, 2500]
+    assert list(place(placer, build_prefix([9000]))) == [3000]
+    assert list(place(placer, build_prefix([9000], resume=3000))) == []
 
 
 def test_bytes_are_free_until_something_useful_was_evicted() -> None:

@@ -39,9 +39,9 @@ def traces(shared: Path) -> Open:
 def replay(trace: Trace, placer: str, capacity_bytes: int | None = None) -> Result:
     scenario = Scenario(
         profile=open_profile("qwen3.5-9b-h200"),
-        placer=create("placer", placer),
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity_bytes,
         server="instant",
         alignment=1,

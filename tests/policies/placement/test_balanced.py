@@ -10,13 +10,13 @@ import pytest
 
 from policies.placement.balanced import Balanced
 from policies.placement.staircase import solve
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 CASES = [(n, m) for n in (1, 2, 3, 7, 10, 31, 64, 100) for m in (1, 2, 3, 5, 8, 30, 100)]
 
 
 def gaps_of(length: int, budget: int) -> list[int]:
-    positions = Balanced(budget).place(build_prefix([length]))
+    positions = place(Balanced(budget), build_prefix([length]))
     return [b - a for a, b in pairwise([0, *positions, length + 1])]
 
 
@@ -48,7 +48,7 @@ def test_no_other_positions_have_a_smaller_worst_case() -> None:
 
 @pytest.mark.parametrize("resume", [0, 1, 2, 3, 5, 6, 9])
 def test_the_budget_is_for_the_whole_prefix(resume: int) -> None:
-    whole = Balanced(3).place(build_prefix([10]))
+    whole = place(Balanced(3), build_prefix([10]))
     assert whole == [2, 5, 8]
-    behind = Balanced(3).place(build_prefix([10], resume=resume))
+    behind = place(Balanced(3), build_prefix([10], resume=resume))
     assert behind == [position for position in whole if position > resume]

@@ -16,7 +16,7 @@ from simulator.results.result import Result
 from simulator.simulation import Scenario, simulate
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 from tests.simulator.prompts import Prompt, toy_profile, trace_of
 
 ONLINE = ("last", "branch", "block:size=2", "optimal:budget=2")
@@ -49,9 +49,9 @@ def replay(
         trace,
         Scenario(
             profile=toy_profile(kv_bytes=1, state_bytes=3),
-            placer=create("placer", placer),
-            eviction=create("eviction", eviction),
-            admission=create("admission", "always"),
+            placer=lambda: create("placer", placer),
+            eviction=lambda: create("eviction", eviction),
+            admission=lambda: create("admission", "always"),
             capacity_bytes=capacity_bytes,
             server=server,
             alignment=alignment,
@@ -147,7 +147,7 @@ def test_rejected_requests_do_not_put_it_out_of_step() -> None:
 
 
 def test_before_it_has_seen_a_trace_it_wants_nothing() -> None:
-    assert create("placer", "clairvoyant").place(build_prefix([9])) == ()
+    assert place(create("placer", "clairvoyant"), build_prefix([9])) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.protocols import Overlap
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from tests.contracts.prefixes import build_prefix
     ],
 )
 def test_positions(spec: str, length: int, resume: int, expected: list[int]) -> None:
-    placed = create("placer", spec).place(build_prefix([length], resume=resume))
+    placed = place(create("placer", spec), build_prefix([length], resume=resume))
     assert list(placed) == expected
 
 
@@ -46,20 +46,20 @@ def test_published_plans_after_every_tenth_request_in_bins_of_64() -> None:
     placer = create("placer", "published:budget=1")
     for _ in range(9):
         placer.observe(Overlap(200, 10_000))
-    assert list(placer.place(build_prefix([900]))) == [450]
+    assert list(place(placer, build_prefix([900]))) == [450]
     placer.observe(Overlap(0, 10_000))  # a miss, which changes nothing but the total
-    assert list(placer.place(build_prefix([900]))) == [192]
-    assert list(placer.place(build_prefix([191]))) == []  # the one list is cut, not planned again
+    assert list(place(placer, build_prefix([900]))) == [192]
+    assert list(place(placer, build_prefix([191]))) == []  # the one list is cut, not planned again
     for _ in range(9):
         placer.observe(Overlap(700, 10_000))
-    assert list(placer.place(build_prefix([900]))) == [192]
+    assert list(place(placer, build_prefix([900]))) == [192]
     placer.observe(Overlap(700, 10_000))
-    assert list(placer.place(build_prefix([900]))) == [640]  # 640 * 9.56 > 192 * 17.7
+    assert list(place(placer, build_prefix([900]))) == [640]  # 640 * 9.56 > 192 * 17.7
 
 
 def test_branch_may_guess_where_a_first_prompt_is_left() -> None:
     branch = create("placer", "branch:first=10")
-    assert branch.place(build_prefix([60])) == [50, 60]
-    assert branch.place(build_prefix([40, 60], diverged=[40])) == [40, 50, 60]
-    assert branch.place(build_prefix([40, 60], resume=50)) == [60]
-    assert branch.place(build_prefix([9])) == [9]
+    assert place(branch, build_prefix([60])) == [50, 60]
+    assert place(branch, build_prefix([40, 60], diverged=[40])) == [40, 50, 60]
+    assert place(branch, build_prefix([40, 60], resume=50)) == [60]
+    assert place(branch, build_prefix([9])) == [9]

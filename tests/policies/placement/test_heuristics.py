@@ -8,7 +8,7 @@ import pytest
 
 from policies.placement.random import Random
 from policies.registry import create
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 
 @pytest.mark.parametrize(
@@ -36,31 +36,33 @@ from tests.contracts.prefixes import build_prefix
     ],
 )
 def test_positions(spec: str, length: int, resume: int, expected: list[int]) -> None:
-    placed = create("placer", spec).place(build_prefix([length], resume=resume))
+    placed = place(create("placer", spec), build_prefix([length], resume=resume))
     assert list(placed) == expected
 
 
 def test_branch_places_where_prompts_diverged_and_at_the_end() -> None:
     stops, diverged = [10, 25, 40, 60], [10, 40, 60]
     branch = create("placer", "branch")
-    assert branch.place(build_prefix(stops, diverged=diverged)) == [10, 40, 60]
-    assert branch.place(build_prefix(stops, diverged=diverged, resume=10)) == [40, 60]
-    assert branch.place(build_prefix(stops)) == [60]
+    assert place(branch, build_prefix(stops, diverged=diverged)) == [10, 40, 60]
+    assert place(branch, build_prefix(stops, diverged=diverged, resume=10)) == [40, 60]
+    assert place(branch, build_prefix(stops)) == [60]
 
 
 def test_random_depends_on_the_prompt_and_the_seed_only() -> None:
     prefix = build_prefix([400, 1000])
-    first = Random(budget=5, seed=1).place(prefix)
+    first = place(Random(budget=5, seed=1), prefix)
     assert len(first) == 5
-    assert first == Random(budget=5, seed=1).place(build_prefix([400, 1000]))
-    assert first != Random(budget=5, seed=2).place(prefix)
-    assert first != Random(budget=5, seed=1).place(build_prefix([401, 1000]))
+    assert first == place(Random(budget=5, seed=1), build_prefix([400, 1000]))
+    assert first != place(Random(budget=5, seed=2), prefix)
+    assert first != place(Random(budget=5, seed=1), build_prefix([401, 1000]))
 
 
 def test_random_is_uniform() -> None:
     # 20,000 positions over 10 places: a deviation of 250 is about six standard deviations.
     counts = Counter(
-        position for seed in range(10_000) for position in Random(2, seed).place(build_prefix([10]))
+        position
+        for seed in range(10_000)
+        for position in place(Random(2, seed), build_prefix([10]))
     )
     assert sorted(counts) == list(range(1, 11))
     assert max(abs(count - 2000) for count in counts.values()) < 250

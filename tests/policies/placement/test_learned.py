@@ -14,7 +14,7 @@ from policies.placement.support import expected_saving
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.protocols import Overlap, Placer
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 from tests.contracts.test_placers import SPECS
 
 BOTH = pytest.mark.parametrize("name", ["optimal", "greedy"])
@@ -27,7 +27,7 @@ def teach(placer: Placer, *depths: int, prompt_tokens: int = 10_000) -> None:
 
 
 def placed(placer: Placer, length: int = LENGTH, resume: int = 0, step: int = 1) -> list[int]:
-    return list(placer.place(build_prefix([length], resume=resume, step=step)))
+    return list(place(placer, build_prefix([length], resume=resume, step=step)))
 
 
 @BOTH

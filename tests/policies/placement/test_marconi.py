@@ -12,9 +12,9 @@ from tests.simulator.prompts import toy_profile, trace_of
 def saved(prompts, placer, capacity=None, answers=None):
     scenario = Scenario(
         profile=toy_profile(),
-        placer=create("placer", placer),
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity,
         server="instant",
         check_every_request=True,

@@ -21,7 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 from policies.registry import create
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 ALIGNMENT = 64
 RUNS = (
@@ -43,7 +43,7 @@ def logs(shared: Path) -> pl.DataFrame:
 def saved(strategy: str, depths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the deepest floored position at or before each depth."""
     name = "dyadic:first=768" if strategy == "log" else strategy.replace("block_", "block:size=")
-    placed = create("placer", name).place(build_prefix([int(depths.max())]))
+    placed = place(create("placer", name), build_prefix([int(depths.max())]))
     positions = np.array([0, *placed], np.int64)
     positions -= positions % ALIGNMENT
     return positions[positions.searchsorted(depths, side="right") - 1]

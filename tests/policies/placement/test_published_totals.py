@@ -22,7 +22,7 @@ import pytest
 
 from policies.registry import create
 from simulator.plugins.protocols import Overlap
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 ALIGNMENT = 64
 ENTRIES = {
@@ -67,23 +67,22 @@ def placer_of(budget: int, seen: list[Request]) -> tuple[Place, Callable[[Reques
     """Return the positions of `published`, and how it learns, after it has seen some requests."""
     placer = create("placer", f"published:budget={budget}")
 
-    def place(length: int) -> list[int]:
-        return [
-            position - position % ALIGNMENT for position in placer.place(build_prefix([length]))
-        ]
+    def positions(length: int) -> list[int]:
+        wanted = place(placer, build_prefix([length]))
+        return [position - position % ALIGNMENT for position in wanted]
 
     def learn(request: Request) -> None:
         placer.observe(Overlap(request.overlap_tokens, request.prompt_tokens))
 
     for request in seen:
         learn(request)
-    return place, learn
+    return positions, learn
 
 
 def replay(
     requests: list[Request],
     entries: int,
-    place: Place,
+    placed: Place,
     learn: Callable[[Request], None],
     unlogged: Place,
 ) -> list[int]:
@@ -104,7 +103,7 @@ def replay(
         reached = (position for position in positions if position <= overlap)
         saved.append(max(reached, default=0) if request.hit else 0)
         length = request.prompt_tokens
-        held.append(Held(request.document, length, place(length)))
+        held.append(Held(request.document, length, placed(length)))
         learn(request)
     return saved
 
@@ -123,8 +122,8 @@ def test_balanced_agrees_by_request(
     logs: pl.DataFrame, run: str, budget: int, agreeing: float
 ) -> None:
     requests = requests_of(logs, run, f"balanced_{budget}")
-    place, _ = placer_of(budget, [])  # never taught, it stays balanced, with floored spacing
-    saved = replay(requests, ENTRIES[run], place, lambda _: None, place)
+    placed, _ = placer_of(budget, [])  # never taught, it stays balanced, with floored spacing
+    saved = replay(requests, ENTRIES[run], placed, lambda _: None, placed)
     theirs = [request.saved_tokens for request in requests]
     same = sum(one == other for one, other in zip(saved, theirs, strict=True))
     assert same >= agreeing * len(requests)
@@ -151,8 +150,8 @@ def test_the_published_method_saves_as_much_in_all(logs: pl.DataFrame, run: str)
         if budget > 30:
             continue
         requests = requests_of(logs, run, f"dp_{budget}")
-        place, learn = placer_of(budget, requests)
+        placed, learn = placer_of(budget, requests)
         balanced, _ = placer_of(budget, [])
-        saved = sum(replay(requests, ENTRIES[run], place, learn, balanced))
+        saved = sum(replay(requests, ENTRIES[run], placed, learn, balanced))
         theirs = sum(request.saved_tokens for request in requests)
         assert saved == pytest.approx(theirs, rel=TOLERANCES[run][budget >= 5]), budget

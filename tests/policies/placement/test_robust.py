@@ -13,7 +13,7 @@ from policies.placement.support import expected_saving
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.protocols import Overlap
-from tests.contracts.prefixes import build_prefix
+from tests.contracts.prefixes import build_prefix, place
 
 Depths = list[NDArray[np.int64]]
 
@@ -44,7 +44,7 @@ def test_its_plan_is_the_best_over_all_shifts() -> None:
             return sum(expected_saving(d, np.ones(len(d)), positions) for d in depths)
 
         best = max(worth(c) for c in combinations(range(1, 13), budget))
-        placed = tuple(placer.place(build_prefix([12])))
+        placed = tuple(place(placer, build_prefix([12])))
         assert len(placed) <= budget
         assert worth(placed) == pytest.approx(best)
 
@@ -58,7 +58,7 @@ def test_without_a_margin_it_is_optimal() -> None:
         robust.observe(Overlap(depth, 1000))
         optimal.observe(Overlap(depth, 1000))
         prefix = build_prefix([1000], step=16)
-        assert list(robust.place(prefix)) == list(optimal.place(prefix))
+        assert list(place(robust, prefix)) == list(place(optimal, prefix))
 
 
 def test_from_the_end_it_follows_the_length_of_the_prompt() -> None:
@@ -67,9 +67,9 @@ def test_from_the_end_it_follows_the_length_of_the_prompt() -> None:
         placer.observe(Overlap(length - 40, length))  # a question of 40 tokens behind a document
     placer.observe(Overlap(0, 700))
     # All of the margin is worth less than the depth that it would cost 10 of 11 overlaps.
-    assert list(placer.place(build_prefix([2000]))) == [2000 - 40 - 10]
-    assert list(placer.place(build_prefix([120]))) == [120 - 40 - 10]
-    assert list(placer.place(build_prefix([30]))) == []  # no prompt this short was shared
+    assert list(place(placer, build_prefix([2000]))) == [2000 - 40 - 10]
+    assert list(place(placer, build_prefix([120]))) == [120 - 40 - 10]
+    assert list(place(placer, build_prefix([30]))) == []  # no prompt this short was shared
 
 
 @pytest.mark.parametrize(

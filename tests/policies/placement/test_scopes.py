@@ -15,7 +15,7 @@ from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap, Prefix
-from tests.contracts.prefixes import build_prefix, prefixes
+from tests.contracts.prefixes import build_prefix, place, prefixes
 
 NAMES = ("optimal", "greedy", "thinned", "robust")
 every_placer = pytest.mark.parametrize("name", NAMES)
@@ -53,7 +53,7 @@ def test_a_label_is_planned_as_itself_once_it_has_shown_enough(name: str) -> Non
         placer.observe(Overlap(500, 1000, label=0))
         placer.observe(Overlap(700, 1000, label=1))
     # Label 1: 700 with (20 + 10 / 2) / 30 saves 583, 500 with 1 saves 500; all: 350 and 500.
-    assert [list(placer.place(prompt(1000, 0, label=label))) for label in (0, 1, 2, -1)] == [
+    assert [list(place(placer, prompt(1000, 0, label=label))) for label in (0, 1, 2, -1)] == [
         [500], [700], [500], [500],
     ]  # fmt: skip
 
@@ -65,12 +65,12 @@ def test_a_document_is_planned_as_itself_once_it_has_shown_enough() -> None:
     seen: list[int] = []
     for _ in range(30):
         placer.observe(Overlap(700, 1000, session=99, label=0))
-        seen += placer.place(build_prefix([1000], session=99, label=0))
+        seen += place(placer, build_prefix([1000], session=99, label=0))
     assert seen[0] == 500
     assert seen[-1] == 700
     assert sorted(seen) == seen
     # Its label has seen 30 of 70 there, which is not enough: 300 against 500.
-    assert list(placer.place(build_prefix([1000], session=3, label=0))) == [500]
+    assert list(place(placer, build_prefix([1000], session=3, label=0))) == [500]
 
 
 def test_a_law_is_settled_every_replan_requests() -> None:
@@ -78,7 +78,7 @@ def test_a_law_is_settled_every_replan_requests() -> None:
     placer.observe(Overlap(500, 1000, session=1))
     for i in range(1, 6):
         placer.observe(Overlap(700, 1000, session=1))
-        assert list(placer.place(build_prefix([1000], session=1))) == [700 if i == 5 else 500]
+        assert list(place(placer, build_prefix([1000], session=1))) == [700 if i == 5 else 500]
 
 
 # --- coordinates ----------------------------------------------------------------------------
@@ -110,9 +110,9 @@ def test_from_the_end(name: str) -> None:
     placer = learned(f"{name}:budget=1,coordinate=end{extra}")
     for length in (500, 800, 300):
         placer.observe(Overlap(length - 40, length))
-    assert list(placer.place(build_prefix([2000]))) == [1960]
-    assert list(placer.place(build_prefix([2000], step=64))) == [1960]  # floored to 1920
-    assert list(placer.place(build_prefix([30]))) == []
+    assert list(place(placer, build_prefix([2000]))) == [1960]
+    assert list(place(placer, build_prefix([2000], step=64))) == [1960]  # floored to 1920
+    assert list(place(placer, build_prefix([30]))) == []
 
 
 @every_placer
@@ -121,16 +121,16 @@ def test_from_the_branch(name: str) -> None:
     placer = learned(f"{name}:budget=2,coordinate=branch,replan=1{extra}")
     for branch in (300, 700, 100):
         placer.observe(left_at(branch + 50, branch + 90, branch))
-    assert list(placer.place(prompt(5000, 1000))) == [1000, 1050]
-    assert list(placer.place(prompt(5000, 1000, resume=1000))) == [1050]
-    assert list(placer.place(prompt(1030, 1000, resume=1000))) == [1030]
-    assert list(placer.place(prompt(5000, 0))) == [50]
+    assert list(place(placer, prompt(5000, 1000))) == [1000, 1050]
+    assert list(place(placer, prompt(5000, 1000, resume=1000))) == [1050]
+    assert list(place(placer, prompt(1030, 1000, resume=1000))) == [1030]
+    assert list(place(placer, prompt(5000, 0))) == [50]
     # Floored to 64, 1050 is 1024: behind 960 it is of use, behind 1024 it is not.
-    assert list(placer.place(prompt(5000, 1000, step=64))) == [1000, 1050]
-    assert list(placer.place(prompt(5000, 1024, resume=1024, step=64))) == []
+    assert list(place(placer, prompt(5000, 1000, step=64))) == [1000, 1050]
+    assert list(place(placer, prompt(5000, 1024, resume=1024, step=64))) == []
     one = learned(f"{name}:budget=1,coordinate=branch{extra}")
     one.observe(left_at(350, 390, 300))
-    assert list(one.place(prompt(5000, 1000))) == [1000]  # the budget holds
+    assert list(place(one, prompt(5000, 1000))) == [1000]  # the budget holds
 
 
 def test_auto_learns_the_sharpest_coordinate_of_each_label() -> None:
@@ -143,9 +143,9 @@ def test_auto_learns_the_sharpest_coordinate_of_each_label() -> None:
             depth = (2500, length - 70, branch + 600)[label]
             placer.observe(left_at(depth, length, min(branch, depth - 1), label=label))
     assert [placer.coordinate(label) for label in range(3)] == ["start", "end", "branch"]
-    assert list(placer.place(prompt(7000, 0, label=0))) == [2500]
-    assert list(placer.place(prompt(7000, 0, label=1))) == [7000 - 70]
-    assert list(placer.place(prompt(7000, 1000, resume=1000, label=2))) == [1600]
+    assert list(place(placer, prompt(7000, 0, label=0))) == [2500]
+    assert list(place(placer, prompt(7000, 0, label=1))) == [7000 - 70]
+    assert list(place(placer, prompt(7000, 1000, resume=1000, label=2))) == [1600]
     assert placer.coordinate(7) == placer.coordinate()  # unknown: that of all
 
 
@@ -204,9 +204,9 @@ def test_positions_ascend_within_reach_and_budget_and_placing_is_pure(
     for seen in history:
         placer.observe(seen)
         witness.observe(seen)
-        witness.place(other)
-    positions = list(placer.place(prefix))
-    assert list(witness.place(prefix)) == list(placer.place(prefix)) == positions
+        place(witness, other)
+    positions = list(place(placer, prefix))
+    assert list(place(witness, prefix)) == list(place(placer, prefix)) == positions
     assert len(positions) <= 4
     assert all(one < other for one, other in pairwise(positions))
     assert all(prefix.resume < position <= prefix.prompt_tokens for position in positions)

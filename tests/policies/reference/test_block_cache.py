@@ -59,15 +59,15 @@ def block_trace(folder):
     )
 
 
-def saved_tokens(folder, eviction, blocks, evicts="tail"):
+def saved_tokens(folder, eviction, blocks, cut="tail"):
     scenario = Scenario(
         profile=toy_profile(page_tokens=BLOCK),
-        placer=create("placer", "dense"),
-        eviction=create("eviction", eviction),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", "dense"),
+        eviction=lambda: create("eviction", eviction),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=blocks * BLOCK,
         server="instant",
-        evicts=evicts,
+        cut=cut,
     )
     result = simulate(block_trace(folder), scenario)
     return int(result.columns["saved_tokens"][COUNTED_FROM:].sum())
@@ -125,24 +125,24 @@ def test_at_the_least_budget_the_reference_lets_a_request_evict_what_it_has_just
 @given(
     prompts=st.lists(st.lists(st.integers(0, 1), max_size=7), min_size=1, max_size=25),
     capacity=st.integers(1, 12),
-    evicts=st.sampled_from(["tail", "block"]),
+    cut=st.sampled_from(["tail", "block"]),
 )
-@example(prompts=[[1, 0]] * 3, capacity=2, evicts="block")  # the last page of a run in use
-def test_both_ways_agree_with_plain_code_on_random_prompts(prompts, capacity, evicts):
+@example(prompts=[[1, 0]] * 3, capacity=2, cut="block")  # the last page of a run in use
+def test_both_ways_agree_with_plain_code_on_random_prompts(prompts, capacity, cut):
     whole = [(*prompt, 2 + number) for number, prompt in enumerate(prompts)]  # each ends anew
     rows = [[prompt[: end + 1] for end in range(len(prompt))] for prompt in whole]
     scenario = Scenario(
         profile=toy_profile(),
-        placer=create("placer", "dense"),
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", "dense"),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity,
-        evicts=evicts,
+        cut=cut,
         server="instant",
         check_every_request=True,
     )
     saved = simulate(trace_of(whole), scenario).columns["saved_tokens"].sum()
-    plain = leaf_lru(rows, capacity, protects_new=evicts == "tail", counted_from=0)
+    plain = leaf_lru(rows, capacity, protects_new=cut == "tail", counted_from=0)
     assert saved * BLOCK == plain
 
 

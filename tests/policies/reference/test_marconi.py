@@ -28,22 +28,22 @@ def folder(shared):
 
 
 @cache
-def saved_tokens(folder, requests, placer, eviction, capacity_gb, evicts="tail"):
+def saved_tokens(folder, requests, placer, eviction, capacity_gb, cut="tail"):
     scenario = Scenario(
         profile=marconi_profile(),
-        placer=create("placer", placer),
-        eviction=create("eviction", eviction),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", eviction),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=None if capacity_gb is None else int(capacity_gb * GB),
         server="instant",
-        evicts=evicts,
+        cut=cut,
     )
     return simulate(marconi_trace(folder, requests), scenario).columns["saved_tokens"]
 
 
-def percent(folder, requests, eviction, capacity_gb, placer="marconi", evicts="tail"):
+def percent(folder, requests, eviction, capacity_gb, placer="marconi", cut="tail"):
     tokens = marconi_trace(folder, requests).prompt_tokens.sum()
-    saved = saved_tokens(folder, requests, placer, eviction, capacity_gb, evicts)
+    saved = saved_tokens(folder, requests, placer, eviction, capacity_gb, cut)
     return 100 * saved.sum() / tokens
 
 
@@ -105,7 +105,7 @@ def test_where_only_whole_leaves_go_ours_is_that_tree_with_cuts_that_stay(
 ):
     """So what is left of the difference to theirs is these two rules, and no other."""
     saved, _ = tree_saves(folder, requests, capacity, used, cuts_stay=True)
-    ours = saved_tokens(folder, requests, "marconi", eviction, capacity, "run")
+    ours = saved_tokens(folder, requests, "marconi", eviction, capacity, "span")
     assert ours.tolist() == saved
 
 
@@ -126,7 +126,7 @@ def test_where_a_part_counts_as_used_it_is_within_two_tenths_of_their_lru(
     folder, requests, capacity
 ):
     theirs = artifact(folder, n=requests, policy="v1", cap_gb=float(capacity))["token_hit"]
-    ours = percent(folder, requests, PARTS_LRU, capacity, evicts="run")
+    ours = percent(folder, requests, PARTS_LRU, capacity, cut="span")
     assert ours == pytest.approx(theirs, abs=0.2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -53,9 +54,9 @@ def test_no_policy_exceeds_it(
     for placer, eviction, admission in POLICIES:
         tried = replace(
             wanted,
-            placer=create("placer", placer),
-            eviction=create("eviction", eviction),
-            admission=create("admission", admission),
+            placer=partial(create, "placer", placer),
+            eviction=partial(create, "eviction", eviction),
+            admission=partial(create, "admission", admission),
         )
         saved = simulate(trace, tried).rows_after(warmup)["saved_tokens"].sum()
         assert saved <= bound
@@ -63,7 +64,7 @@ def test_no_policy_exceeds_it(
 
 @pytest.mark.parametrize("warmup", [0.0, 0.3])
 def test_an_unbounded_cache_reaches_it(trace: Trace, warmup: float) -> None:
-    tried = replace(scenario(None), placer=create("placer", "clairvoyant"))
+    tried = replace(scenario(None), placer=lambda: create("placer", "clairvoyant"))
     saved = simulate(trace, tried).rows_after(warmup)["saved_tokens"].sum()
     assert bound_saved_tokens(trace, tried, warmup) == saved
 

@@ -20,9 +20,9 @@ from workloads.synthetic import SyntheticSpec, generate
 def result() -> Result:
     scenario = Scenario(
         profile=profile_named("qwen3.5-9b-h200"),
-        placer=create("placer", "branch"),
-        eviction=Lru(),
-        admission=Always(),
+        placer=lambda: create("placer", "branch"),
+        eviction=Lru,
+        admission=Always,
         capacity_bytes=2**31,
         queue_limit=2,
     )

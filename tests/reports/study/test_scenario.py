@@ -45,8 +45,8 @@ def test_sizes_and_times_are_read_with_their_units(tmp_path: Path) -> None:
 
 
 def test_what_evicted_kv_gives_up_is_the_tail_or_the_run(tmp_path: Path) -> None:
-    assert build_scenario(study_of("", tmp_path)).evicts == "tail"
-    assert build_scenario(study_of('[cache]\nevicts = "run"\n', tmp_path)).evicts == "run"
+    assert build_scenario(study_of("", tmp_path)).cut == "tail"
+    assert build_scenario(study_of('[cache]\nevicts = "run"\n', tmp_path)).cut == "span"
 
 
 def test_overrides_win_over_the_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
+from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import LOSSES
 from simulator.simulation import Scenario, simulate
 from tests.simulator.cache.naive_cache import NaiveCache
@@ -15,11 +16,12 @@ from tests.simulator.prompts import toy_profile, trace_of
 
 TOKENS = st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple)
 ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
+REQUESTS = st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12)
 
 
 @settings(max_examples=400)
 @given(
-    requests=st.lists(st.tuples(TOKENS, ANSWER), min_size=1, max_size=12),
+    requests=REQUESTS,
     wanted=st.lists(st.integers(1, 10), max_size=4, unique=True),
     end=st.booleans(),
     capacity=st.one_of(st.none(), st.integers(0, 60)),
@@ -28,24 +30,23 @@ ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
     page=st.integers(1, 4),
     grid=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     eviction=st.sampled_from(["lru", "fifo"]),
-    evicts=st.sampled_from(["tail", "run"]),
+    cut=st.sampled_from([TAIL, SPAN]),
 )
 def test_every_request_agrees(
-    requests, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction, evicts
+    requests, wanted, end, capacity, state_bytes, kv_bytes, page, grid, eviction, cut
 ):
     granularity, alignment = grid
     prompts, answers = zip(*requests, strict=True)
     trace = trace_of(prompts, granularity=granularity, answers=answers)
-    placer = Wanted(*wanted, end=end)
     result = simulate(
         trace,
         Scenario(
             profile=toy_profile(kv_bytes, state_bytes, page, alignment),
-            placer=placer,
-            eviction=EVICTION[eviction](),
-            admission=ADMISSION["always"](),
+            placer=lambda: Wanted(*wanted, end=end),
+            eviction=EVICTION[eviction],
+            admission=ADMISSION["always"],
             capacity_bytes=capacity,
-            evicts=evicts,
+            cut=cut,
             server="instant",
             check_every_request=True,
         ),
@@ -55,7 +56,7 @@ def test_every_request_agrees(
         inside = {p for p in wanted if resume < p <= len(prompt)}
         return sorted(inside | ({len(prompt)} if end else set()))
 
-    lru, whole = eviction == "lru", evicts == "run"
+    lru, whole = eviction == "lru", cut == SPAN
     oracle = NaiveCache(
         positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_spans=whole
     )

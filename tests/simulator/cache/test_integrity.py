@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from policies.admission import ADMISSION
-from policies.eviction import EVICTION
 from simulator.cache.integrity import IntegrityError
-from simulator.cache.policy_cache import PolicyCache
-from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import CacheContext, Sizes
-from simulator.trace.grid import Grid
+from tests.simulator.caches import begin, cache_of, finish
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.prompts import trace_of
 
 PROMPTS = [(1, 2, 3, 4), (1, 2, 5, 6, 7)]
 
 
 def filled_cache():
     trace = trace_of([*PROMPTS, (1,)])  # the last one is still to come
-    cache = PolicyCache(
-        trace,
-        CacheContext(Sizes(1, 10), Grid(), CostModel(toy_profile()), 100),
-        Wanted(2, 4),
-        ADMISSION["always"](),
-        EVICTION["lru"](),
-    )
+    cache = cache_of(trace, Wanted(2, 4), capacity_bytes=100)
     for request in range(len(PROMPTS)):
-        grant = cache.admit(request)
+        running = begin(cache, request)
         cache.check()
-        cache.publish(grant, 0.0)
-        cache.release(grant)
-    cache.check()
+        finish(cache, running)
     return cache, {(span.start, span.stop): span for span in cache.tree}
 
 
@@ -46,10 +33,13 @@ def move_beyond_the_kv(cache, spans):
 
 
 FAULTS = {
-    "KV": lambda cache, spans: setattr(cache.store.pool, "kv_bytes", 3),
-    "checkpoints, recounted": lambda cache, spans: setattr(cache.store.pool, "checkpoints", 9),
-    "exceed": lambda cache, spans: setattr(cache.store.pool, "capacity_bytes", 20),
-    "free bytes": lambda cache, spans: setattr(cache.store.pool, "free_bytes", 1),
+    "KV": lambda cache, spans: setattr(cache.pools["unified"], "kv_bytes", 3),
+    "checkpoints, recounted": lambda cache, spans: setattr(
+        cache.pools["unified"], "checkpoints", 9
+    ),
+    "exceed": lambda cache, spans: setattr(cache.pools["unified"], "capacity_bytes", 20),
+    "free bytes": lambda cache, spans: setattr(cache.pools["unified"], "free_bytes", 1),
+    "requests hold": lambda cache, spans: cache.pools["unified"].hold(1),
     "hole": shorten_inner_span,
     "outside": lambda cache, spans: setattr(spans[2, 4], "kv_end", 5),
     "bytes of a span": lambda cache, spans: setattr(spans[2, 4], "size_bytes", 5),

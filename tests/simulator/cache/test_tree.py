@@ -72,7 +72,7 @@ def test_request_and_stop_name_a_prefix_for_good(prompts):
 def span_of_ten(kv_end):
     span = KvSpan(KvSpan(None, -1, 0), 0, 10, request=3)
     span.kv_end, span.kv_admitted_end, span.size_bytes = kv_end, 9, 7 * kv_end
-    span.done = True
+    span.done_end = 9
     for position in (2, 4, 5):
         if position <= kv_end:
             span.add(Checkpoint(span, position, 50))
@@ -87,7 +87,8 @@ def test_a_cut_divides_bytes_states_and_memory():
     assert (upper.start, upper.kv_end, upper.stop, upper.size_bytes) == (0, 4, 4, 28)
     assert (lower.start, lower.kv_end, lower.stop, lower.size_bytes) == (4, 8, 10, 28)
     assert (upper.kv_admitted_end, lower.kv_admitted_end) == (4, 9)
-    assert (upper.node, upper.request, upper.done) == (99, 3, True)
+    assert (upper.done_end, lower.done_end) == (4, 9)
+    assert (upper.node, upper.request) == (99, 3)
     assert lower.parent is upper
     assert upper.children_resident == upper.children_seen == 1
     assert upper.checkpoints == checkpoints[:2]

@@ -1,46 +1,28 @@
-"""What would leave the store, worked by hand."""
+"""What would leave the cache, worked by hand."""
 
 from __future__ import annotations
 
 import pytest
 
-from policies.admission import ADMISSION
 from policies.admission.base import BaseAdmission
-from policies.eviction import EVICTION
 from policies.eviction.base import BaseEviction
+from policies.eviction.lru import Lru
 from simulator.base.errors import UsageError
-from simulator.cache.policy_cache import PolicyCache
-from simulator.costs.cost_model import CostModel
-from simulator.plugins.context import CacheContext, Sizes
+from simulator.plugins.context import SPAN
 from simulator.plugins.entries import Checkpoint, KvSpan
-from simulator.trace.grid import Grid
+from tests.simulator.caches import cache_of, serve
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.prompts import trace_of
 
 # A token of KV is one byte and a state ten.
 
 
-def filled(prompts, placer, *, eviction=None, admission=None, capacity=100, page=1, whole=False):
+def filled(prompts, placer, *policies, capacity_bytes=100, **context):
     """Return a cache that has served all of `prompts` but the last."""
-    cache = PolicyCache(
-        trace_of(prompts),
-        CacheContext(
-            Sizes(1, 10, page), Grid(), CostModel(toy_profile()), capacity, whole_spans=whole
-        ),
-        placer,
-        admission or ADMISSION["always"](),
-        eviction or EVICTION["lru"](),
-    )
+    cache = cache_of(trace_of(prompts), placer, *policies, capacity_bytes=capacity_bytes, **context)
     for request in range(len(prompts) - 1):
         serve(cache, request)
     return cache
-
-
-def serve(cache, request):
-    grant = cache.admit(request)
-    cache.publish(grant, 0.0)
-    cache.release(grant)
-    cache.check()
 
 
 def foreseen(cache, short_bytes):
@@ -51,7 +33,7 @@ def foreseen(cache, short_bytes):
             departure.freed_bytes,
             [state.position for state in departure.states],
         )
-        for departure in cache.store.foresee(short_bytes)
+        for departure in cache.residency.foresee(cache.pools["unified"], short_bytes)
     ]
 
 
@@ -59,7 +41,7 @@ TEN, OTHER = (1,) * 10, (2,) * 6
 
 
 def test_a_span_gives_up_its_tail_in_pages_and_the_states_there():
-    cache = filled([TEN, OTHER], Wanted(5), page=4)
+    cache = filled([TEN, OTHER], Wanted(5), page_tokens=4)
     assert foreseen(cache, 1) == [(10, 2, [])]
     assert foreseen(cache, 3) == [(10, 16, [5])]  # a page boundary lies at 8 and at 4
     assert foreseen(cache, 17) == [(10, 20, [5])]
@@ -73,7 +55,7 @@ def test_what_suffices_is_the_last_to_leave():
 
 
 def test_whole_spans_leave_whole():
-    cache = filled([TEN, OTHER], Wanted(5), whole=True)
+    cache = filled([TEN, OTHER], Wanted(5), cut=SPAN)
     assert foreseen(cache, 1) == [(10, 20, [5])]
 
 
@@ -100,7 +82,7 @@ class Sparing(BaseEviction):
 
 
 def test_where_states_are_spared_what_lies_behind_them_goes_first_then_the_rest():
-    cache = filled([TEN, OTHER], Wanted(3, 5), eviction=Sparing())
+    cache = filled([TEN, OTHER], Wanted(3, 5), Sparing())
     assert foreseen(cache, 4) == [(10, 4, [])]
     assert foreseen(cache, 12) == [(10, 5, []), (10, 11, [5])]  # the rest has a state at its end
     assert foreseen(cache, 99) == [(10, 5, []), (10, 25, [5, 3])]
@@ -122,13 +104,13 @@ class Stale(BaseEviction):
 
 @pytest.mark.parametrize("kind", [Checkpoint, KvSpan])
 def test_a_policy_that_names_what_has_gone_is_told_so(kind):
-    cache = filled([TEN, OTHER, TEN], Wanted(3, 5), eviction=Stale(kind))
+    cache = filled([TEN, OTHER, TEN], Wanted(3, 5), Stale(kind))
     with pytest.raises(UsageError, match="Stale names a victim that is not in the cache"):
-        cache.store.make_room_for(0, 10)
+        cache.residency.make_room_for(0, 10)
 
 
 def test_a_policy_that_foresees_one_victim_is_not_taken_for_one_that_has_no_more():
-    cache = filled([TEN, OTHER], Wanted(3, 5), eviction=Stale(Checkpoint))
+    cache = filled([TEN, OTHER], Wanted(3, 5), Stale(Checkpoint))
     assert len(foreseen(cache, 1)) == 1
     with pytest.raises(UsageError, match="Stale does not tell what goes after"):
         foreseen(cache, 99)
@@ -161,7 +143,7 @@ class Asked(BaseAdmission):
 )
 def test_admission_is_told_of_what_would_leave(capacity, expected):
     admission, placer = Asked(), Wanted()
-    cache = filled([TEN, OTHER], placer, admission=admission, capacity=capacity)
+    cache = filled([TEN, OTHER], placer, Lru(), admission, capacity_bytes=capacity)
     admission.asked.clear()
     placer.end = True
     serve(cache, 1)

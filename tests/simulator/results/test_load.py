@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from policies.admission.always import Always
+from policies.eviction.lru import Lru
 from policies.registry import create
 from simulator.results.load import Load, load_of
 from simulator.results.result import Result
@@ -26,9 +28,9 @@ def served(spacing: float, count: int = 40, **scenario: Any) -> Result:
 def simulated(prompts: Any, arrivals: list[float], **scenario: Any) -> Result:
     plan = Scenario(
         toy_profile(),
-        create("placer", "block:size=1"),
-        create("eviction", "lru"),
-        create("admission", "always"),
+        placer=lambda: create("placer", "block:size=1"),
+        eviction=Lru,
+        admission=Always,
     )
     return simulate(trace_of(prompts, arrivals), replace(plan, **scenario))
 

@@ -7,14 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from simulator.results.records import (
-    COUNT_COLUMNS,
-    FINISHED,
-    LOSSES,
-    TIME_COLUMNS,
-    UNFINISHED,
-    Records,
-)
+from simulator.results.records import FINISHED, LOSSES, UNFINISHED, Records
 from simulator.results.result import Counters, Result, quantiles
 
 COUNTERS = Counters(1, 3, 30, 500, 7, 520, 2, 0)
@@ -23,14 +16,12 @@ COUNTERS = Counters(1, 3, 30, 500, 7, 520, 2, 0)
 def result_of(rows):
     records = Records(len(rows))
     for request, status, prompt, saved, ttft in rows:
-        counts = dict.fromkeys(COUNT_COLUMNS, 0)
-        counts |= {"request": request, "status": status, "prompt_tokens": prompt}
-        counts |= {"saved_tokens": saved, "kv_tokens": saved + 4, "kv_bytes": 100}
-        counts["lost_never_seen_tokens" if status == FINISHED else "lost_not_served_tokens"] = (
-            prompt - saved
-        )
-        times = dict.fromkeys(TIME_COLUMNS, 0.0) | {"prefill_seconds": ttft}
-        records.add(*counts.values(), *times.values())
+        loss = "never_seen" if status == FINISHED else "not_served"
+        values = {"status": status, "prompt_tokens": prompt, "saved_tokens": saved}
+        values |= {"kv_tokens": saved + 4, "kv_bytes": 100}
+        values |= {f"lost_{loss}_tokens": prompt - saved, "prefill_seconds": ttft}
+        for name, value in values.items():
+            getattr(records.rows, name)[request] = value
     return Result(records.columns(), COUNTERS, 12.0, 0.5)
 
 
@@ -72,14 +63,19 @@ def test_a_p99_needs_368_requests(count, known):
 def test_positions_come_in_the_order_of_the_trace_whoever_ends_first():
     records = Records(3)
     for request, positions in ((2, [7]), (0, [4, 9]), (1, [])):
-        counts = dict.fromkeys(COUNT_COLUMNS, 0)
-        counts |= {"request": request, "status": FINISHED, "checkpoints_written": len(positions)}
-        records.add(*counts.values(), *dict.fromkeys(TIME_COLUMNS, 0.0).values())
+        records.rows.checkpoints_written[request] = len(positions)
         if positions:
             records.add_positions(request, positions)
     kept = records.positions()
     records.add_positions(2, [8])  # a view of what grows would stop it
     assert kept.tolist() == [4, 9, 7]
+
+
+def test_a_request_that_did_not_arrive_has_no_row():
+    records = Records(3)
+    for request in (0, 2):
+        records.rows.status[request] = FINISHED
+    assert records.columns()["request"].tolist() == [0, 2]
 
 
 def test_no_request_has_no_position():

@@ -109,4 +109,5 @@ class NaiveServer:
         cache = self.cache
         states, kv_bytes = len(cache.checkpoints), len(cache.kv) * cache.kv_bytes
         held = [states, states * cache.state_bytes, kv_bytes]
-        self.rows[request] = [request, status, len(prompt), *counts, *held, *times]
+        replica = 0
+        self.rows[request] = [request, status, len(prompt), *counts, *held, replica, *times]

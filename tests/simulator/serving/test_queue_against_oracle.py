@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from simulator.costs.schema import CheckpointCost, Io, Link
+from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import COUNT_COLUMNS, TIME_COLUMNS
 from simulator.simulation import Scenario, simulate
 from tests.simulator.cache.naive_cache import NaiveCache
@@ -41,7 +42,7 @@ def whole_seconds(profile):
     page=st.integers(1, 3),
     grid=st.tuples(st.integers(1, 2), st.integers(1, 3)),
     eviction=st.sampled_from(["lru", "fifo"]),
-    evicts=st.sampled_from(["tail", "run"]),
+    cut=st.sampled_from([TAIL, SPAN]),
     queue_limit=st.one_of(st.none(), st.integers(0, 5)),
     horizon=st.one_of(st.none(), st.integers(1, 60)),
 )
@@ -55,7 +56,7 @@ def test_every_column_agrees(
     page,
     grid,
     eviction,
-    evicts,
+    cut,
     queue_limit,
     horizon,
 ):
@@ -65,11 +66,11 @@ def test_every_column_agrees(
         trace_of(prompts, arrivals, granularity=grid[0]),
         Scenario(
             profile=whole_seconds(toy_profile(kv_bytes, state_bytes, page, grid[1])),
-            placer=Wanted(*wanted, end=end),
-            eviction=EVICTION[eviction](),
-            admission=ADMISSION["always"](),
+            placer=lambda: Wanted(*wanted, end=end),
+            eviction=EVICTION[eviction],
+            admission=ADMISSION["always"],
             capacity_bytes=capacity,
-            evicts=evicts,
+            cut=cut,
             queue_limit=queue_limit,
             horizon_seconds=horizon,
             check_every_request=True,
@@ -80,7 +81,7 @@ def test_every_column_agrees(
         inside = {p for p in wanted if resume < p <= len(prompt)}
         return sorted(inside | ({len(prompt)} if end else set()))
 
-    lru, whole = eviction == "lru", evicts == "run"
+    lru, whole = eviction == "lru", cut == SPAN
     cache = NaiveCache(
         positions, capacity, kv_bytes, state_bytes, page, grid, hits_count=lru, whole_spans=whole
     )

@@ -47,9 +47,9 @@ def scenario(placer: str, capacity_bytes: int | None = None, alignment: int = 1)
     """Return an instant server with a placer."""
     return Scenario(
         profile=open_profile("qwen3.5-9b-h200"),
-        placer=create("placer", placer),
-        eviction=create("eviction", "lru"),
-        admission=create("admission", "always"),
+        placer=lambda: create("placer", placer),
+        eviction=lambda: create("eviction", "lru"),
+        admission=lambda: create("admission", "always"),
         capacity_bytes=capacity_bytes,
         server="instant",
         alignment=alignment,
