@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.study.capacities import refuse_too_small
 from reports.study.file import parse_study
+from reports.study.renamed import former
 from reports.study.rounds import first_round, most_replications
 from reports.study.scenario import (
     PolicyError,
@@ -18,7 +19,7 @@ from reports.study.scenario import (
     canonical_policies,
     profile_text,
 )
-from reports.study.sections import Study
+from reports.study.sections import Cache, Study
 from reports.study.settings import Settings
 from reports.study.traces import refuse_rate, trace_key
 from reports.study.workload_grid import (
@@ -213,12 +214,21 @@ def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     keep = {"arrivals", "cache", "server", "policy", "model"}
     scenario = study.model_dump(include=keep)
     del scenario["model"]["draws"]  # what was drawn stands in the profile
+    scenario["cache"] = _cache(scenario["cache"])
     scenario["model"]["profile"] = profile_text(study.model.profile, draw)
     scenario["warmup"] = study.study.warmup
     if study.study.percentile_names:  # absent from older folders
         scenario["percentiles"] = study.study.percentile_names
     scenario["milepost"] = version()
     return scenario
+
+
+def _cache(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a cache as older folders have them, and what is new of them."""
+    old = {"capacity": settings["capacity"], "evicts": former("cache.cut", settings["cut"])}
+    new = {key: settings[key] for key in ("pools", "count_running")}
+    default = Cache()
+    return old | {key: value for key, value in new.items() if value != getattr(default, key)}
 
 
 def _refuse_too_many(study: Study) -> None:
