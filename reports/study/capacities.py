@@ -22,7 +22,9 @@ def states_bytes(study: Study) -> int | None:
     from simulator.cache.layout import parse_pools
 
     split = parse_pools(study.cache.pools)
-    return split and split.states_bytes(profile_named(study.model.profile).state_bytes)
+    if split is None:
+        return None
+    return split.states_bytes(profile_named(study.model.profile).state_bytes)
 
 
 def least_useful_bytes(study: Study) -> int:

@@ -122,7 +122,7 @@ Capacity = Annotated[
 Pools = Annotated[
     str,
     _reading(parse_layout, (str,)),
-    _told("`unified`, `split:states=64` or `split:states=8GiB`", ""),
+    _docs("`unified`, `split:states=64` or `split:states=8GiB`", ""),
 ]
 Share = Annotated[
     float, _reading(parse_share, (str,)), Field(gt=0, lt=1), _docs("share, as in `1 %`", "")
