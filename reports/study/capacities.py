@@ -47,8 +47,6 @@ def _state_bytes(study: Study) -> int:
 def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, place: str) -> None:
     """Refuse a capacity in which not even a page of KV fits; 0 is no cache, which may be meant.
 
-    One that is less than what is kept apart for states is refused too.
-
     Parameters
     ----------
     study
@@ -65,15 +63,8 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
     UsageError
         With what was probably meant, for a number without a unit.
     """
-    page, kept = page_bytes(study), states_bytes(study) or 0
-    if capacity_bytes is None:
-        return
-    if capacity_bytes < kept:
-        raise UsageError(
-            f"{place}: {format_bytes(capacity_bytes)} are less than the states alone take with "
-            f"cache.pools = '{study.cache.pools}', {format_bytes(kept)}"
-        )
-    if not 0 < capacity_bytes < page:
+    page = page_bytes(study)
+    if capacity_bytes is None or not 0 < capacity_bytes < page:
         return
     bare = BARE.fullmatch(str(stated))
     hint = f"; did you mean '{str(stated).strip()} GiB'?" if bare else ""
@@ -81,6 +72,26 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
         f"{place}: {capacity_bytes:,} bytes do not hold one page of KV, which takes "
         f"{format_bytes(page)} with profile {study.model.profile}{hint} (0 is no cache)"
     )
+
+
+def refuse_states_beyond(study: Study, capacity_bytes: int | None, place: str) -> None:
+    """Refuse a capacity that is less than what is kept apart for states.
+
+    Raises
+    ------
+    UsageError
+        With both.
+    """
+    if not holds_states(study, capacity_bytes):
+        raise UsageError(
+            f"{place}: {format_bytes(capacity_bytes or 0)} are less than the states alone take "
+            f"with cache.pools = '{study.cache.pools}', {format_bytes(states_bytes(study) or 0)}"
+        )
+
+
+def holds_states(study: Study, capacity_bytes: int | None) -> bool:
+    """Whether a capacity, None being unbounded, holds what is kept apart for states."""
+    return capacity_bytes is None or capacity_bytes >= (states_bytes(study) or 0)
 
 
 def small_capacities(studies: Iterable[Study]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reports.study.capacities import refuse_too_small
+from reports.study.capacities import refuse_states_beyond, refuse_too_small
 from reports.study.file import parse_study
 from reports.study.renamed import former
 from reports.study.rounds import first_round, most_replications
@@ -169,6 +169,7 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
         stated = variant.values.get("cache.capacity")
         place = f"{variant.origin('cache.capacity')}: 'cache.capacity'"
         refuse_too_small(made, made.cache.capacity, stated, place)
+        refuse_states_beyond(made, made.cache.capacity, place)
         yield choice, made
 
 
