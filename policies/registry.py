@@ -11,19 +11,22 @@ is a class where it holds no "=" and what stands before it is no known name.
 
 Parameters are those of the class's constructor: `int`, `float`, `bool` and `str` (or one of these
 and `None`, which cannot be written: leave the parameter out).
+
+An eviction policy may be one for each pool, `kv=lru,states=value` (`policies.pools`).
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import isfunction, signature
 from typing import Any, Literal, overload
 
 from policies.documentation import Documentation, documentation_of
 from policies.own import doubts, fault_of, remember
+from policies.pools import by_pool, names_pools
 from simulator.base.errors import UsageError, did_you_mean, printable
 from simulator.base.parameters import REQUIRED, Parameter, parameters_of, read_values, text_of
 from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, OverlapEstimator, Placer
@@ -131,23 +134,63 @@ def create(kind: str, spec: str) -> Any:
     Raises
     ------
     UsageError
-        Where the name, a parameter or a value is unknown, missing, ill-typed or out of range.
+        Where the name, a parameter or a value is unknown, missing, ill-typed or out of range; or
+        where there is a policy for each pool.
     """
+    if kind == "eviction" and names_pools(spec):
+        raise UsageError(
+            f"eviction '{printable(spec)}': expected one policy, found one for each pool"
+        )
     return _build(kind, spec)[2]
 
 
 def canonical(kind: str, spec: str) -> str:
     """Return the one spelling of `spec`: parameters in the constructor's order, defaults left out.
 
+    Where every pool has the same eviction policy, that is one for all.
+
     Raises
     ------
     UsageError
         As `create` does: what has a canonical spelling can be created.
     """
+    if kind == "eviction" and (pools := by_pool(spec)) is not None:
+        spelled = {pool: canonical(kind, each) for pool, each in pools.items()}
+        alike = len({*spelled.values()}) == 1
+        named = (f"{pool}={each}" for pool, each in spelled.items())
+        return next(iter(spelled.values())) if alike else ",".join(named)
     name, values, policy = _build(kind, spec)
     known = parameters_of(type(policy))
     shown = (f"{p.name}={text_of(values[p.name])}" for p in known if p.name in values)
     return _joined(name, shown)
+
+
+def specs_of(kind: str, spec: str) -> list[str]:
+    """Return the policy strings in a setting: one for each pool where it names pools."""
+    pools = by_pool(spec) if kind == "eviction" else None
+    return [spec] if pools is None else [*pools.values()]
+
+
+def eviction_of(
+    spec: str,
+) -> Callable[[], EvictionPolicy] | dict[str, Callable[[], EvictionPolicy]]:
+    """Return what makes the eviction policy of every pool, or of each by its name.
+
+    Raises
+    ------
+    UsageError
+        As `create` does.
+    """
+    for each in specs_of("eviction", spec):
+        create("eviction", each)
+    pools = by_pool(spec)
+    if pools is None:
+        return _maker(spec)
+    return {pool: _maker(each) for pool, each in pools.items()}
+
+
+def _maker(spec: str) -> Callable[[], EvictionPolicy]:
+    return lambda: create("eviction", spec)
 
 
 def describe(kind: str) -> list[PolicyInfo]:
@@ -163,9 +206,12 @@ def doubts_of(kind: str, spec: str) -> list[str]:
     UsageError
         As `create` does.
     """
-    name, plugin, _ = _resolve(_kind(kind), spec)
-    policy = f"{kind} '{printable(name)}'"
-    return [f"{policy}: {doubt}" for doubt in doubts(plugin, _kind(kind).members)]
+    lines = []
+    for each in specs_of(kind, spec):
+        name, plugin, _ = _resolve(_kind(kind), each)
+        named = f"{kind} '{printable(name)}'"
+        lines += [f"{named}: {doubt}" for doubt in doubts(plugin, _kind(kind).members)]
+    return lines
 
 
 def find(spec: str) -> list[PolicyInfo]:

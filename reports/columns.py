@@ -20,7 +20,8 @@ LOST = {
 
 RECORDS: Mapping[str, str] = {
     "request": "its place in the trace, from 0",
-    "status": "1: finished; 2: rejected, the queue being full; 3: unfinished at the horizon",
+    "status": "1: finished; 2: rejected, the queue being full, or, where running requests count, "
+    "the cache too small for it; 3: unfinished at the horizon",
     "prompt_tokens": "tokens of the prompt",
     "saved_tokens": "prompt tokens that were not computed: the resume point",
     "overlap_tokens": "prompt tokens that an earlier prompt had too, from the start",
@@ -30,6 +31,7 @@ RECORDS: Mapping[str, str] = {
     "checkpoints_resident": "states in the cache after the request",
     "checkpoint_bytes": "what they weigh",
     "kv_bytes": "KV in the cache after the request, in bytes",
+    "replica": "the replica that it was sent to, from 0",
     "arrival_seconds": "when the request arrives, from the first one on",
     "wait_seconds": "from the arrival to the start of the prefill",
     "restore_seconds": "copying the state that is resumed from",
@@ -58,7 +60,8 @@ CELLS: Mapping[str, str] = {
     "error": "why the cell failed; empty where it did not",
     "requests_total": "requests that count: all but the warm-up",
     "requests_finished": "of these, served to the first token",
-    "requests_rejected": "of these, turned away, the queue being full",
+    "requests_rejected": "of these, turned away, the queue being full, or, where running requests "
+    "count, the cache too small for it",
     "requests_unfinished": "of these, not served at the horizon",
     "prompt_tokens": "sum over the requests that count",
     "saved_tokens": "prompt tokens that were not computed",
@@ -79,6 +82,16 @@ CELLS: Mapping[str, str] = {
     "requests that finished",
     "cache_peak_bytes": "most bytes of KV and states at one time, over the whole run",
     "cache_mean_bytes": "bytes of KV and states after each request that counts, mean",
+    "pool_kv_capacity_bytes": "of split pools, the capacity of that of KV; empty where it is "
+    "unbounded, and where one pool holds all, as are the next five",
+    "pool_kv_peak_bytes": "most bytes of KV in it at one time, what running requests hold included "
+    "where that counts, over the whole run",
+    "pool_kv_evicted_bytes": "KV that left it, in bytes, over the whole run; the tokens that were "
+    "lost by it are lost_kv_evicted_tokens",
+    "pool_states_capacity_bytes": "the capacity of the pool of states",
+    "pool_states_peak_bytes": "most bytes of states in it at one time, likewise",
+    "pool_states_evicted": "states that left it, over the whole run; the tokens that were lost by "
+    "it are lost_state_evicted_tokens",
     "extrapolated_requests": "requests of the whole run with a time beyond what the profile covers",
     "offered_load": "seconds of service that arrive per second: above 1 the queue grows for ever",
     "offered_load_nothing_saved": "the same with each prompt computed in full",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from policies.pools import POOLS
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial
 from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps
@@ -22,6 +23,7 @@ _UNKNOWN: tuple[str, ...] = (
     "value",
     "method",
     "knee",
+    "pools",
 )
 LOAD = (
     "offered_load",
@@ -78,7 +80,16 @@ def _of_result(result: SearchResult, prices: Prices | None) -> Answer:
         "missed_above_bytes": list(result.missed_above),
         "trials": trials,
         "knee": None if prices is None else knee(result.trials, prices),
+        "pools": None if least is None else _pools(least),
     }
+
+
+def _pools(trial: Trial) -> dict[str, Any] | None:
+    """Return capacity and mean peak of each pool of a split cache; None where there is one."""
+    if any(row.get("pool_kv_capacity_bytes") is None for row in trial.rows):
+        return None
+    names = ("capacity_bytes", "peak_bytes")
+    return {pool: {name: trial.mean(f"pool_{pool}_{name}") for name in names} for pool in POOLS}
 
 
 def _trial(trial: Trial, prices: Prices | None) -> dict[str, Any]:

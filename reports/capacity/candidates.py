@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reports.capacity.search import Ends
 from reports.results.marks import marks_of
-from reports.study.capacities import least_useful_bytes, refuse_too_small
+from reports.study.capacities import (
+    holds_states,
+    least_useful_bytes,
+    refuse_states_beyond,
+    refuse_too_small,
+    states_bytes,
+)
 from reports.study.cells import Cell, cell_of, expand
 from reports.study.scenario import profile_named
 from reports.study.sections import Study
 from reports.study.settings import Settings
 from reports.study.traces import TraceFacts
 from simulator.base.errors import UsageError, printable
-from simulator.base.units import LARGEST_BYTES, parse_capacity
+from simulator.base.units import LARGEST_BYTES, format_bytes, parse_capacity
 
 CAPACITY = "cache.capacity"
 UNTIL = "study.until_ci"  # replications are as many as the study says: no interval is asked for
@@ -53,6 +59,10 @@ class Candidate:
         """Whether its replications differ by draws of the costs."""
         return self.study.model.draws
 
+    def fitting(self, sizes: Iterable[int]) -> list[int]:
+        """Return the sizes that hold what is kept apart for states, ascending."""
+        return sorted({size for size in sizes if holds_states(self.study, size)})
+
     def at(self, capacity_bytes: int) -> list[Cell]:
         """Return its cells with another capacity."""
         return [
@@ -65,7 +75,7 @@ class Candidate:
         return [
             changed(
                 cell,
-                cache=cell.study.cache.model_copy(update={"capacity": None}),
+                cache=cell.study.cache.model_copy(update={"capacity": None, "pools": "unified"}),
                 policy=cell.study.policy.model_copy(update=SAVES_ALL),
             )
             for cell in self.cells
@@ -104,7 +114,8 @@ def stated_capacities(settings: Settings, sought: Sequence[Candidate] = ()) -> l
     ------
     UsageError
         When one of them is no capacity, stated twice or too small for any candidate to keep
-        anything, there are none or too many.
+        anything, there are none or too many, or a candidate keeps more apart for states than any
+        of them.
     """
     key = f"grid.{CAPACITY}"
     stated = settings.values.get(key, [])
@@ -122,7 +133,23 @@ def stated_capacities(settings: Settings, sought: Sequence[Candidate] = ()) -> l
         for candidate in sought:
             refuse_too_small(candidate.study, size, value, place)
         sizes[size] = value
-    return sorted(sizes, key=lambda size: (size is None, size))
+    ascending = sorted(sizes, key=lambda size: (size is None, size))
+    for candidate in sought if ascending else ():
+        refuse_states_beyond(candidate.study, ascending[-1], place)
+    return ascending
+
+
+def states_beyond(sought: Sequence[Candidate], stated: Sequence[int | None]) -> list[str]:
+    """Return which of the stated capacities are not tried with which pools, a line for each."""
+    lines = {}
+    for study in (candidate.study for candidate in sought):
+        small = [format_bytes(s) for s in stated if s is not None and not holds_states(study, s)]
+        if small:
+            lines[study.cache.pools, study.model.profile] = (
+                f"pools {study.cache.pools}: {', '.join(small)} not tried, which the states alone "
+                f"exceed ({format_bytes(states_bytes(study) or 0)})"
+            )
+    return [*lines.values()]
 
 
 def coarse_grid(
@@ -130,17 +157,18 @@ def coarse_grid(
 ) -> list[int]:
     """Return the capacities to begin with, in bytes, ascending.
 
-    Without stated ones they are the powers of two from one state up to all that the traces could
-    make a cache hold: the KV of every distinct prompt token, and a state for each request. That
-    also stands for a stated "unbounded".
+    Without stated ones they are the powers of two from one state, or all that are kept apart, up to
+    all that the traces could make a cache hold: the KV of every distinct prompt token, and a state
+    for each request. That also stands for a stated "unbounded".
     """
-    profile = profile_named(candidate.study.model.profile)
-    least, most = profile.state_bytes.bit_length(), _whole_bytes(candidate, facts).bit_length()
-    bounded = [size for size in stated if size is not None]
+    study = candidate.study
+    states = states_bytes(study) or profile_named(study.model.profile).state_bytes
+    least, most = states.bit_length(), _whole_bytes(candidate, facts).bit_length()
+    bounded = candidate.fitting(size for size in stated if size is not None)
     if not stated:
         return [1 << power for power in range(least, max(least, most) + 1)]
     top = [1 << most] if None in stated and 1 << most > max(bounded, default=0) else []
-    return bounded + top
+    return bounded + top or [1 << least]  # of a variation whose states exceed all that is stated
 
 
 def ends_of(candidate: Candidate, facts: Sequence[TraceFacts]) -> Ends:
@@ -154,10 +182,14 @@ def ends_of(candidate: Candidate, facts: Sequence[TraceFacts]) -> Ends:
 
 
 def _whole_bytes(candidate: Candidate, facts: Sequence[TraceFacts]) -> int:
-    """Return the KV of every distinct prompt token, and a state for each request."""
-    profile = profile_named(candidate.study.model.profile)
+    """Return the KV of every distinct prompt token, and a state for each request.
+
+    Or, instead of those, what is kept apart for states.
+    """
+    profile, kept = profile_named(candidate.study.model.profile), states_bytes(candidate.study)
     return max(
-        trace.tree_tokens * profile.kv_bytes_per_token + trace.requests * profile.state_bytes
+        trace.tree_tokens * profile.kv_bytes_per_token
+        + (trace.requests * profile.state_bytes if kept is None else kept)
         for trace in facts
     )
 

@@ -17,6 +17,7 @@ from reports.capacity.candidates import (
     Candidate,
     candidates,
     stated_capacities,
+    states_beyond,
 )
 from reports.capacity.moving import vary
 from reports.capacity.price import Prices
@@ -104,9 +105,10 @@ def find_capacity(
         add_limits(pairs, question.target, workshop)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
+    beyond = states_beyond(sought, stated)
     warned = [clock_warnings(one.study, facts.name, facts.tick_seconds) for one in sought]
     return _header(question, study, sought, facts) | {
-        "warnings": list(dict.fromkeys(warning for some in warned for warning in some)),
+        "warnings": list(dict.fromkeys(warning for some in [*warned, beyond] for warning in some)),
         "answers": answers,
         "best": best,
         "sensitivity": moved.items if moved else [],

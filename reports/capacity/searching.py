@@ -43,7 +43,7 @@ class Searching:
         """
         facts = [self.workshop.facts(candidate.cells) for candidate in sought]
         grids = [
-            sorted({*coarse_grid(candidate, own, self.stated), *also})
+            candidate.fitting([*coarse_grid(candidate, own, self.stated), *also])
             for candidate, own in zip(sought, facts, strict=True)
         ]
         ends = [ends_of(candidate, own) for candidate, own in zip(sought, facts, strict=True)]
@@ -56,10 +56,13 @@ class Searching:
     def results_on(
         self, sought: Sequence[Candidate], grid: Sequence[int]
     ) -> list[SearchResult | str]:
-        """Return the same, each on the very same grid, which is not extended."""
+        """Return the same, each on the very same grid, which is not extended.
+
+        But for the capacities that the states of a candidate alone exceed.
+        """
         return self._ended(
             {
-                number: (candidate, search(grid, self.target, self.within))
+                number: (candidate, search(candidate.fitting(grid), self.target, self.within))
                 for number, candidate in enumerate(sought)
             }
         )

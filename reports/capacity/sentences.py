@@ -72,8 +72,9 @@ def cautions(answer: Answer) -> list[str]:
     above = answer["missed_above_bytes"]
     tried = [trial["capacity_bytes"] for trial in answer["trials"]]
     if tried and answer["capacity_bytes"] == min(tried):
+        states = "one state" if answer.get("pools") is None else "what is kept for states"
         sentences.append(
-            "Nothing smaller was tried: less than one page of KV and one state can save nothing"
+            f"Nothing smaller was tried: less than one page of KV and {states} can save nothing"
         )
     if not answer["halved"] and answer["capacity_bytes"] is not None:
         sentences.append(
@@ -90,6 +91,19 @@ def cautions(answer: Answer) -> list[str]:
             "capacities in there may meet the target too"
         )
     return sentences
+
+
+def pools_sentence(answer: Answer) -> str | None:
+    """Return how the answer is split between KV and states; None where they share it."""
+    pools = answer.get("pools")
+    if pools is None:
+        return None
+    kv, states = (
+        f"{format_bytes(pools[name]['capacity_bytes'])} {words} (peak "
+        f"{format_bytes(pools[name]['peak_bytes'])})"
+        for name, words in (("kv", "are for KV"), ("states", "for states"))
+    )
+    return f"Of the {format_bytes(answer['capacity_bytes'])}, {kv} and {states}"
 
 
 def server_cautions(answer: Answer, report: Mapping[str, Any]) -> list[str]:

@@ -72,6 +72,20 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
     worth: tuple[Worth, ...]
 
 
+class Pool(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the pools of a split cache, at the answer."""
+
+    capacity_bytes: Amount
+    peak_bytes: Amount
+
+
+class Pools(msgspec.Struct, frozen=True, kw_only=True):
+    """Both of them."""
+
+    kv: Pool
+    states: Pool
+
+
 class StoredAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The result for a candidate or a variation."""
 
@@ -93,6 +107,7 @@ class StoredAnswer(msgspec.Struct, frozen=True, kw_only=True):
     missed_above_bytes: tuple[Count, ...]
     trials: tuple[StoredTrial, ...]
     knee: Knee | None
+    pools: Pools | None = None
     nearest: StoredTrial | None = None
     bound: Bound | None = None
     memory_can_help: bool | None = None

@@ -15,6 +15,7 @@ from reports.capacity.sentences import (
     labelled,
     moved_by,
     nearest_answer,
+    pools_sentence,
     server_cautions,
     shown_trial,
 )
@@ -94,7 +95,7 @@ def main_texts(report: dict[str, Any]) -> list[str]:
     answer = nearest_answer(answers, report) if best is None else answers[best]
     if answer is None:
         return []
-    first = [] if best is None else cautions(answer)
+    first = [] if best is None else [pools_sentence(answer), *cautions(answer)]
     last = None if best is None else knee_sentence(answer)
     return [text for text in [*first, *server_cautions(answer, report), last] if text]
 
@@ -105,6 +106,7 @@ def texts_beside(answer: dict[str, Any], report: dict[str, Any]) -> list[str]:
     trial = shown_trial(answer)
     grown = trial is not None and trial.get("queue_grows") and not headed
     texts = [
+        pools_sentence(answer),
         *cautions(answer),
         server_words(trial) if trial is not None and grown else None,
         help_words(answer, report) if report["best"] is not None else None,

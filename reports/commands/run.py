@@ -169,10 +169,13 @@ class Replay:
     def summary(self, result: Result) -> dict[str, Any]:
         """Return the figures, with the scenario that they belong to."""
         from reports.results.marks import marks_of
+        from reports.results.pools import pools_of
 
         study = self.cell.study.study
+        figures = result.summary(study.warmup_share, study.percentile_names)
         return {
-            **result.summary(study.warmup_share, study.percentile_names),
+            **figures,
+            "pools": pools_of(result.counters.pools, figures["lost_tokens"]),
             "bound_saved_tokens": self.bound(result),
             "positions": self.positions(result),
             "marks": list(marks_of(self.cell.study.policy.model_dump())),

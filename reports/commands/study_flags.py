@@ -61,7 +61,10 @@ class GridFlags:
         "eviction": "policy.eviction",
         "admission": "policy.admission",
         "capacity": "cache.capacity",
+        "pools": "cache.pools",
+        "cut": "cache.cut",
         "evicts": "cache.evicts",
+        "count_running": "cache.count_running",
         "server": "server.kind",
         "profile": "model.profile",
     }
@@ -77,7 +80,9 @@ class GridFlags:
     eviction: Annotated[
         Texts,
         typer.Option(
-            metavar="NAME", help="As in fifo; default: lru.", autocompletion=completing.evictions
+            metavar="NAME",
+            help="As in fifo, or kv=lru,states=value; default: lru.",
+            autocompletion=completing.evictions,
         ),
     ] = None
     admission: Annotated[
@@ -88,8 +93,20 @@ class GridFlags:
         Texts,
         typer.Option(metavar="SIZE[,SIZE...]", help="As in '8 GiB'; default: unbounded."),
     ] = None
-    evicts: Annotated[
-        str | None, typer.Option(metavar="tail|block|run", help="KV that goes; default: tail.")
+    pools: Annotated[
+        Texts,
+        typer.Option(
+            metavar="unified|split:states=N",
+            help="N slots, or bytes as in 8GiB, apart for states; default: unified.",
+        ),
+    ] = None
+    cut: Annotated[
+        str | None, typer.Option(metavar="tail|block|span", help="KV that goes; default: tail.")
+    ] = None
+    evicts: Annotated[str | None, typer.Option(hidden=True)] = None  # what --cut was called
+    count_running: Annotated[
+        bool | None,
+        typer.Option("--count-running", help="Running requests need room in the cache, too."),
     ] = None
     server: Annotated[str | None, typer.Option(metavar="queue|instant", help="Default: queue.")] = (
         None
@@ -121,12 +138,16 @@ def words(given: Given) -> Iterator[str]:
     for flag, (_, value) in given.items():
         for each in value if isinstance(value, list) else [value]:
             if each is not None:
-                yield from (flag, str(each))
+                yield from (flag,) if each is True else (flag, str(each))
 
 
 def _given(flags: TrafficFlags | GridFlags, keys: Mapping[str, str]) -> Given:
     values = {field.name: getattr(flags, field.name) for field in fields(flags)}
-    return {f"--{name}": (keys[name], v) for name, v in values.items() if v is not None}
+    return {
+        f"--{name.replace('_', '-')}": (keys[name], value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def _varied(key: str, value: str | list[str], always: bool) -> tuple[str, Any]:

@@ -15,10 +15,11 @@ from reports.charts.positions import KIND_COLOURS, stored_kinds, storing
 from reports.page.answer import Number, Part, answer, four_numbers
 from reports.page.document import bare
 from reports.page.panel import Range
-from reports.page.table import Cell, headings, table
+from reports.page.table import Cell, has_pools, headings, table
 from reports.page.tables import short
 from reports.palette import FATES, GREY
 from reports.results.points import World
+from reports.results.pools import LOSS_POOLS
 
 MOST_ROWS = 1000  # of the tables of a page
 MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
@@ -96,7 +97,7 @@ def section(number: int, world: World, worlds: int) -> Section:
         keys_of(world),
         len(world.series) - len(world.shown.series),
         [(fate.name, FATES.get(fate.key, GREY)) for fate in occurring(world.at(world.focus))],
-        [(fate.name, fate.meaning) for fate in FATES_IN_ORDER],
+        meanings(world),
         [(kind, KINDS[kind]) for kind in kinds_held(world.at(world.focus))],
         [(kind, KIND_COLOURS[kind]) for kind in stored_kinds(storing(world.shown))],
         position_words(world, MOST_FOLLOWED // worlds),
@@ -107,6 +108,15 @@ def section(number: int, world: World, worlds: int) -> Section:
         world.capacities if len(world.capacities) > 1 and len(rows) > MOST_PLAIN else (),
         _range(world),
     )
+
+
+def meanings(world: World) -> list[tuple[str, str]]:
+    """Return the causes and what they mean, with the pool that evicted where pools are split."""
+    pools = LOSS_POOLS if has_pools(world) else {}
+    return [
+        (fate.name, fate.meaning + (f" (pool {pools[fate.key]})" if fate.key in pools else ""))
+        for fate in FATES_IN_ORDER
+    ]
 
 
 def position_words(world: World, most: int) -> list[tuple[str, str]]:

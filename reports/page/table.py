@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from policies.pools import POOLS
 from reports.charts.bars import explained, verdict_word
 from reports.charts.theme import second_unit
 from reports.page.tables import short
 from reports.results.metrics import load_of_row
 from reports.results.overload import busy
 from reports.results.points import Point, World
+from reports.results.pools import pool_words
 from reports.statistics import Estimate
 from simulator.base.units import format_bytes, format_count, format_seconds
 from simulator.results.percentiles import USUAL, level_of, too_few
@@ -51,16 +53,21 @@ HEADINGS = (
 
 
 TOO_FEW = "n/a from too few requests to tell it"
+OF_POOLS = "mean peak of its capacity, and what left it, over the whole run"
 
 
 def headings(world: World) -> tuple[tuple[str, str], ...]:
-    """Return the headings of a table, with the percentiles that the study asks for."""
+    """Return the headings of a table, with what the study asks for: percentiles, split pools."""
     tails = ((f"{name.upper()} TTFT", TOO_FEW) for name in further_percentiles(world))
-    return tuple(
-        each
-        for heading in HEADINGS
-        for each in (heading, *(tails if heading[0] == "P99 TTFT" else ()))
-    )
+    pools = ((f"Pool {pool}", OF_POOLS) for pool in (POOLS if has_pools(world) else ()))
+    after = {"P99 TTFT": tails, "Realised bytes": pools}
+    return tuple(each for heading in HEADINGS for each in (heading, *after.get(heading[0], ())))
+
+
+def has_pools(world: World) -> bool:
+    """Whether the pools of a cell are split."""
+    rows = (row for point in world.points.values() for row in point.rows[:1])
+    return any(row.get("pool_states_peak_bytes") is not None for row in rows)
 
 
 def further_percentiles(world: World) -> list[str]:
@@ -79,23 +86,25 @@ def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
     keys = [key for key in keys if key in world.points]
     kept = set(sorted(keys, key=lambda key: key[1] != world.focus)[:most])
     tails = further_percentiles(world)
-    rows = [_row(world, world.points[key], tails) for key in keys if key in kept]
+    pools = POOLS if has_pools(world) else ()
+    rows = [_row(world, world.points[key], tails, pools) for key in keys if key in kept]
     return rows, len(keys) - len(rows)
 
 
-def _row(world: World, point: Point, tails: Sequence[str]) -> list[Cell]:
+def _row(world: World, point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[Cell]:
     head = [
         Cell(point.series.name, ", ".join(point.series.marks), point.series.name),
         Cell(point.capacity, "", str(world.capacities.index(point.capacity))),
     ]
     cells = f"{len(point.rows)} / {len(point.rows) + point.failed}"
     if not point.rows:
-        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(HEADINGS) + len(tails) - 4)
+        more = len(tails) + len(pools)
+        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(HEADINGS) + more - 4)
         return [*head, *empty, Cell(cells, "", "0")]
-    return [*head, *_figures(point, tails), Cell(cells, "", str(len(point.rows)))]
+    return [*head, *_figures(point, tails, pools), Cell(cells, "", str(len(point.rows)))]
 
 
-def _figures(point: Point, tails: Sequence[str]) -> list[Cell]:
+def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[Cell]:
     rate, ttft = point.token_hit_rate, point.ttft_seconds
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     finished, total = point.total("requests_finished"), point.total("requests_total")
@@ -110,9 +119,9 @@ def _figures(point: Point, tails: Sequence[str]) -> list[Cell]:
         _seconds_difference(point.ttft_difference),
         *(_seconds(point.mean(f"ttft_{p}_seconds"), too_few(p)) for p in ("p99", *tails)),
         _server(point),
-        _seconds(point.mean("ttft_p99_seconds"), "n < 368"),
         _of_the_best(point),
         _bytes(point.mean("cache_mean_bytes"), f"peak {_size(point.mean('cache_peak_bytes'))}"),
+        *(_pool(point, pool) for pool in pools),
         _bytes(point.mean("checkpoints_peak_bytes"), _count(point.mean("checkpoints_peak_count"))),
         _bytes(point.mean("kv_stranded_bytes_mean")),
         Cell(f"{format_count(finished)} / {format_count(total)}", _unserved(point), str(finished)),
@@ -143,6 +152,13 @@ def _server(point: Point) -> Cell:
     grows = "; its queue grows" if load["queue_grows"] else ""
     whole = load["offered_load_nothing_saved"]
     return Cell(busy(load), f"load {own:.2f}, {whole:.2f} unsaved{grows}", _key(share))
+
+
+def _pool(point: Point, pool: str) -> Cell:
+    """Return what a pool held and evicted; a dash where pools are not split."""
+    words = pool_words(pool, lambda name: point.mean(f"pool_{pool}_{name}"))
+    peak = point.mean(f"pool_{pool}_peak_bytes")
+    return Cell(*words, _key(peak)) if words and peak is not None else Cell("\N{EN DASH}")
 
 
 def _seconds_difference(estimate: Estimate | None) -> Cell:

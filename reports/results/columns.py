@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.results.metrics import BLOCK_COLUMNS
+from reports.results.pools import COLUMNS as POOL_COLUMNS
 from reports.results.positions.columns import BIN_COLUMNS, LABELS, WORDS
 from simulator.base.files import escaped
 
@@ -44,7 +45,7 @@ def known_type(name: str) -> Any:
         return pl.List(pl.String if name == LABELS else pl.Int64)
     if name in _TEXT:
         return pl.String
-    if name in _WHOLE:
+    if name in _WHOLE or name in POOL_COLUMNS:
         return pl.Int64
     if name == "queue_grows":
         return pl.Boolean

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _POLICIES = ("placer", "eviction", "admission")
 _WORKLOADS = ("workload", "workload.trace", "workload.generator")
+_OF_SERIES = ("policy.", "cache.pools")  # how keys begin that tell series of one world apart
 _WORLDS = ("workload", "profile", "server")
 
 
@@ -70,7 +71,7 @@ def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str
         if len(set(values)) < 2 or _ranks(values) in partition:
             continue
         known.add(tuple(values))
-        (policies if key in _POLICIES or key.startswith("policy.") else shared).append(key)
+        (policies if key in _POLICIES or key.startswith(_OF_SERIES) else shared).append(key)
     return policies, shared
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from policies.registry import KINDS, create
+from policies.registry import KINDS, create, specs_of
 
 UPPER_BOUND = "upper bound"
 LOOKS_AHEAD = "looks ahead"
@@ -25,7 +25,7 @@ def marks_of(policies: Mapping[str, str]) -> tuple[str, ...]:
     UsageError
         Where one of them cannot be created.
     """
-    made = [_flags(kind, policies[kind]) for kind in _POLICIES]
+    made = [_flags(kind, spec) for kind in _POLICIES for spec in specs_of(kind, policies[kind])]
     bound, ahead = (any(flags) for flags in zip(*made, strict=True))
     return (UPPER_BOUND,) * bound + (LOOKS_AHEAD,) * ahead
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.results.overload import FIGURES
+from reports.results.pools import flat_pools, pools_of
 from simulator.results.records import LOSSES
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def flat_metrics(
         **{f"kv_{name}": value for name, value in kv.items()},
         "cache_peak_bytes": summary["cache"]["peak_bytes"],
         "cache_mean_bytes": summary["cache"]["mean_bytes"],
+        **flat_pools(pools_of(result.counters.pools, summary["lost_tokens"])),
         **_load(summary["server"] or {}),
         "extrapolated_requests": summary["extrapolated_requests"],
         "simulated_seconds": summary["simulated_seconds"],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.console import print_table
 from reports.results.overload import load_words
+from reports.results.pools import LOSS_POOLS, Figures, pool_words
 from simulator.base.units import format_bytes, format_seconds
 from simulator.results.percentiles import too_few
 
@@ -23,6 +24,12 @@ LOSS_WORDS = {
     "state_evicted": "the checkpoint had been evicted",
     "not_served": "the request was rejected or unfinished",
 }
+
+
+def loss_words(loss: str, *, split: bool) -> str:
+    """Return why tokens were not saved, and from which pool that comes where pools are split."""
+    pool = LOSS_POOLS.get(loss) if split else None
+    return f"{LOSS_WORDS.get(loss, loss)}{f' (pool {pool})' if pool else ''}"
 
 
 def print_summary(summary: dict[str, Any], study: Study) -> None:
@@ -62,6 +69,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
             f"peak {format_bytes(cache['peak_bytes'])} of {limit}, "
             f"mean {_bytes(cache['mean_bytes'])}",
         ),
+        *_pools(summary.get("pools")),
         (
             "checkpoints",
             f"{checkpoints['written']:,} written, peak {checkpoints['peak_count']:,} "
@@ -122,6 +130,14 @@ def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [("of the best possible", share(summary["saved_tokens"], bound))]
 
 
+def _pools(figures: Figures | None) -> list[tuple[str, str]]:
+    """Return a row for each pool of a split cache."""
+    if figures is None:
+        return []
+    words = {pool: pool_words(pool, of.get) for pool, of in figures.items()}
+    return [(f"pool {pool}", ", ".join(told)) for pool, told in words.items() if told]
+
+
 def _ttft(ttft: dict[str, Any], finished: int) -> str:
     if not ttft["count"]:
         why = "the profile tells sizes, no times" if finished else "no request finished"
@@ -138,9 +154,9 @@ def _bytes(value: float | None) -> str:
 
 
 def _losses(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    whole = summary["prompt_tokens"]
+    whole, split = summary["prompt_tokens"], summary.get("pools") is not None
     return [
-        (LOSS_WORDS.get(loss, loss), f"{tokens:,}", f"{100 * tokens / whole:.1f} %")
+        (loss_words(loss, split=split), f"{tokens:,}", f"{100 * tokens / whole:.1f} %")
         for loss, tokens in summary["lost_tokens"].items()
         if tokens
     ]

@@ -17,13 +17,31 @@ def page_bytes(study: Study) -> int:
     return profile.page_tokens * profile.kv_bytes_per_token
 
 
+def states_bytes(study: Study) -> int | None:
+    """Return what is kept apart for states; None where they share the capacity with KV."""
+    from simulator.cache.layout import parse_pools
+
+    split = parse_pools(study.cache.pools)
+    if split is None:
+        return None
+    return split.states_bytes(profile_named(study.model.profile).state_bytes)
+
+
 def least_useful_bytes(study: Study) -> int:
-    """Return what one page of KV and one state take: with less, nothing can be saved."""
+    """Return what one page of KV and one state take: with less, nothing can be saved.
+
+    Where pools are split, all that is kept apart for states counts instead of one.
+    """
+    kept = states_bytes(study)
+    return max(1, page_bytes(study) + (_state_bytes(study) if kept is None else kept))
+
+
+def _state_bytes(study: Study) -> int:
+    """Return what the placer has to store to save anything: a state, unless it has them free."""
     from policies.registry import create
 
     free = bool(getattr(create("placer", study.policy.placer), "implicit", False))
-    state = 0 if free else profile_named(study.model.profile).state_bytes
-    return max(1, page_bytes(study) + state)
+    return 0 if free else profile_named(study.model.profile).state_bytes
 
 
 def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, place: str) -> None:
@@ -56,6 +74,26 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
     )
 
 
+def refuse_states_beyond(study: Study, capacity_bytes: int | None, place: str) -> None:
+    """Refuse a capacity that is less than what is kept apart for states.
+
+    Raises
+    ------
+    UsageError
+        With both.
+    """
+    if not holds_states(study, capacity_bytes):
+        raise UsageError(
+            f"{place}: {format_bytes(capacity_bytes or 0)} are less than the states alone take "
+            f"with cache.pools = '{study.cache.pools}', {format_bytes(states_bytes(study) or 0)}"
+        )
+
+
+def holds_states(study: Study, capacity_bytes: int | None) -> bool:
+    """Whether a capacity, None being unbounded, holds what is kept apart for states."""
+    return capacity_bytes is None or capacity_bytes >= (states_bytes(study) or 0)
+
+
 def small_capacities(studies: Iterable[Study]) -> list[str]:
     """Return what to say of the capacities in which no state fits, each once."""
     notes = (small_note(study) for study in studies)
@@ -64,13 +102,24 @@ def small_capacities(studies: Iterable[Study]) -> list[str]:
 
 def small_note(study: Study) -> str | None:
     """Return what to say of a capacity in which no state fits; None where one does."""
-    capacity = study.cache.capacity
+    capacity, kept = study.cache.capacity, states_bytes(study)
+    page, state = page_bytes(study), _state_bytes(study)
+    if kept is not None and kept < state:
+        return (
+            f"pools {study.cache.pools}: the {format_bytes(kept)} for states do not hold one "
+            f"({format_bytes(state)}): nothing can be saved"
+        )
     if capacity is None or capacity >= least_useful_bytes(study):
         return None
     if capacity == 0:
         return "capacity 0: there is no cache, so nothing can be saved"
-    state = profile_named(study.model.profile).state_bytes
+    if kept is not None:
+        return (
+            f"capacity {format_bytes(capacity)} leaves {format_bytes(capacity - kept)} beside the "
+            f"states of pools {study.cache.pools}, no page of KV ({format_bytes(page)}): nothing "
+            "can be saved"
+        )
     return (
         f"capacity {format_bytes(capacity)} does not hold one state ({format_bytes(state)}) and a "
-        f"page of KV before it ({format_bytes(page_bytes(study))}): nothing can be saved"
+        f"page of KV before it ({format_bytes(page)}): nothing can be saved"
     )

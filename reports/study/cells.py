@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reports.study.capacities import refuse_too_small
+from reports.study.capacities import refuse_states_beyond, refuse_too_small
 from reports.study.file import parse_study
+from reports.study.renamed import former
 from reports.study.rounds import first_round, most_replications
 from reports.study.scenario import (
     PolicyError,
@@ -18,7 +19,7 @@ from reports.study.scenario import (
     canonical_policies,
     profile_text,
 )
-from reports.study.sections import Study
+from reports.study.sections import Cache, Study
 from reports.study.settings import Settings
 from reports.study.traces import refuse_rate, trace_key
 from reports.study.workload_grid import (
@@ -168,6 +169,7 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
         stated = variant.values.get("cache.capacity")
         place = f"{variant.origin('cache.capacity')}: 'cache.capacity'"
         refuse_too_small(made, made.cache.capacity, stated, place)
+        refuse_states_beyond(made, made.cache.capacity, place)
         yield choice, made
 
 
@@ -213,12 +215,21 @@ def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
     keep = {"arrivals", "cache", "server", "policy", "model"}
     scenario = study.model_dump(include=keep)
     del scenario["model"]["draws"]  # what was drawn stands in the profile
+    scenario["cache"] = _cache(scenario["cache"])
     scenario["model"]["profile"] = profile_text(study.model.profile, draw)
     scenario["warmup"] = study.study.warmup
     if study.study.percentile_names:  # absent from older folders
         scenario["percentiles"] = study.study.percentile_names
     scenario["milepost"] = version()
     return scenario
+
+
+def _cache(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a cache as older folders have them, and what is new of them."""
+    old = {"capacity": settings["capacity"], "evicts": former("cache.cut", settings["cut"])}
+    new = {key: settings[key] for key in ("pools", "count_running")}
+    default = Cache()
+    return old | {key: value for key, value in new.items() if value != getattr(default, key)}
 
 
 def _refuse_too_many(study: Study) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from policies.pools import names_pools
 from reports.study.generated import (
     MEMBER,
     as_knob,
@@ -138,7 +139,18 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
         raise settings.problem("study.max_replications", problem)
     if most is not None and most < study.study.replications:
         raise contradiction(settings, "study.max_replications", "a higher study.replications")
+    _refuse_policies_of_pools(settings, study)
     if study.server.kind == "instant":
         for name in ("queue_limit", "horizon"):
             if getattr(study.server, name) is not None:
                 raise contradiction(settings, f"server.{name}", "server.kind = 'instant'")
+
+
+def _refuse_policies_of_pools(settings: Settings, study: Study) -> None:
+    """Refuse an eviction policy for each pool where there is one pool; the grid may vary both."""
+    pools = "cache.pools"
+    unified = study.cache.pools == "unified" and pools not in study.grid
+    if unified and names_pools(study.policy.eviction):
+        raise settings.problem(
+            "policy.eviction", f" has a policy for each pool: expected {pools} = 'split:states=...'"
+        )

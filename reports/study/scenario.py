@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from reports.study.sections import Study
 from simulator.base.errors import SettingError, UsageError
 from simulator.base.file_memory import remembered
-from simulator.plugins.context import SPAN
 
 if TYPE_CHECKING:
     from simulator.costs.profile import Profile
@@ -32,22 +31,24 @@ def build_scenario(study: Study, *, check: bool = False, draw: int | None = None
     UsageError, DataError
         For an unknown policy or profile, or parameters out of range.
     """
-    from policies.registry import create
+    from policies.registry import create, eviction_of
     from simulator.simulation import Scenario
 
     policy = study.policy
-    for kind in ("placer", "eviction", "admission"):
+    for kind in ("placer", "admission"):
         create(kind, getattr(policy, kind))  # whatever is wrong with it is told now
 
     return Scenario(
         profile=profile_named(study.model.profile, draw),
         placer=lambda: create("placer", policy.placer),
-        eviction=lambda: create("eviction", policy.eviction),
+        eviction=eviction_of(policy.eviction),
         admission=lambda: create("admission", policy.admission),
         capacity_bytes=study.cache.capacity,
+        pools=study.cache.pools,
         server=study.server.kind,
         alignment=study.model.alignment,
-        cut=SPAN if study.cache.evicts == "run" else study.cache.evicts,
+        cut=study.cache.cut,
+        count_running=study.cache.count_running,
         queue_limit=study.server.queue_limit,
         horizon_seconds=study.server.horizon,
         check_every_request=check,

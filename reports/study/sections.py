@@ -23,6 +23,7 @@ from simulator.base.bounds import (
 from simulator.base.errors import MilepostError, SettingError, UsageError
 from simulator.base.units import (
     LARGEST_SECONDS,
+    exact_bytes,
     parse_capacity,
     parse_seconds,
     parse_share,
@@ -61,6 +62,17 @@ def parse_warmup(value: str) -> str:
     if value != AUTO:
         raise UsageError(f"expected a share to 0.9 or '{AUTO}', found {shown(value)}")
     return value
+
+
+def parse_layout(value: str) -> str:
+    """Return the one spelling of the pools of a cache."""
+    from simulator.cache.layout import UNIFIED, parse_pools
+
+    split = parse_pools(value.strip())
+    if split is None:
+        return UNIFIED
+    kept = exact_bytes(split.size_bytes or 0) if split.slots is None else str(split.slots)
+    return f"split:states={kept}"
 
 
 def parse_percentiles(value: Any) -> list[float]:
@@ -106,6 +118,11 @@ Capacity = Annotated[
     int | None,
     _reading(parse_capacity, (object,)),
     _docs("size, as in `8 GiB`", "bytes", bounds="0 to 2**60, or `unbounded`"),
+]
+Pools = Annotated[
+    str,
+    _reading(parse_layout, (str,)),
+    _docs("`unified`, `split:states=64` or `split:states=8GiB`", ""),
 ]
 Share = Annotated[
     float, _reading(parse_share, (str,)), Field(gt=0, lt=1), _docs("share, as in `1 %`", "")
@@ -212,9 +229,16 @@ class Cache(_Section):
 
     capacity: Capacity = None
     """The bytes that KV and checkpoints may take together."""
-    evicts: Literal["tail", "block", "run"] = "tail"
-    """What a run of KV gives up when it is evicted: as much of its end as is short, in whole pages;
-    the same, but a prompt too large for the cache ends a page earlier; or all of it."""
+    pools: Pools = "unified"
+    """Whether KV and checkpoints share the capacity, or so many slots, or bytes, of it are kept
+    apart for checkpoints, the rest for KV."""
+    cut: Literal["tail", "block", "span"] = "tail"
+    """What a span of KV gives up when it is evicted: as much of its end as is short, in whole
+    pages; the same, but a prompt too large for the cache ends a page earlier; or all of it.
+    Formerly `evicts`, and `span` `run`, which are still read."""
+    count_running: bool = False
+    """Whether what running requests hold beyond the cache counts against the capacity, so that a
+    request waits for room, or is rejected where no room can be made."""
 
 
 class Server(_Section):
@@ -237,7 +261,8 @@ class Policy(_Section):
     placer: Spec = "adaptive"
     """Where checkpoints are stored, as in `block:size=1024`."""
     eviction: Spec = "lru"
-    """What leaves when room is needed."""
+    """What leaves when room is needed; of split pools one for both, or one for each, as in
+    `kv=lru,states=value`."""
     admission: Spec = "always"
     """What is worth storing."""
 

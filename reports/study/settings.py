@@ -13,6 +13,7 @@ from typing import Any
 
 from reports.study.lines import lines_of
 from reports.study.own_trace import with_own_trace
+from reports.study.renamed import current_key, current_value
 from simulator.base.errors import SettingError, UsageError, printable
 from simulator.base.files import escaped_quoted
 
@@ -47,12 +48,15 @@ class Settings:
         What of the study is not used, and why, for whoever asked.
     lines
         Dotted key -> line of the study file.
+    spelled
+        Dotted key -> the same as it was written, by a name of earlier versions.
     """
 
     values: dict[str, Any]
     origins: dict[str, str]
     notes: tuple[str, ...] = ()
     lines: Mapping[str, int] = field(default_factory=dict)
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     def origin(self, key: str) -> str:
         """Return the file or flag that set `key` (or a key below it)."""
@@ -74,18 +78,48 @@ class Settings:
 
     def problem(self, key: str, problem: str) -> UsageError:
         """Return what is wrong with a key, with the file or flag that set it, and its line."""
-        return UsageError(f"{self.origin(key)}: '{printable(key)}'{problem}{self.line(key)}")
+        written = printable(self._as_written(key))
+        return UsageError(f"{self.origin(key)}: '{written}'{problem}{self.line(key)}")
 
     def _written(self, key: str) -> str | None:
         """Return the key by which something was set or is varied; None where it was not."""
         keys = (key, f"grid.{key}", f"grid.{key.partition('.')[0]}")
         return next((each for each in keys if each in self.values), None)
 
+    def _as_written(self, key: str) -> str:
+        """Return a key by the name under which it was set or is varied."""
+        varied = f"grid.{key}"
+        if self.origin(key).endswith("[grid]"):
+            return self.spelled.get(varied, varied).removeprefix("grid.")
+        return self.spelled.get(key, key)
+
     def with_value(self, key: str, value: Any, origin: str) -> Settings:
-        """Return the settings with one of them replaced."""
-        values, origins = {**self.values, key: value}, {**self.origins, key: origin}
+        """Return the settings with one of them replaced, under the name that it has now.
+
+        Raises
+        ------
+        UsageError
+            When one source sets it under two names.
+        """
+        key, written = current_key(key), key
+        self._refuse_twice(key, written, origin)
+        values = {**self.values, key: current_value(key, value)}
         lines = {name: line for name, line in self.lines.items() if name != key}
-        return replace(self, values=values, origins=origins, lines=lines)
+        spelled = {name: other for name, other in self.spelled.items() if name != key}
+        if written != key:
+            spelled[key] = written
+        origins = {**self.origins, key: origin}
+        return replace(self, values=values, origins=origins, lines=lines, spelled=spelled)
+
+    def _refuse_twice(self, key: str, written: str, origin: str) -> None:
+        """Refuse a second name of a setting from the study file, or from the command line."""
+        first = self.spelled.get(key, key)
+        if key not in self.values or first == written:
+            return
+        before = self.origins[key]
+        if before == origin or (before.startswith("--") and origin.startswith("--")):
+            names = (printable(name.removeprefix("grid.")) for name in (written, first))
+            raise UsageError("{}: '{}' is another name of '{}': set one".format(origin, *names))
 
     def line(self, key: str) -> str:
         """Return " (line 3)" for a key that the study file set, "" for any other."""
@@ -113,7 +147,8 @@ def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] =
         text = _read_text(path)
         for key, value in flatten(_toml(name, text)):
             settings = settings.with_value(key, _beside(path.parent, key, value), name)
-        settings = replace(settings, lines=lines_of(text))
+        lines = {current_key(key): line for key, line in lines_of(text).items()}
+        settings = replace(settings, lines=lines)
     own = settings
     over = list(overrides)
     for key, value, origin in over:

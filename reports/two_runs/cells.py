@@ -12,6 +12,7 @@ from reports.results.evidence import Row, difference, estimate, finished
 from reports.results.marks import marks_in
 from reports.statistics import Estimate, independent_difference
 from reports.stored.artefacts import PLAIN_COLUMNS, read_artefacts
+from reports.study.renamed import current, current_key
 from reports.study.settings import flatten
 from reports.two_runs.measures import Measure
 from reports.two_runs.outcome import Compared
@@ -73,9 +74,9 @@ def open_sweep(folder: Path) -> Sweep:
     for name in ("replication", "seed"):
         if name not in cells.columns:
             raise DataError(str(folder / "cells.parquet"), "missing", field=name)
-    facts = {k: v for k, v in flatten(manifest) if k not in _NOT_COMPARED}
-    rows = tuple(row | {"finished_share": _finished(row)} for row in cells.rows(named=True))
-    return Sweep(str(folder), facts, tuple(manifest["grid"]), rows)
+    facts = current({k: v for k, v in flatten(manifest) if k not in _NOT_COMPARED})
+    rows = (current(row) | {"finished_share": _finished(row)} for row in cells.rows(named=True))
+    return Sweep(str(folder), facts, tuple(map(current_key, manifest["grid"])), tuple(rows))
 
 
 def compare_cells(

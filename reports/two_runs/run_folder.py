@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reports.documents import Text, read_document
 from reports.results.marks import COLUMN, marks_in
 from reports.stored.records_folder import SCHEMA_VERSION
+from reports.study.renamed import current
 from reports.study.settings import flatten
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.results.records import LOSSES
@@ -102,7 +103,7 @@ def open_run(folder: Path) -> Run:
         When a file is damaged or was written by a newer version.
     """
     summary = _read_summary(folder)
-    facts = dict(flatten(summary["scenario"] | _facts(summary)))
+    facts = current(dict(flatten(summary["scenario"]))) | dict(flatten(_facts(summary)))
     warmup = facts.get("study.warmup", 0.0)
     policies = {kind: facts.get(f"policy.{kind}") for kind in ("placer", "eviction", "admission")}
     stored = summary.get(COLUMN)

@@ -128,6 +128,14 @@ def format_bytes(size_bytes: float) -> str:
     return _scaled(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
 
 
+def exact_bytes(size_bytes: int) -> str:
+    """Return a size to the byte, which `parse_bytes` reads back, such as "8GiB"."""
+    for unit in ("EiB", "PiB", "TiB", "GiB", "MiB", "KiB"):
+        if size_bytes and size_bytes % _BYTE_UNITS[unit] == 0:
+            return f"{size_bytes // _BYTE_UNITS[unit]}{unit}"
+    return f"{size_bytes}B"
+
+
 def format_seconds(seconds: float) -> str:
     """Return a time in the unit that suits it, such as "812 ms", with three digits."""
     if not math.isfinite(seconds):

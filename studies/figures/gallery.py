@@ -15,7 +15,7 @@ CAPACITY = ("capacity", "studies/capacity.toml", "--target", "p90_ttft<=200ms")
 ENGINE = ("sweep", "studies/engine.toml")
 WHAT_IF = {
     "pages": "model.alignment=528",
-    "nodes": "cache.evicts=run",
+    "nodes": "cache.cut=span",
     "fewer": "model.profile=qwen3.5-9b-h200:kv=fp8,state=bfloat16",
 }
 

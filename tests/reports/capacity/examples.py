@@ -47,7 +47,7 @@ def study(folder: Path, *, server: str = "instant", **settings: Any) -> Settings
         "workload.trace": str(folder / "trace.jsonl"),
         "workload.block": 1,
         "model.profile": str(folder / "toy.json"),
-        "cache.evicts": "run",
+        "cache.cut": "span",
         "server.kind": server,
         "policy.placer": "block:size=2",
         "policy.eviction": "fifo",
@@ -68,7 +68,7 @@ def toml(folder: Path, capacities: Sequence[object]) -> Path:
         [model]
         profile = "toy.json"
         [cache]
-        evicts = "run"
+        cut = "span"
         [server]
         kind = "instant"
         [policy]

@@ -34,6 +34,9 @@ REFUSED: list[tuple[str, Any]] = [
     ("model.alignment", 0),
     ("model.draws", True),  # one replication has no interval
     ("cache.capacity", "8 potatoes"),
+    ("cache.pools", "halves"),
+    ("cache.pools", "split:states=8 potatoes"),
+    ("cache.cut", "all"),
     ("cache.evicts", "all"),
     ("server.kind", "fast"),
     ("server.queue_limit", -1),
@@ -41,6 +44,8 @@ REFUSED: list[tuple[str, Any]] = [
     ("policy.placer", "nope"),
     ("policy.placer", "block:size=0"),
     ("policy.eviction", "nope"),
+    ("policy.eviction", "kv=lru,states=lru"),  # there is one pool
+    ("policy.eviction", "kv=lru"),
     ("policy.admission", "nope"),
     ("study.seed", -1),
     ("study.replications", 0),

@@ -207,3 +207,16 @@ def test_any_percentile_is_compared_where_there_are_requests_enough(tmp_path: Pa
     assert [each.measure.name for each in figures] == ["p50_ttft", "p95_ttft", "p99.9_ttft"]
     assert (figures[1].a, figures[1].b) == (pytest.approx(95.05), pytest.approx(190.1))
     assert (figures[2].a, figures[2].b) == (None, None)
+
+
+def test_settings_of_a_folder_of_before_go_by_their_names_of_now(tmp_path: Path) -> None:
+    before = {"capacity": "8 GiB", "evicts": "run"}
+    now = {"capacity": "8 GiB", "pools": "unified", "cut": "span", "count_running": False}
+    old, new = (many(tmp_path / n, 0.5, cache=c) for n, c in (("old", before), ("new", now)))
+    assert compare_folders(old, new).changes == ()
+    split = many(tmp_path / "split", 0.5, cache=now | {"pools": "split:states=8", "cut": "tail"})
+    changes = {each.key: (each.a, each.b) for each in compare_folders(old, split).changes}
+    assert changes == {
+        "cache.pools": ("unified", "split:states=8"),
+        "cache.cut": ("span", "tail"),
+    }

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from reports.stored.artefacts import read_artefacts, write_page
 from reports.two_runs import compare_folders
 from simulator.base.errors import DataError, UsageError
 from tests.reports.sample_study import GIB, sample, with_failures
@@ -145,3 +146,18 @@ def test_cells_without_seeds_are_damaged(tmp_path: Path) -> None:
     a = write(tmp_path / "a", cells.drop("seed"), manifest)
     with pytest.raises(DataError, match="field 'seed': missing"):
         compare_folders(a, a)
+
+
+def test_a_folder_of_before_and_one_of_now_have_the_same_cells(tmp_path: Path) -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB])
+    folders = []
+    for key, words in (("cache.evicts", ("tail", "run")), ("cache.cut", ("tail", "span"))):
+        both = pl.concat([cells.with_columns(pl.lit(word).alias(key)) for word in words])
+        grid = manifest["grid"] | {key: list(words)}
+        folders.append(write(tmp_path / key, both, manifest | {"grid": grid}))
+        read_cells, read_manifest = read_artefacts(folders[-1])
+        assert write_page(folders[-1], read_cells, read_manifest)  # older folders still open
+    runs = compare_folders(*folders, measures=HIT_RATE)
+    assert runs.changes == ()
+    cuts = [compared.place["cache.cut"] for compared in runs.comparisons]
+    assert sorted(cuts) == ["span", "span", "tail", "tail"]

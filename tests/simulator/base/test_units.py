@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from simulator.base.errors import UsageError
 from simulator.base.units import (
+    exact_bytes,
     format_bytes,
     format_count,
     format_seconds,
@@ -100,6 +101,18 @@ def test_times_refused(text: str) -> None:
 @given(st.integers(0, 2**60))
 def test_every_whole_number_of_bytes_survives(size: int) -> None:
     assert parse_bytes(str(size)) == parse_bytes(size) == size
+
+
+@given(st.integers(0, 2**60), st.integers(0, 60))
+def test_exact_sizes_parse_back_to_the_byte(size: int, zeros: int) -> None:
+    size = size >> zeros << zeros
+    assert parse_bytes(exact_bytes(size)) == size
+
+
+def test_exact_sizes_have_the_largest_unit() -> None:
+    sizes = (0, 1023, 1024, 3 << 29, 8 << 30, 10**9, 2**60)
+    shown = ("0B", "1023B", "1KiB", "1536MiB", "8GiB", "1000000000B", "1EiB")
+    assert tuple(map(exact_bytes, sizes)) == shown
 
 
 @given(st.integers(0, 2**50))

@@ -1,0 +1,74 @@
+"""What each pool of a split cache held and gave up, and the losses that come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from policies.pools import POOLS
+from simulator.base.units import format_bytes
+
+if TYPE_CHECKING:
+    from simulator.results.result import PoolCounters
+
+KV, STATES = POOLS
+LOSS_POOLS = {"kv_evicted": KV, "state_evicted": STATES}  # from which a loss comes
+EVICTED = {KV: "evicted_bytes", STATES: "evicted"}
+COLUMNS = tuple(
+    f"pool_{pool}_{name}"
+    for pool in POOLS
+    for name in ("capacity_bytes", "peak_bytes", EVICTED[pool])
+)
+
+Figures = dict[str, dict[str, Any]]
+
+
+def pools_of(counters: Iterable[PoolCounters], lost: Mapping[str, int]) -> Figures | None:
+    """Return the figures of each pool by its name, over all replicas; None where there is one.
+
+    Parameters
+    ----------
+    counters
+        Of a result, over the whole run.
+    lost
+        The tokens that were lost to each cause, of the requests that count.
+    """
+    groups: dict[str, list[PoolCounters]] = {}
+    for each in counters:
+        groups.setdefault(each.pool, []).append(each)
+    if set(groups) != {KV, STATES}:
+        return None
+    figures: Figures = {}
+    for loss, pool in LOSS_POOLS.items():
+        counted = "kv_evicted_bytes" if pool == KV else "checkpoints_evicted"
+        kept = [each.capacity_bytes for each in groups[pool]]
+        figures[pool] = {
+            "capacity_bytes": None if None in kept else sum(size or 0 for size in kept),
+            "peak_bytes": sum(each.peak_bytes for each in groups[pool]),
+            EVICTED[pool]: sum(getattr(each, counted) for each in groups[pool]),
+            "lost_tokens": lost[loss],
+        }
+    return figures
+
+
+def flat_pools(figures: Figures | None) -> dict[str, int | None]:
+    """Return the columns of a cell; None where there is one pool."""
+    if figures is None:
+        return dict.fromkeys(COLUMNS)
+    names = {
+        f"pool_{pool}_{name}": value for pool in POOLS for name, value in figures[pool].items()
+    }
+    return {name: names[name] for name in COLUMNS}
+
+
+def pool_words(pool: str, value: Callable[[str], float | None]) -> tuple[str, str] | None:
+    """Return peak and capacity of a pool, and what it evicted; None where pools are not split.
+
+    `value` returns a figure of the pool by its name, such as "peak_bytes".
+    """
+    peak, kept, evicted = (value(name) for name in ("peak_bytes", "capacity_bytes", EVICTED[pool]))
+    if peak is None or evicted is None:
+        return None
+    limit = "unbounded" if kept is None else format_bytes(kept)
+    left = format_bytes(evicted) if pool == KV else f"{evicted:,.0f} states"
+    return f"peak {format_bytes(peak)} of {limit}", f"{left} evicted"
