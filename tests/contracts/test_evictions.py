@@ -19,6 +19,7 @@ from simulator.trace.grid import Grid
 from tests.contracts.plugins import names
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.test_chunked_commit import Chunked
 
 ROOT = KvSpan(None, -1, 0)
 
@@ -146,9 +147,10 @@ PROMPTS = st.lists(
     kv_bytes=st.integers(0, 3),
     together=st.integers(1, 4),
     admission=st.sampled_from(names("admission")),
+    server=st.sampled_from(["queue", Chunked]),
 )
 def test_the_books_balance_whatever_is_admitted_and_pinned(
-    name, prompts, capacity, kv_bytes, together, admission
+    name, prompts, capacity, kv_bytes, together, admission, server
 ):
     scenario = Scenario(
         profile=toy_profile(kv_bytes=kv_bytes, page_tokens=2),
@@ -156,7 +158,7 @@ def test_the_books_balance_whatever_is_admitted_and_pinned(
         eviction=lambda: create("eviction", name),
         admission=lambda: create("admission", admission),
         capacity_bytes=capacity,
-        server="queue",
+        server=server,
         check_every_request=True,
     )
     arrivals = [float(request // together) for request in range(len(prompts))]

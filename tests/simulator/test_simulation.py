@@ -16,6 +16,7 @@ from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import AtBranches, AtTheEnd, Everywhere, Wanted
 from tests.simulator.prompts import toy_profile, trace_of
 from tests.simulator.replays import replay
+from tests.simulator.test_chunked_commit import Chunked
 
 DOCUMENT = (1, 2, 3, 4)
 
@@ -177,6 +178,24 @@ def test_policies_are_told_of_a_request_before_its_entries():
     run([(*DOCUMENT, 5), (*DOCUMENT, 6)], [0.0, 9.0], eviction=Told, capacity_bytes=99)
     first = [(0, 5.0, 0), "KvSpan", "Checkpoint"]
     assert events == [*first, ((0, 4), (4, 5)), (1, 10.0, 4), "KvSpan"]
+
+
+def test_a_policy_that_is_told_of_a_first_chunk_is_told_where_the_prompt_ends():
+    ends = []
+
+    class Told(EVICTION["lru"]):
+        observes = True
+
+        def observe(self, overlap):
+            ends.append((overlap.span.stop, overlap.end.stop, overlap.now_seconds))
+
+    prompts, answers = [(1, 2, 3, 4, 5), (1, 2, 6)], [(7, 8), (9,)]
+    known = {"answers": answers, "eviction": Told, "capacity_bytes": 99}
+    run(prompts, [0.0, 9.0], server=Chunked, **known)
+    assert ends == [(5, 5, 2.0), (3, 3, 11.0)]  # nobody knows yet how long the answers will be
+    ends.clear()
+    run(prompts, [0.0, 9.0], **known)
+    assert ends == [(5, 7, 5.0), (3, 4, 12.0)]
 
 
 def test_rejected_and_unfinished_requests_stay_in_the_denominator():
