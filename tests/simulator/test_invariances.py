@@ -24,7 +24,7 @@ TOKEN_COLUMNS = [name for name in COUNT_COLUMNS if not name.endswith("bytes")]
 
 
 def replay(trace, profile, placer, eviction, capacity, server="instant", check=False):
-    """Return the columns of a span with the named policies, and its peak."""
+    """Return the columns of a run with the named policies, and its peak."""
     scenario = Scenario(
         profile=profile,
         placer=lambda: create("placer", placer),

@@ -184,10 +184,10 @@ def test_every_request_agrees_with_the_oracle(requests, life, refresh, capacity,
     for number, prompt in enumerate(prompts):
         oracle.now = arrivals[number]
         oracle.expire()
-        grant = oracle.serve(prompt)
-        assert rows["saved_tokens"][number] == grant.resume
+        running = oracle.serve(prompt)
+        assert rows["saved_tokens"][number] == running.resume
         losses = [int(rows[f"lost_{loss}_tokens"][number]) for loss in LOSSES[:8]]
-        assert losses == grant.losses
+        assert losses == running.losses
         assert rows["kv_bytes"][number] == len(oracle.kv)
         assert rows["checkpoints_resident"][number] == len(oracle.checkpoints)
 

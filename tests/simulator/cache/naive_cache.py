@@ -14,7 +14,7 @@ from tests.simulator.prompts import Prompt, node_ends
 
 
 @dataclass(eq=False)
-class NaiveGrant:
+class NaiveRunning:
     prompt: Prompt
     whole: Prompt  # with its answer
     resume: int
@@ -38,7 +38,7 @@ class NaiveCache:
         hits_count: bool,
         whole_spans: bool = False,
     ) -> None:
-        self.came: list[Prompt] = []  # prompts matched, and answers published
+        self.came: list[Prompt] = []  # prompts matched, and answers committed
         self.ends: list[Prompt] = []  # where spans end: where those have diverged or ended
         self.wanted = wanted
         self.capacity = capacity
@@ -46,7 +46,7 @@ class NaiveCache:
         self.hits_count = hits_count
         self.whole_spans = whole_spans
         self.seen: set[Prompt] = set()  # matched
-        self.done: set[Prompt] = set()  # published
+        self.done: set[Prompt] = set()  # committed
         self.admitted: set[Prompt] = set()
         self.kv: set[Prompt] = set()
         self.checkpoints: set[Prompt] = set()
@@ -54,18 +54,18 @@ class NaiveCache:
         self.floored: set[Prompt] = set()  # wanted, and not on the grid
         self.rank: dict[tuple[str, Prompt], int] = {}
         self.clock = 0
-        self.granted: list[NaiveGrant] = []  # those that span
-        self.own: list[Prompt] = []  # states stored by the one that is published
+        self.running: list[NaiveRunning] = []  # those that have not ended
+        self.own: list[Prompt] = []  # states stored by the one that is committed
 
     # --- the chain ---
 
-    def serve(self, prompt: Prompt, answer: Prompt = ()) -> NaiveGrant:
+    def serve(self, prompt: Prompt, answer: Prompt = ()) -> NaiveRunning:
         """Serve a request completely."""
-        grant = self.admit(prompt, answer)
-        self.publish(grant)
-        return grant
+        running = self.admit(prompt, answer)
+        self.commit(running)
+        return running
 
-    def admit(self, prompt: Prompt, answer: Prompt = ()) -> NaiveGrant:
+    def admit(self, prompt: Prompt, answer: Prompt = ()) -> NaiveRunning:
         """Match a request and pin what it uses."""
         self.split_for(prompt)
         length, limit = len(prompt), len(prompt) - 1
@@ -85,9 +85,9 @@ class NaiveCache:
         wanted = list(self.wanted(prompt, resume))
         positions = sorted({self.floor(p) for p in wanted if self.floor(p) > resume})
         whole = (*prompt, *answer)
-        grant = NaiveGrant(prompt, whole, resume, overlap, kv_depth, losses, wanted, positions)
-        self.granted.append(grant)
-        return grant
+        running = NaiveRunning(prompt, whole, resume, overlap, kv_depth, losses, wanted, positions)
+        self.running.append(running)
+        return running
 
     def split_for(self, prompt: Prompt) -> None:
         """End spans where `prompt` diverges from what has come, or ends; the halves rank alike.
@@ -121,13 +121,13 @@ class NaiveCache:
 
     # --- what enters ---
 
-    def publish(self, grant: NaiveGrant) -> None:
+    def commit(self, running: NaiveRunning) -> None:
         """Store what a request has computed, and release what it used."""
-        prompt, self.own = grant.whole, grant.written
+        prompt, self.own = running.whole, running.written
         self.split_for(prompt)
         self.seen |= {prompt[:depth] for depth in range(1, len(prompt) + 1)}
         self.done |= {prompt[:depth] for depth in range(1, len(prompt) + 1)}
-        positions = [p for p in grant.positions if prompt[:p] not in self.checkpoints]
+        positions = [p for p in running.positions if prompt[:p] not in self.checkpoints]
         path = [end for end in self.ends if end == prompt[: len(end)]]
         depth = self.depth(prompt, self.kv)
         held = [end for end in path if self.start(end) < depth]
@@ -145,14 +145,14 @@ class NaiveCache:
         now = [end for end in path if self.start(end) < self.depth(prompt, self.kv)]
         for end in reversed(now):
             self.touch(("kv", end), fresh=end not in held)
-        if grant.resume:
-            self.touch(("state", prompt[: grant.resume]))
+        if running.resume:
+            self.touch(("state", prompt[: running.resume]))
         for mark in self.own:
             self.touch(("state", mark), fresh=True)
-        for position in grant.wanted:
+        for position in running.wanted:
             if self.floor(position) != position:
                 self.floored.add(prompt[:position])
-        self.granted.remove(grant)
+        self.running.remove(running)
         self.own = []
 
     def fill(self, prompt: Prompt, end: Prompt, positions: list[int]) -> bool:
@@ -214,8 +214,8 @@ class NaiveCache:
 
     def candidates(self, protected: Prompt) -> list[tuple[str, Prompt]]:
         """States and spans with no KV below them, but those in use and those on the path."""
-        marks = {grant.prompt[: grant.resume] for grant in self.granted} | set(self.own)
-        used = [grant.prompt[: grant.resume] for grant in self.granted if grant.resume]
+        marks = {running.prompt[: running.resume] for running in self.running} | set(self.own)
+        used = [running.prompt[: running.resume] for running in self.running if running.resume]
         spans = {min((e for e in self.ends if e[: len(u)] == u), key=len) for u in used}
         candidates: list[tuple[str, Prompt]] = [
             ("state", mark) for mark in self.checkpoints if mark not in marks

@@ -62,12 +62,12 @@ def test_every_request_agrees(
     )
     rows = result.columns
     for request, (prompt, answer) in enumerate(requests):
-        grant = oracle.serve(prompt, answer)
-        assert rows["saved_tokens"][request] == grant.resume
-        assert rows["kv_tokens"][request] == grant.kv_depth
-        assert rows["checkpoints_written"][request] == len(grant.written)
+        running = oracle.serve(prompt, answer)
+        assert rows["saved_tokens"][request] == running.resume
+        assert rows["kv_tokens"][request] == running.kv_depth
+        assert rows["checkpoints_written"][request] == len(running.written)
         losses = [int(rows[f"lost_{loss}_tokens"][request]) for loss in LOSSES[:8]]
-        assert losses == grant.losses
-        assert grant.resume + sum(losses) == len(prompt)
+        assert losses == running.losses
+        assert running.resume + sum(losses) == len(prompt)
         assert rows["kv_bytes"][request] == len(oracle.kv) * kv_bytes
         assert rows["checkpoints_resident"][request] == len(oracle.checkpoints)

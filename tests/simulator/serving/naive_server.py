@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import inf
 
 from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
-from tests.simulator.cache.naive_cache import NaiveCache, NaiveGrant
+from tests.simulator.cache.naive_cache import NaiveCache, NaiveRunning
 from tests.simulator.prompts import Prompt
 
 RESTORE_SECONDS = 2.0
@@ -25,8 +25,8 @@ class NaiveServer:
         self.queue_limit = inf if queue_limit is None else queue_limit
         self.rows: dict[int, Row] = {}
         self.waiting: list[tuple[int, float, Prompt]] = []
-        self.matched: list[tuple[int, float, NaiveGrant]] = []
-        self.running: tuple[int, float, NaiveGrant, float] | None = None
+        self.matched: list[tuple[int, float, NaiveRunning]] = []
+        self.running: tuple[int, float, NaiveRunning, float] | None = None
         self.now = 0.0
         self.events: list[tuple[float, int, list[tuple[int, Prompt]]]] = []
 
@@ -49,11 +49,11 @@ class NaiveServer:
             if self.running is None:
                 self.start()
         self.now = self.now if horizon is None else horizon
-        for request, arrival, grant in [
+        for request, arrival, running in [
             *([self.running[:3]] if self.running else []),
             *self.matched,
         ]:
-            self.unserved(request, UNFINISHED, arrival, grant.prompt)
+            self.unserved(request, UNFINISHED, arrival, running.prompt)
         for request, arrival, prompt in self.waiting:
             self.unserved(request, UNFINISHED, arrival, prompt)
         return self.rows
@@ -74,27 +74,34 @@ class NaiveServer:
             self.matched = [(i, arrival, self.cache.admit(prompt)) for i, arrival, prompt in first]
             self.waiting = self.waiting[len(first) :]
         if self.matched:
-            request, arrival, grant = self.matched.pop(0)
-            self.running = request, arrival, grant, self.now
-            self.events.append((self.now + sum(self.seconds(grant)), END, []))
+            request, arrival, running = self.matched.pop(0)
+            self.running = request, arrival, running, self.now
+            self.events.append((self.now + sum(self.seconds(running)), END, []))
 
-    def seconds(self, grant: NaiveGrant) -> tuple[float, float, float]:
-        length = len(grant.prompt)
-        cuts = sum(position < length for position in grant.positions)
-        restore = RESTORE_SECONDS if grant.resume else 0.0
-        return restore, float(length - grant.resume), cuts * CUT_SECONDS
+    def seconds(self, running: NaiveRunning) -> tuple[float, float, float]:
+        length = len(running.prompt)
+        cuts = sum(position < length for position in running.positions)
+        restore = RESTORE_SECONDS if running.resume else 0.0
+        return restore, float(length - running.resume), cuts * CUT_SECONDS
 
     def finish(self) -> None:
         assert self.running is not None
-        request, arrival, grant, started = self.running
+        request, arrival, running, started = self.running
         self.running = None
-        seconds = self.seconds(grant)
-        self.cache.publish(grant)
+        seconds = self.seconds(running)
+        self.cache.commit(running)
         self.record(
             request,
             FINISHED,
-            grant.prompt,
-            [grant.resume, grant.overlap, grant.kv_depth, *grant.losses, 0, len(grant.written)],
+            running.prompt,
+            [
+                running.resume,
+                running.overlap,
+                running.kv_depth,
+                *running.losses,
+                0,
+                len(running.written),
+            ],
             [arrival, started - arrival, *seconds],
         )
 
