@@ -20,10 +20,7 @@ class Cache(Protocol):
     after each, and released in the end, whatever has become of it.
     """
 
-    @property
-    def pools(self) -> Mapping[str, Pool]:
-        """The pools by name."""
-        ...
+    pools: Mapping[str, Pool]
 
     def admit(self, request: int, now_seconds: float) -> Running | None:
         """Match a prompt and pin what it uses; None where it must wait for room.
@@ -60,32 +57,16 @@ class Cache(Protocol):
 
 
 class Layout(Protocol):
-    """Which pool an entry lives in, what it weighs, and what a cut gives up."""
+    """Which pool an entry lives in, what it weighs, and what a cut gives up.
 
-    @property
-    def pools(self) -> Mapping[str, Pool]:
-        """The pools by name."""
-        ...
+    `kv` and `states` may be the same pool; `pools` has them by name.
+    """
 
-    @property
-    def kv(self) -> Pool:
-        """The pool of KV."""
-        ...
-
-    @property
-    def states(self) -> Pool:
-        """The pool of states; it may be that of KV."""
-        ...
-
-    @property
-    def kv_bytes_per_token(self) -> int:
-        """What a token of KV weighs."""
-        ...
-
-    @property
-    def state_bytes(self) -> int:
-        """What a state weighs."""
-        ...
+    pools: Mapping[str, Pool]
+    kv: Pool
+    states: Pool
+    kv_bytes_per_token: int
+    state_bytes: int
 
     def end_of_rest(self, span: KvSpan | Rest, short_bytes: int) -> int:
         """Return where the KV of a victim is to end: `short_bytes` are free then, or all goes."""
