@@ -141,6 +141,11 @@ CPU_GRID = Grid(
 )
 
 
+def grid_for(device: str, most_tokens: int) -> Grid:
+    """Return the grid for a device, within what a model of so many positions can hold."""
+    return (CUDA_GRID if device.startswith("cuda") else CPU_GRID).within(most_tokens)
+
+
 def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
     """Return all blocks, the most important first.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -12,7 +13,6 @@ import torch
 
 from calibration import exactness, preflight
 from calibration.assemble import assemble
-from calibration.calibrate import Options, grid_for, tell
 from calibration.clock import clock_for
 from calibration.estimate import Estimate
 from calibration.harness import Bench, free_cached, measure_all
@@ -20,10 +20,11 @@ from calibration.journal import Journal
 from calibration.measured import Measured
 from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.paced_run import BudgetError, out_of_memory
-from calibration.plan import blocks_of
+from calibration.plan import blocks_of, grid_for
 from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine
 from calibration.provenance import model_warnings, provenance
+from calibration.settings import Options
 from calibration.subject import Subject, build_for_gate, build_subject, fitting
 from simulator.base.errors import DataError, UsageError
 from simulator.base.files import write_text
@@ -101,7 +102,7 @@ class Session:
     def _measured(self, model: HybridModel, journal: Journal) -> Measured:
         """Measure all that the budget has time for."""
         options, plan = self.options, self.subject.plan
-        grid, clock = grid_for(options, self.subject), clock_for(options.device)
+        grid, clock = grid_for(options.device, self.subject.most_tokens), clock_for(options.device)
         blocks = blocks_of(grid, plan.geometry.state_bytes, options.seed)
         bench = Bench(
             model,
@@ -141,7 +142,7 @@ class Session:
     def _gate(self, journal: Journal) -> dict[str, float]:
         """Run the exactness gate, or take what the journal has of it; refuse what fails."""
         if GATE not in journal.facts:
-            tell("exactness gate")
+            print("exactness gate", file=sys.stderr, flush=True)
             journal.add_fact(GATE, self._examined())
         gate = journal.facts[GATE]
         finding = exactness.Finding(**gate["finding"])

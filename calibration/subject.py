@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PICKLES = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
 GATE_EXPERTS = 16
 _MEMORY_SHARE = 0.8  # for weights; the rest is for KV and for what a pass needs
+LONGEST_TOKENS = 262_144  # of context, where nothing tells
 GROUP_VOCABULARY = 1024  # a larger output head would be counted once a group
 
 
@@ -45,6 +46,14 @@ class Subject:
     def toy(self) -> bool:
         """Whether it is the toy model."""
         return self.plan.geometry == TOY
+
+    @property
+    def most_tokens(self) -> int:
+        """The longest context that the model is made for."""
+        if self.folder is None:
+            return LONGEST_TOKENS
+        longest = read_config(self.folder).get("max_position_embeddings", LONGEST_TOKENS)
+        return longest if isinstance(longest, int) and longest > 0 else LONGEST_TOKENS
 
     def weight_bytes(self, of_number: int) -> int:
         """Return the bytes of all weights, embeddings and output head included."""

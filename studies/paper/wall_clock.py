@@ -34,13 +34,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibration.calibrate import Options, calibrate, parse_budget
+from calibration.calibrate import calibrate, parse_budget
 from calibration.catalogue import open_profile
 from calibration.clock import Clock, clock_for
 from calibration.journal import Journal
 from calibration.preflight import check_libraries
 from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
 from calibration.prototype.served import Pass, PrototypeRun, Served, write_run
+from calibration.settings import Options
 from reports.files import make_folder
 from reports.prototype.run import run_of
 from reports.prototype.setup import GENERATOR, Setup, built, check, rules_of, trace_of

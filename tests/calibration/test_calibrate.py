@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from calibration import calibrate as command
 from calibration import plan
 from calibration.__main__ import main
-from calibration.calibrate import Options, calibrate, parse_budget, plan_lines, plan_of
+from calibration.calibrate import calibrate, parse_budget, plan_lines, plan_of
 from calibration.plan import Grid, Item
+from calibration.settings import Options
 from simulator.base.errors import DataError, UsageError
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import load_profile
@@ -36,7 +36,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every CPU calibration a matter of seconds."""
     pytest.importorskip("torch", reason="torch is not installed (extra: calibration)")
     pytest.importorskip("transformers")
-    monkeypatch.setattr(command, "CPU_GRID", TINY)
+    monkeypatch.setattr(plan, "CPU_GRID", TINY)
     monkeypatch.setattr(plan, "HELD_OUT_POINTS", 6)
 
 
