@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 
 from simulator.base.units import format_seconds
 from workloads.anomaly import Anomaly
-from workloads.options import TICKS_PER_SECOND, TimeUnit
+from workloads.instants import TICKS_PER_SECOND, TimeUnit
 from workloads.rows import Rows
 
 MAX_RATE_PER_SECOND = 200.0

@@ -62,7 +62,8 @@ def document() -> str:
 
 def _knobs() -> Iterator[str]:
     """Yield the table of the built-in workload's knobs."""
-    from workloads.synthetic.builtin.spec import LIMITS, BuiltIn
+    from workloads.synthetic.builtin.limits import LIMITS
+    from workloads.synthetic.builtin.spec import BuiltIn
 
     sentences = _parameters(inspect.getdoc(BuiltIn) or "") | _KNOBS
     yield "\nOf generated traffic; all but `requests` and `drift` of the built-in workload only:\n"

@@ -28,13 +28,8 @@ from simulator.base.units import (
     parse_share,
 )
 from simulator.results.percentiles import USUAL, percentile_name, with_usual
-from workloads.options import (
-    CachedTokens,
-    OnBadLine,
-    ReadOptions,
-    RowsAre,
-    TimeUnit,
-)
+from workloads.instants import TimeUnit
+from workloads.options import CachedTokens, OnBadLine, ReadOptions, RowsAre
 
 MOST_REPLICATIONS = 1000
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")

@@ -25,11 +25,11 @@ from simulator.base.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
+from workloads.prefixes.key_fields import Keyed
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import MISSING, Problem, output_problem, time_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
-from workloads.reading.key_fields import Keyed
 from workloads.reading.reader import read_start
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows

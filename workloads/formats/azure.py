@@ -17,7 +17,7 @@ from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.csv_lines import read_csv_lines
 from workloads.reading.fields import Problem
-from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.times import DATE_TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
 from workloads.sessions.length_rows import Fields, LengthRows, Request
 
@@ -32,7 +32,7 @@ class _Line(msgspec.Struct, gc=False):
 
 def read(path: Path, options: ReadOptions) -> Rows:
     """Read a file; raises `DataError` for a date that is none."""
-    taken = LengthRows.of(options, FIELDS, TICKS_PER_SECOND)
+    taken = LengthRows.of(options, FIELDS, DATE_TICKS_PER_SECOND)
     clock = DateClock()
 
     def take(line: _Line, number: int) -> Problem | None:

@@ -7,7 +7,7 @@ has pool, client, window_s and the quantiles in_p5 ... in_p99 and out_p5 ... out
 Both are Parquet or CSV. The path is the first table, or the folder of both.
 
 - The file tells laws, not requests: these are drawn, with the seed of the options. Arrivals are
-  those of `workloads.arrivals.servegen`, window by window.
+  those of `workloads.gaps.Client`, window by window.
 - Lengths are independent, and linear between the quantiles; below p5 and above p99 there is
   nothing, so that the longest requests are missing. They follow the client's last length window
   that has begun, or its first. Where a client has none (the heaviest often have not), each of its
@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.base.errors import DataError
-from workloads.arrivals.servegen import Client
 from workloads.formats.format import Head, TraceFormat
 from workloads.formats.parts.servegen_tables import LEVELS, Lengths, Tables, Window
+from workloads.gaps import Client
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys
 from workloads.randomness import stream

@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.base.errors import DataError
 from workloads.instants import Ticks, exact
-from workloads.reading.key_fields import Keyed
+from workloads.prefixes.key_fields import Keyed
 from workloads.rows import Rows
 from workloads.sessions.closed_loop import answer_ticks, note_closed_loop
 

@@ -17,8 +17,8 @@ from workloads.formats.parts.otel_messages import (
 )
 from workloads.formats.parts.otel_spans import Attributes, Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import KIND_NAMES, Kind, kind_of
+from workloads.prefixes.key_fields import place_of
 from workloads.reading.fields import MAX_TOKENS, short
-from workloads.reading.key_fields import place_of
 from workloads.sessions.cached_tokens import Counted, Usual, group_of, usual_meaning
 from workloads.text.chat_template import Message
 
