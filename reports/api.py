@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.study.layers import read_settings
 from reports.study.own_trace import with_own_trace
-from reports.study.settings import Settings, flatten, read_settings
+from reports.study.settings import Settings, flatten
 
 if TYPE_CHECKING:
     import polars as pl

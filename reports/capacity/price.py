@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from simulator.base.errors import UsageError, did_you_mean, printable
 
 GIB = 1 << 30

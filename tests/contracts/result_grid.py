@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.study.file import parse_study
+from reports.study.layers import read_settings
 from reports.study.sections import Study
-from reports.study.settings import read_settings
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,8 @@ from reports.capacity.finding import Question, find_capacity
 from reports.capacity.page import render_capacity_page
 from reports.capacity.price import Prices
 from reports.capacity.target import parse_target
-from reports.study.settings import Settings, read_settings
+from reports.study.layers import read_settings
+from reports.study.settings import Settings
 from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import study
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from reports.study.cells import baseline_placer, expand, pin_overrides, replication_seeds
 from reports.study.file import generator_fields, parse_study
+from reports.study.layers import parse_override, read_settings
 from reports.study.scenario import build_scenario
 from reports.study.sections import Study
-from reports.study.settings import parse_override, read_settings, to_toml
+from reports.study.settings import to_toml
 from simulator.base.errors import DataError, MilepostError, UsageError
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from reports.study.cells import expand
 from reports.study.file import parse_study
+from reports.study.layers import parse_override, read_settings
 from reports.study.sections import Study
-from reports.study.settings import parse_override, read_settings, to_toml
+from reports.study.settings import to_toml
 from reports.study.traces import load_trace, rate_note, trace_key, with_times
 from reports.study.traffic import traffic_of
 from simulator.base.errors import UsageError
