@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 
 from calibration import preflight
-from calibration.estimate import Estimate, fit_budget
-from calibration.plan import Block, blocks_of, grid_for
+from calibration.estimate import TimeEstimate, fit_budget
+from calibration.plan import PlanBlock, blocks_of, grid_for
 from calibration.precision import check_dtype
 from calibration.settings import Options
 from calibration.subject import Subject, find_subject
@@ -20,7 +20,7 @@ from simulator.costs.profile import Profile
 TOY_BUDGET_SECONDS = 150.0
 
 
-def plan_of(options: Options) -> tuple[Subject, Estimate, list[Block]]:
+def plan_of(options: Options) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
     """Return what would be measured, and how long it should take; nothing is run.
 
     Raises
@@ -49,9 +49,11 @@ def calibrate(options: Options) -> Profile:
     subject = find_subject(options.model, group=options.group)
     preflight.check_libraries()
     machine = preflight.examine(options.device)
-    from calibration.session import Session
+    from calibration.session import CalibrationSession
 
-    return Session.opened(within_minutes(options, subject), subject, machine, started).run()
+    return CalibrationSession.opened(
+        within_minutes(options, subject), subject, machine, started
+    ).run()
 
 
 def within_minutes(options: Options, subject: Subject) -> Options:
@@ -67,7 +69,7 @@ def parse_budget(text: str) -> float:
     return parse_seconds(minutes, "--budget")
 
 
-def plan_lines(subject: Subject, estimate: Estimate, blocks: list[Block]) -> list[str]:
+def plan_lines(subject: Subject, estimate: TimeEstimate, blocks: list[PlanBlock]) -> list[str]:
     """Return the plan as text, a line a block."""
     lines = [f"{subject.name}, {subject.plan.scale}, on {estimate.device}", ""]
     lines.append(f"{'block':<26}{'points':>8}{'repetitions':>13}{'expected':>11}")
@@ -84,12 +86,12 @@ def plan_lines(subject: Subject, estimate: Estimate, blocks: list[Block]) -> lis
     return lines
 
 
-def _planned(options: Options, subject: Subject) -> tuple[Subject, Estimate, list[Block]]:
+def _planned(options: Options, subject: Subject) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
     """Return a subject with its estimate and the blocks that its budget has time for."""
     grid = grid_for(options.device, subject.most_tokens)
     geometry = subject.plan.built
     kind = "cuda" if grid.cuda else "cpu"
-    estimate = Estimate(geometry, kind, grid.warm_ups)
+    estimate = TimeEstimate(geometry, kind, grid.warm_ups)
     blocks = blocks_of(grid, subject.plan.geometry.state_bytes, options.seed)
     left = options.budget_seconds
     if left is not None:

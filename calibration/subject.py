@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibration.models.configs import GROUP_LAYERS, TOY, Plan, find_geometry, one_group
+from calibration.models.configs import GROUP_LAYERS, TOY, ModelPlan, find_geometry, one_group
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.json_file import read_json
 from simulator.costs.geometry import AttentionLayers, FeedForward, Geometry, RecurrentLayers
@@ -39,7 +39,7 @@ class Subject:
     """
 
     name: str
-    plan: Plan
+    plan: ModelPlan
     folder: Path | None = None
 
     @property
@@ -79,11 +79,11 @@ def find_subject(model: str, *, group: bool = False) -> Subject:
         raise DataError(model, f"{problem}and *.safetensors")
     if not path.is_dir():
         geometry = find_geometry(model)
-        return Subject(model, one_group(geometry) if group else Plan(geometry))
+        return Subject(model, one_group(geometry) if group else ModelPlan(geometry))
     if group:
         raise UsageError(f"--group: '{printable(model)}' is a folder, whose weights are whole")
     config = read_config(path)
-    return Subject(path.resolve().name, Plan(rough_geometry(config, str(path))), path)
+    return Subject(path.resolve().name, ModelPlan(rough_geometry(config, str(path))), path)
 
 
 def read_config(folder: Path) -> Mapping[str, Any]:

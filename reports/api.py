@@ -15,7 +15,7 @@ from reports.study.settings import Settings, flatten
 if TYPE_CHECKING:
     import polars as pl
 
-    from reports.study.sections import Study as StudyFile
+    from reports.study.sections import ResolvedStudy as StudyFile
 
 _REPEAT = "milepost sweep study.resolved.toml --out DIR"
 _ORIGIN = "settings"

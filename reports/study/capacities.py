@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from reports.study.scenario import profile_named
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import UsageError
 from simulator.base.units import BARE, format_bytes
 
 
-def page_bytes(study: Study) -> int:
+def page_bytes(study: ResolvedStudy) -> int:
     """Return what one page of KV takes: the least that a cache can keep."""
     profile = profile_named(study.model.profile)
     return profile.page_tokens * profile.kv_bytes_per_token
 
 
-def least_useful_bytes(study: Study) -> int:
+def least_useful_bytes(study: ResolvedStudy) -> int:
     """Return what one page of KV and one state take: with less, nothing can be saved."""
     from policies.registry import create
 
@@ -26,7 +26,9 @@ def least_useful_bytes(study: Study) -> int:
     return max(1, page_bytes(study) + state)
 
 
-def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, place: str) -> None:
+def refuse_too_small(
+    study: ResolvedStudy, capacity_bytes: int | None, stated: Any, place: str
+) -> None:
     """Refuse a capacity in which not even a page of KV fits; 0 is no cache, which may be meant.
 
     Parameters
@@ -56,13 +58,13 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
     )
 
 
-def small_capacities(studies: Iterable[Study]) -> list[str]:
+def small_capacities(studies: Iterable[ResolvedStudy]) -> list[str]:
     """Return what to say of the capacities in which no state fits, each once."""
     notes = (small_note(study) for study in studies)
     return list(dict.fromkeys(note for note in notes if note is not None))
 
 
-def small_note(study: Study) -> str | None:
+def small_note(study: ResolvedStudy) -> str | None:
     """Return what to say of a capacity in which no state fits; None where one does."""
     capacity = study.cache.capacity
     if capacity is None or capacity >= least_useful_bytes(study):

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.trace.trace import NO_SESSION
 from workloads.randomness import stream
-from workloads.synthetic.builtin.chats import Chats
+from workloads.synthetic.builtin.chats import ChatTurns
 from workloads.synthetic.builtin.contents import CHAT
 from workloads.synthetic.draws import Float64, Int64, lognormal_tokens
 
@@ -25,7 +25,7 @@ class Starts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Requests:
+class TraceRequests:
     """What the trace holds, in order of time; columns of one length."""
 
     start: Int64
@@ -35,7 +35,7 @@ class Requests:
     output_tokens: Int64
 
 
-def in_order(count: int, seed: int, starts: Starts, chats: Chats) -> Requests:
+def in_order(count: int, seed: int, starts: Starts, chats: ChatTurns) -> TraceRequests:
     """Merge single requests and turns by time, and keep the first `count`."""
     single = np.flatnonzero(starts.kind != CHAT)
     start = np.concatenate([single, np.flatnonzero(starts.kind == CHAT)[chats.chat]])
@@ -44,7 +44,7 @@ def in_order(count: int, seed: int, starts: Starts, chats: Chats) -> Requests:
     answers = lognormal_tokens(stream(seed, "answers"), 150, 0.8, 5, 2000, len(single))
     order = np.argsort(seconds, kind="stable")[:count]
     alone = np.full_like(single, NO_SESSION)
-    return Requests(
+    return TraceRequests(
         start=start[order],
         chat=np.concatenate([alone, chats.chat])[order],
         turn=np.concatenate([np.zeros_like(single), chats.turn])[order],
