@@ -15,7 +15,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from calibration.catalogue import open_profile
 from policies.admission import ADMISSION
 from policies.eviction import EVICTION
-from policies.eviction.marconi import Marconi
+from policies.eviction.marconi import MarconiEviction
 from policies.registry import create
 from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.simulation import Scenario, simulate
@@ -81,7 +81,7 @@ def run(eviction: str, admission: str) -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_marconi_scores(benchmark: BenchmarkFixture, alpha: float) -> None:
-    policy = Marconi(alpha=alpha)
+    policy = MarconiEviction(alpha=alpha)
     root = KvSpan(None, -1, 0)
     for position in range(1, 10_001):
         entry = Checkpoint(root, position, 10)

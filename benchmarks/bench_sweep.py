@@ -17,7 +17,8 @@ from reports.running.executors import run_tasks
 from reports.running.sweep import CellTask, simulate_cell
 from reports.stored.journal import Journal
 from reports.study.cells import expand
-from reports.study.settings import Settings, read_settings
+from reports.study.layers import read_settings
+from reports.study.settings import Settings
 from reports.study.traces import store_trace
 
 CELLS = int(os.environ.get("SWEEP_CELLS", "24"))

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from calibration.calibrate import Options, calibrate, parse_budget, plan_lines, plan_of
+from calibration.calibrate import calibrate, parse_budget, plan_lines, plan_of
+from calibration.settings import Options
 from calibration.summary import summary_lines
 from simulator.base.errors import MilepostError, UsageError, printable
 

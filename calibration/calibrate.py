@@ -3,66 +3,24 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 from calibration import preflight
-from calibration.estimate import Estimate, fit_budget
-from calibration.plan import CPU_GRID, CUDA_GRID, Block, Grid, blocks_of
+from calibration.estimate import TimeEstimate, fit_budget
+from calibration.plan import PlanBlock, blocks_of, grid_for
 from calibration.precision import check_dtype
+from calibration.settings import Options
 from calibration.subject import Subject, find_subject
 from simulator.base.bounds import MAX_SEED
-from simulator.base.errors import UsageError, printable
+from simulator.base.errors import UsageError
 from simulator.base.units import parse_seconds
 from simulator.costs.profile import Profile
 
 TOY_BUDGET_SECONDS = 150.0
-LONGEST_TOKENS = 262_144
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What is asked of a calibration.
-
-    Parameters
-    ----------
-    model
-        A name, or a Hugging Face folder with safetensors.
-    device
-        "cpu", "cuda" or "cuda:0".
-    out
-        The profile to write; the journal lies beside it.
-    budget_seconds
-        Wall time; None sets none.
-    seed
-        Of weights, tokens, held-out points and the order of repetitions.
-    fresh
-        Measure everything anew, whatever the journal has.
-    group
-        Build one layer group, and let it stand for all.
-    dtype
-        Of the weights, one of `precision.DTYPES`; None takes float32 on a CPU and bfloat16 on a
-        GPU.
-    """
-
-    model: str
-    device: str
-    out: Path
-    budget_seconds: float | None = None
-    seed: int = 0
-    fresh: bool = False
-    group: bool = False
-    dtype: str | None = None
-
-    @property
-    def journal(self) -> Path:
-        """Where measurements go as they come."""
-        return self.out.with_name(f"{self.out.name}.journal")
-
-
-def plan_of(options: Options) -> tuple[Subject, Estimate, list[Block]]:
+def plan_of(options: Options) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
     """Return what would be measured, and how long it should take; nothing is run.
 
     Raises
@@ -91,9 +49,11 @@ def calibrate(options: Options) -> Profile:
     subject = find_subject(options.model, group=options.group)
     preflight.check_libraries()
     machine = preflight.examine(options.device)
-    from calibration.session import Session
+    from calibration.session import CalibrationSession
 
-    return Session.opened(within_minutes(options, subject), subject, machine, started).run()
+    return CalibrationSession.opened(
+        within_minutes(options, subject), subject, machine, started
+    ).run()
 
 
 def within_minutes(options: Options, subject: Subject) -> Options:
@@ -109,7 +69,7 @@ def parse_budget(text: str) -> float:
     return parse_seconds(minutes, "--budget")
 
 
-def plan_lines(subject: Subject, estimate: Estimate, blocks: list[Block]) -> list[str]:
+def plan_lines(subject: Subject, estimate: TimeEstimate, blocks: list[PlanBlock]) -> list[str]:
     """Return the plan as text, a line a block."""
     lines = [f"{subject.name}, {subject.plan.scale}, on {estimate.device}", ""]
     lines.append(f"{'block':<26}{'points':>8}{'repetitions':>13}{'expected':>11}")
@@ -126,33 +86,12 @@ def plan_lines(subject: Subject, estimate: Estimate, blocks: list[Block]) -> lis
     return lines
 
 
-def tell(text: str) -> None:
-    """Write a line to stderr."""
-    print(printable(text, limit=4000), file=sys.stderr, flush=True)
-
-
-def grid_for(options: Options, subject: Subject) -> Grid:
-    """Return the grid for a device, within what the model can hold."""
-    grid = CUDA_GRID if options.device.startswith("cuda") else CPU_GRID
-    return grid.within(most_tokens(subject))
-
-
-def most_tokens(subject: Subject) -> int:
-    """Return the longest context that a model is made for."""
-    if subject.folder is None:
-        return LONGEST_TOKENS
-    from calibration.subject import read_config
-
-    longest = read_config(subject.folder).get("max_position_embeddings", LONGEST_TOKENS)
-    return longest if isinstance(longest, int) and longest > 0 else LONGEST_TOKENS
-
-
-def _planned(options: Options, subject: Subject) -> tuple[Subject, Estimate, list[Block]]:
+def _planned(options: Options, subject: Subject) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
     """Return a subject with its estimate and the blocks that its budget has time for."""
-    grid = grid_for(options, subject)
+    grid = grid_for(options.device, subject.most_tokens)
     geometry = subject.plan.built
     kind = "cuda" if grid.cuda else "cpu"
-    estimate = Estimate(geometry, kind, grid.warm_ups)
+    estimate = TimeEstimate(geometry, kind, grid.warm_ups)
     blocks = blocks_of(grid, subject.plan.geometry.state_bytes, options.seed)
     left = options.budget_seconds
     if left is not None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from calibration.fit.points import Typical
 
 
-class Clock(Protocol):
+class CallClock(Protocol):
     """Times calls, and says which of several times counts."""
 
     typical: Typical
@@ -70,7 +70,7 @@ class DeviceClock:
         return float(start.elapsed_time(end)) / 1e3
 
 
-def clock_for(device: str) -> Clock:
+def clock_for(device: str) -> CallClock:
     """Return the clock for prefills on a device."""
     if not device.startswith("cuda"):
         return ProcessClock()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from calibration.plan import FEWEST_REPETITIONS, Block, Item
+from calibration.plan import FEWEST_REPETITIONS, Item, PlanBlock
 from simulator.costs.geometry import Geometry
 
 # What a device reaches, low rather than high, and what a layer's launches take. The first
@@ -21,7 +21,7 @@ _AROUND = 1.3  # what is done around a timed call, as a factor
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class TimeEstimate:
     """Expected wall seconds of items for one model on one kind of device.
 
     Parameters
@@ -53,7 +53,7 @@ class Estimate:
             context += n
         return _AROUND * seconds
 
-    def block_seconds(self, block: Block) -> float:
+    def block_seconds(self, block: PlanBlock) -> float:
         """Return the seconds of all repetitions and warm-ups of a block."""
         times = block.repetitions + self.warm_ups
         return times * sum(self.once_seconds(item) for item in block.items)
@@ -74,7 +74,7 @@ class Costs(Protocol):
     def once_seconds(self, item: Item) -> float:
         """Return the seconds of one repetition."""
 
-    def block_seconds(self, block: Block) -> float:
+    def block_seconds(self, block: PlanBlock) -> float:
         """Return the seconds of all repetitions and warm-ups of a block."""
 
 
@@ -92,7 +92,7 @@ class Learned:
         What the last repetition of an item took, by the item's name.
     """
 
-    estimate: Estimate
+    estimate: TimeEstimate
     pace: float
     spent_seconds: Mapping[str, float]
 
@@ -101,13 +101,15 @@ class Learned:
         known = self.spent_seconds.get(item.name)
         return self.pace * self.estimate.once_seconds(item) if known is None else known
 
-    def block_seconds(self, block: Block) -> float:
+    def block_seconds(self, block: PlanBlock) -> float:
         """Return the seconds of all repetitions and warm-ups of a block."""
         times = block.repetitions + self.estimate.warm_ups
         return times * sum(map(self.once_seconds, block.items))
 
 
-def fit_budget(blocks: Sequence[Block], estimate: Costs, left_seconds: float | None) -> list[Block]:
+def fit_budget(
+    blocks: Sequence[PlanBlock], estimate: Costs, left_seconds: float | None
+) -> list[PlanBlock]:
     """Return the blocks that fit into the time left, the first ones first.
 
     Repetitions go down, to three at the least, until the essential blocks take no more than
@@ -135,17 +137,17 @@ def fit_budget(blocks: Sequence[Block], estimate: Costs, left_seconds: float | N
     return _first_ones([at_most(block, most) for block in blocks], estimate, left_seconds)
 
 
-def at_most(block: Block, repetitions: int) -> Block:
+def at_most(block: PlanBlock, repetitions: int) -> PlanBlock:
     """Return a block with no more repetitions than that."""
     return replace(block, repetitions=min(block.repetitions, repetitions))
 
 
-def core_of(block: Block) -> Block:
+def core_of(block: PlanBlock) -> PlanBlock:
     """Return the items of a block without which there is no profile."""
     return replace(block, items=block.items[: block.core])
 
 
-def _first_ones(blocks: Sequence[Block], estimate: Costs, seconds: float) -> list[Block]:
+def _first_ones(blocks: Sequence[PlanBlock], estimate: Costs, seconds: float) -> list[PlanBlock]:
     """Return the core of all blocks, and of the other items what then fits, in order."""
     left = seconds - sum(estimate.block_seconds(core_of(block)) for block in blocks)
     kept = []

@@ -33,7 +33,7 @@ SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ExactnessFinding:
     """Largest absolute differences of logits from those of the whole prefill, in fp32.
 
     Where the largest logit is above one they are shares of it: rounding grows with what is rounded,
@@ -80,13 +80,13 @@ class Finding:
         return self.exact and self.conclusive
 
 
-def examine(model: HybridModel) -> Finding:
+def examine(model: HybridModel) -> ExactnessFinding:
     """Run the gate on a model, which should be in fp32 and have a long memory; in torch alone."""
     with full_precision(), without_kernels(model.module):
         return _examined(model)
 
 
-def examine_kernels(model: HybridModel) -> Finding | None:
+def examine_kernels(model: HybridModel) -> ExactnessFinding | None:
     """Return the same with the kernels that the model has bound; None where it has none."""
     if not bound_kernels(model.module):
         return None
@@ -94,7 +94,7 @@ def examine_kernels(model: HybridModel) -> Finding | None:
         return _examined(model)
 
 
-def _examined(model: HybridModel) -> Finding:
+def _examined(model: HybridModel) -> ExactnessFinding:
     tokens = model.random_tokens(END, seed=SEED)
     whole = model.forward(model.new_cache(END), tokens, every_logit=True)
     cache = model.new_cache(2 * END)
@@ -109,10 +109,10 @@ def _examined(model: HybridModel) -> Finding:
     cache.restore(snapshot)
     cache.move_cursor(DEEPER)
     kv_left = _difference(model, cache, tokens[:, RESUME:], whole)
-    return Finding(continued, restored, kv_left, no_replay)
+    return ExactnessFinding(continued, restored, kv_left, no_replay)
 
 
-def kernel_failure(finding: Finding) -> str | None:
+def kernel_failure(finding: ExactnessFinding) -> str | None:
     """Return what is wrong with kernels, None where a mistake stands out from their rounding."""
     if finding.bug >= KERNEL_BUG_FACTOR * finding.error:
         return None
@@ -123,7 +123,7 @@ def kernel_failure(finding: Finding) -> str | None:
     )
 
 
-def failure(finding: Finding) -> str:
+def failure(finding: ExactnessFinding) -> str:
     """Return what is wrong with a model that has not passed."""
     if not finding.exact:
         return (

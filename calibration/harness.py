@@ -9,15 +9,15 @@ from pathlib import Path
 
 import torch
 
-from calibration.clock import Clock
-from calibration.estimate import Estimate, at_most, core_of, fit_budget
-from calibration.journal import Journal
+from calibration.clock import CallClock
+from calibration.estimate import TimeEstimate, at_most, core_of, fit_budget
+from calibration.journal import MeasurementJournal
 from calibration.measure.copies import CopyTimer
 from calibration.measure.graphs import GraphTimer
 from calibration.measure.passes import PassTimer
 from calibration.models.hybrid import HybridModel
-from calibration.paced_run import Measure, PacedRun, Progress
-from calibration.plan import Block, Item
+from calibration.paced_run import ItemTimer, MeasuringProgress, PacedRun
+from calibration.plan import Item, PlanBlock
 
 
 class Bench:
@@ -32,7 +32,7 @@ class Bench:
     """
 
     def __init__(
-        self, model: HybridModel, clock: Clock, *, warm_ups: int, seed: int, folder: Path
+        self, model: HybridModel, clock: CallClock, *, warm_ups: int, seed: int, folder: Path
     ) -> None:
         self._passes = PassTimer(model, clock, warm_ups, seed)
         self._copies = CopyTimer(str(model.device), clock, folder)
@@ -60,14 +60,14 @@ class Bench:
 
 
 def measure_all(
-    blocks: Sequence[Block],
-    bench: Measure,
-    journal: Journal,
-    estimate: Estimate,
+    blocks: Sequence[PlanBlock],
+    bench: ItemTimer,
+    journal: MeasurementJournal,
+    estimate: TimeEstimate,
     *,
     budget_seconds: float | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: MeasuringProgress | None = None,
     now: Callable[[], float] = time.perf_counter,
 ) -> list[str]:
     """Measure all blocks that the budget has time for, and write every repetition down.
@@ -102,9 +102,9 @@ def measure_all(
     BudgetError
         If the budget ends before the core has been measured.
     """
-    run = PacedRun(bench, journal, estimate, budget_seconds, progress or Progress(), now)
+    run = PacedRun(bench, journal, estimate, budget_seconds, progress or MeasuringProgress(), now)
     run.recall(blocks)
-    done: list[Block] = []
+    done: list[PlanBlock] = []
     try:
         if budget_seconds is not None:
             run.core([at_most(core_of(block), 1) for block in blocks if block.core])
@@ -127,7 +127,7 @@ def free_cached() -> None:
         torch.cuda.empty_cache()
 
 
-def _left_out(blocks: Sequence[Block], done: Sequence[Block]) -> list[str]:
+def _left_out(blocks: Sequence[PlanBlock], done: Sequence[PlanBlock]) -> list[str]:
     """Name the items that the budget had no time for, and fewer repetitions."""
     notes = []
     kept = {block.name: block for block in done}

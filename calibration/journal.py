@@ -16,7 +16,7 @@ from simulator.base.errors import DataError, UsageError
 from simulator.base.files import unwritable
 
 
-class Journal:
+class MeasurementJournal:
     """What was measured so far, by name.
 
     Parameters

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.fit.points import Points, Typical
-from calibration.journal import Journal
-from calibration.plan import Block, Item
+from calibration.journal import MeasurementJournal
+from calibration.plan import Item, PlanBlock
 
 _MICRO = 1e6
 
@@ -34,8 +34,8 @@ class Measured:
         So far.
     """
 
-    journal: Journal
-    blocks: Sequence[Block]
+    journal: MeasurementJournal
+    blocks: Sequence[PlanBlock]
     typical: Typical
     device_kind: str
     groups: int

@@ -11,10 +11,10 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from calibration.estimate import Costs, Estimate, Learned, at_most, core_of, fit_budget
-from calibration.journal import Journal
+from calibration.estimate import Costs, Learned, TimeEstimate, at_most, core_of, fit_budget
+from calibration.journal import MeasurementJournal
 from calibration.measure.graphs import NotCapturableError
-from calibration.plan import FEWEST_REPETITIONS, Block, Item
+from calibration.plan import FEWEST_REPETITIONS, Item, PlanBlock
 
 SAY_EVERY_SECONDS = 5.0
 KNOWN_PACE_ITEMS = 4  # so many items show how fast a machine is
@@ -29,7 +29,7 @@ class BudgetError(Exception):
         self.missing_seconds = missing_seconds
 
 
-class Measure(Protocol):
+class ItemTimer(Protocol):
     """A clock for items."""
 
     def seconds(self, item: Item) -> float:
@@ -40,7 +40,7 @@ class Measure(Protocol):
 
 
 @dataclass(slots=True)
-class Progress:
+class MeasuringProgress:
     """Says on stderr, now and then, how far the run is and how long it will take."""
 
     last: float = 0.0
@@ -67,11 +67,11 @@ class Progress:
 class PacedRun:
     """One run over the blocks."""
 
-    bench: Measure
-    journal: Journal
-    estimate: Estimate
+    bench: ItemTimer
+    journal: MeasurementJournal
+    estimate: TimeEstimate
     budget_seconds: float | None
-    progress: Progress
+    progress: MeasuringProgress
     now: Callable[[], float]
     expected: float = 0.0
     taken: float = 0.0
@@ -88,7 +88,7 @@ class PacedRun:
         """The seconds that items take, as far as is known by now."""
         return Learned(self.estimate, self.pace, self.journal.last_spent)
 
-    def left_with(self, block: Block) -> float | None:
+    def left_with(self, block: PlanBlock) -> float | None:
         """Return the rest of the budget and what the block has taken of it so far."""
         left, costs, known = self.left_seconds, self.costs, self.journal.seconds
         if left is None:
@@ -97,7 +97,7 @@ class PacedRun:
             costs.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
         )
 
-    def core(self, blocks: Sequence[Block]) -> None:
+    def core(self, blocks: Sequence[PlanBlock]) -> None:
         """Measure once what a profile cannot be made without, while there is time."""
         missing = [item for block in blocks for item in block.items if not self._is_known(item)]
         for done, item in enumerate(missing):
@@ -115,17 +115,17 @@ class PacedRun:
     def _is_known(self, item: Item) -> bool:
         return item.name in self.journal.seconds or item.name in self.journal.skipped
 
-    def fewest(self, block: Block, later: Sequence[Block]) -> Block:
+    def fewest(self, block: PlanBlock, later: Sequence[PlanBlock]) -> PlanBlock:
         """Return the items of an essential block of which there is time for few repetitions."""
         few = [at_most(each, FEWEST_REPETITIONS) for each in (block, *later) if each.essential]
         return fit_budget(few, self.costs, self.left_with(block))[0]
 
-    def recall(self, blocks: Sequence[Block]) -> None:
+    def recall(self, blocks: Sequence[PlanBlock]) -> None:
         """Learn the pace from what the journal has."""
         self.expected = sum(map(self._expected_seconds, blocks))
         self.taken = self.journal.timing_seconds
 
-    def _expected_seconds(self, block: Block) -> float:
+    def _expected_seconds(self, block: PlanBlock) -> float:
         """Return what the repetitions in the journal were expected to take."""
         known = self.journal.seconds
         return sum(
@@ -137,7 +137,7 @@ class PacedRun:
         """The seconds that repetitions took over those expected, so far."""
         return self.taken / self.expected if self.expected else 1.0
 
-    def block(self, block: Block, later: Sequence[Block], seed: int) -> None:
+    def block(self, block: PlanBlock, later: Sequence[PlanBlock], seed: int) -> None:
         """Measure the repetitions of a block that are missing, in shuffled order."""
         missing = [
             item
@@ -152,7 +152,7 @@ class PacedRun:
             self._say(block.name, order[done:], later)
         self.bench.release()
 
-    def _say(self, name: str, waiting: Sequence[Item], later: Sequence[Block]) -> None:
+    def _say(self, name: str, waiting: Sequence[Item], later: Sequence[PlanBlock]) -> None:
         """Tell how far the run is; what is left follows from all that was measured so far."""
 
         def needed_seconds() -> float:

@@ -76,7 +76,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PlanBlock:
     """Items that are measured together, their repetitions shuffled; the first matter most.
 
     Without the first `core` items there is no profile; a block that has some is essential.
@@ -94,7 +94,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class MeasuringGrid:
     """Contexts, tokens and repetitions for one kind of machine."""
 
     contexts: tuple[int, ...]
@@ -107,7 +107,7 @@ class Grid:
     warm_ups: int
     cuda: bool = False
 
-    def within(self, most_tokens: int) -> Grid:
+    def within(self, most_tokens: int) -> MeasuringGrid:
         """Return the grid without what a model of so many positions cannot hold."""
         return replace(
             self,
@@ -117,7 +117,7 @@ class Grid:
 
 
 _SMALL = (2, 16, 64, 65, 128, 192, 256, 384, 512, 768, 1024)
-CUDA_GRID = Grid(
+CUDA_GRID = MeasuringGrid(
     contexts=(1024, 4096, 16_384, 65_536, 131_072),
     tokens=(*_SMALL, 2048, 4096, 8192),
     swept=(1, 64, 512, 2048),
@@ -129,7 +129,7 @@ CUDA_GRID = Grid(
     cuda=True,
 )
 # Without kernels of its own the delta rule pads to chunks of 64 tokens, so F has steps there.
-CPU_GRID = Grid(
+CPU_GRID = MeasuringGrid(
     contexts=(512, 1024, 2048, 4096),
     tokens=(2, 16, 64, 65, 128, 129, 192, 193, 256, 257, 320, 384, 512, 768, 1024),
     swept=(1, 64, 256, 512),
@@ -141,7 +141,12 @@ CPU_GRID = Grid(
 )
 
 
-def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
+def grid_for(device: str, most_tokens: int) -> MeasuringGrid:
+    """Return the grid for a device, within what a model of so many positions can hold."""
+    return (CUDA_GRID if device.startswith("cuda") else CPU_GRID).within(most_tokens)
+
+
+def blocks_of(grid: MeasuringGrid, state_bytes: int, seed: int) -> list[PlanBlock]:
     """Return all blocks, the most important first.
 
     Parameters
@@ -167,13 +172,13 @@ def blocks_of(grid: Grid, state_bytes: int, seed: int) -> list[Block]:
         ("rest of the grid", [item for item in rest if item not in prefills], 0),
     ]
     return [
-        Block(name, tuple(chosen), _repetitions(grid, name), core=core)
+        PlanBlock(name, tuple(chosen), _repetitions(grid, name), core=core)
         for name, chosen, core in items
         if chosen
     ]
 
 
-def _prefills(grid: Grid, seed: int) -> list[Item]:
+def _prefills(grid: MeasuringGrid, seed: int) -> list[Item]:
     """Return the points of the fit and the held-out ones, so that any first few lie well apart."""
     table = _spread([Item("prefill", 0, (n,)) for n in grid.tokens])
     swept = [Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts]
@@ -183,7 +188,7 @@ def _prefills(grid: Grid, seed: int) -> list[Item]:
     return [kind[at] for at in range(longest) for kind in kinds if at < len(kind)]
 
 
-def _corners(grid: Grid) -> list[Item]:
+def _corners(grid: MeasuringGrid) -> list[Item]:
     """Return the ends of the sweep, which alone tell the price of a pair from that of a context."""
     tokens, contexts = (grid.swept[-1], grid.swept[0]), (grid.contexts[-1], grid.contexts[0])
     return [Item("prefill", c, (n,)) for n in tokens for c in contexts]
@@ -201,12 +206,12 @@ def _spread(items: Sequence[Item]) -> list[Item]:
     return [items[at] for at in dict.fromkeys(order) if at >= 0]
 
 
-def _repetitions(grid: Grid, block: str) -> int:
+def _repetitions(grid: MeasuringGrid, block: str) -> int:
     """Return how often the points of a block are timed: the fit needs the quietest ones most."""
     return grid.repetitions if block == "prefill" else min(grid.repetitions, OTHER_REPETITIONS)
 
 
-def held_out(grid: Grid, seed: int) -> list[Item]:
+def held_out(grid: MeasuringGrid, seed: int) -> list[Item]:
     """Return points between those of the grid, each number of tokens once: seeded, log-uniform."""
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(b"held-out")))
     most_n, most_c = max(grid.tokens), max(grid.contexts, default=0)
@@ -220,7 +225,7 @@ def held_out(grid: Grid, seed: int) -> list[Item]:
     return list(chosen.values())
 
 
-def _copies(grid: Grid) -> list[Item]:
+def _copies(grid: MeasuringGrid) -> list[Item]:
     host = ("d2h", "h2d", "d2h-pageable", "h2d-pageable") if grid.cuda else ()
     sizes = (grid.state_mib[-1], *grid.state_mib[:-1])  # two set latency and bandwidth
     return [
@@ -230,17 +235,17 @@ def _copies(grid: Grid) -> list[Item]:
     ]
 
 
-def _decode(grid: Grid) -> list[Item]:
+def _decode(grid: MeasuringGrid) -> list[Item]:
     contexts = grid.contexts[:1] + grid.contexts[2:3]
     return [Item("decode", c, (1,), batch) for batch in (1, *grid.batches) for c in contexts]
 
 
-def _graphs(grid: Grid) -> list[Item]:
+def _graphs(grid: MeasuringGrid) -> list[Item]:
     chosen = [n for n in grid.tokens if n <= GRAPH_TOKENS] if grid.cuda else []
     return [Item("graph", 0, (n,)) for n in chosen]
 
 
-def _cuts(grid: Grid) -> list[Item]:
+def _cuts(grid: MeasuringGrid) -> list[Item]:
     """Return one long prefill cut evenly, and replays of several lengths before a suffix."""
     even = [every for every in (512, 256, 128, 64) if every < grid.whole]
     behind = min(grid.contexts, default=0)
@@ -248,11 +253,11 @@ def _cuts(grid: Grid) -> list[Item]:
     return cut + [Item("cut", behind, (replay, 64)) for replay in (64, 192, 448) if behind]
 
 
-def _batches(grid: Grid) -> list[Item]:
+def _batches(grid: MeasuringGrid) -> list[Item]:
     return [Item("batch", 0, (n,), batch) for n in (64, 512) for batch in grid.batches]
 
 
-def _overlap(grid: Grid, state_bytes: int) -> list[Item]:
+def _overlap(grid: MeasuringGrid, state_bytes: int) -> list[Item]:
     if not grid.cuda:
         return []
     sides = ("d2h", "h2d")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -12,18 +13,18 @@ import torch
 
 from calibration import exactness, preflight
 from calibration.assemble import assemble
-from calibration.calibrate import Options, grid_for, tell
 from calibration.clock import clock_for
-from calibration.estimate import Estimate
+from calibration.estimate import TimeEstimate
 from calibration.harness import Bench, free_cached, measure_all
-from calibration.journal import Journal
+from calibration.journal import MeasurementJournal
 from calibration.measured import Measured
 from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.paced_run import BudgetError, out_of_memory
-from calibration.plan import blocks_of
+from calibration.plan import blocks_of, grid_for
 from calibration.precision import dtype_for, precision_of
 from calibration.preflight import Machine
 from calibration.provenance import model_warnings, provenance
+from calibration.settings import Options
 from calibration.subject import Subject, build_for_gate, build_subject, fitting
 from simulator.base.errors import DataError, UsageError
 from simulator.base.files import write_text
@@ -34,7 +35,7 @@ GATE, CEILINGS, CLOCKS, CREATED = "gate", "ceilings", "clocks", "created"
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CalibrationSession:
     """A calibration that is under way.
 
     Parameters
@@ -56,7 +57,7 @@ class Session:
     @classmethod
     def opened(
         cls, options: Options, subject: Subject, machine: Machine, started: float
-    ) -> Session:
+    ) -> CalibrationSession:
         """Return a session for a subject, or one layer group of it if it is too big."""
         dtype = getattr(torch, dtype_for(options.dtype, machine.kind))
         if machine.kind == "cpu":
@@ -68,7 +69,7 @@ class Session:
         """Measure, fit and write the profile; return it."""
         if self.options.fresh:
             self.options.journal.unlink(missing_ok=True)
-        journal = Journal(self.options.journal, self._head())
+        journal = MeasurementJournal(self.options.journal, self._head())
         try:
             with precision_of(dtype_name(self.dtype)):
                 profile = self._profile(journal)
@@ -86,7 +87,7 @@ class Session:
         write_text(self.options.out, profile_to_json(profile))
         return profile
 
-    def _profile(self, journal: Journal) -> Profile:
+    def _profile(self, journal: MeasurementJournal) -> Profile:
         if CREATED not in journal.facts:
             journal.add_fact(CREATED, datetime.now(UTC).date().isoformat())
         finding = self._gate(journal)
@@ -98,10 +99,10 @@ class Session:
         parts |= {"created": journal.facts[CREATED], "seed": seed, "exactness": finding}
         return assemble(self._measured(model, journal), parts, seed)
 
-    def _measured(self, model: HybridModel, journal: Journal) -> Measured:
+    def _measured(self, model: HybridModel, journal: MeasurementJournal) -> Measured:
         """Measure all that the budget has time for."""
         options, plan = self.options, self.subject.plan
-        grid, clock = grid_for(options, self.subject), clock_for(options.device)
+        grid, clock = grid_for(options.device, self.subject.most_tokens), clock_for(options.device)
         blocks = blocks_of(grid, plan.geometry.state_bytes, options.seed)
         bench = Bench(
             model,
@@ -114,7 +115,7 @@ class Session:
             blocks,
             bench,
             journal,
-            Estimate(plan.built, self.machine.kind, grid.warm_ups),
+            TimeEstimate(plan.built, self.machine.kind, grid.warm_ups),
             budget_seconds=self._left_seconds(),
             seed=options.seed,
         )
@@ -138,16 +139,16 @@ class Session:
             f"{self.options.journal}, and the same command with --budget {enough}s goes on from it"
         )
 
-    def _gate(self, journal: Journal) -> dict[str, float]:
+    def _gate(self, journal: MeasurementJournal) -> dict[str, float]:
         """Run the exactness gate, or take what the journal has of it; refuse what fails."""
         if GATE not in journal.facts:
-            tell("exactness gate")
+            print("exactness gate", file=sys.stderr, flush=True)
             journal.add_fact(GATE, self._examined())
         gate = journal.facts[GATE]
-        finding = exactness.Finding(**gate["finding"])
+        finding = exactness.ExactnessFinding(**gate["finding"])
         if not finding.passed:
             raise DataError(self.subject.name, exactness.failure(finding))
-        kernels = gate.get("kernels") and exactness.Finding(**gate["kernels"])
+        kernels = gate.get("kernels") and exactness.ExactnessFinding(**gate["kernels"])
         if kernels and (wrong := exactness.kernel_failure(kernels)):
             raise DataError(self.subject.name, wrong)
         return {
@@ -171,7 +172,7 @@ class Session:
             "bf16_argmax_agreement": agreement,
         }
 
-    def _ceilings(self, journal: Journal) -> dict[str, float]:
+    def _ceilings(self, journal: MeasurementJournal) -> dict[str, float]:
         """Measure what the device reaches, and read its clocks while it is warm from that."""
         if CEILINGS not in journal.facts:
             journal.add_fact(CEILINGS, preflight.ceilings(self.options.device))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibration.models.configs import GROUP_LAYERS, TOY, Plan, find_geometry, one_group
+from calibration.models.configs import GROUP_LAYERS, TOY, ModelPlan, find_geometry, one_group
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.json_file import read_json
 from simulator.costs.geometry import AttentionLayers, FeedForward, Geometry, RecurrentLayers
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PICKLES = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
 GATE_EXPERTS = 16
 _MEMORY_SHARE = 0.8  # for weights; the rest is for KV and for what a pass needs
+LONGEST_TOKENS = 262_144  # of context, where nothing tells
 GROUP_VOCABULARY = 1024  # a larger output head would be counted once a group
 
 
@@ -38,13 +39,21 @@ class Subject:
     """
 
     name: str
-    plan: Plan
+    plan: ModelPlan
     folder: Path | None = None
 
     @property
     def toy(self) -> bool:
         """Whether it is the toy model."""
         return self.plan.geometry == TOY
+
+    @property
+    def most_tokens(self) -> int:
+        """The longest context that the model is made for."""
+        if self.folder is None:
+            return LONGEST_TOKENS
+        longest = read_config(self.folder).get("max_position_embeddings", LONGEST_TOKENS)
+        return longest if isinstance(longest, int) and longest > 0 else LONGEST_TOKENS
 
     def weight_bytes(self, of_number: int) -> int:
         """Return the bytes of all weights, embeddings and output head included."""
@@ -70,11 +79,11 @@ def find_subject(model: str, *, group: bool = False) -> Subject:
         raise DataError(model, f"{problem}and *.safetensors")
     if not path.is_dir():
         geometry = find_geometry(model)
-        return Subject(model, one_group(geometry) if group else Plan(geometry))
+        return Subject(model, one_group(geometry) if group else ModelPlan(geometry))
     if group:
         raise UsageError(f"--group: '{printable(model)}' is a folder, whose weights are whole")
     config = read_config(path)
-    return Subject(path.resolve().name, Plan(rough_geometry(config, str(path))), path)
+    return Subject(path.resolve().name, ModelPlan(rough_geometry(config, str(path))), path)
 
 
 def read_config(folder: Path) -> Mapping[str, Any]:

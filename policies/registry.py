@@ -33,7 +33,7 @@ from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Overlap
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PolicyKind:
     """A kind of plug-in: where its names are, and what its classes must have."""
 
     name: str
@@ -77,10 +77,10 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("placer", "policies.placement", "PLACERS", Placer),
-        Kind("estimator", "policies.estimation", "ESTIMATORS", OverlapEstimator),
-        Kind("eviction", "policies.eviction", "EVICTION", EvictionPolicy),
-        Kind("admission", "policies.admission", "ADMISSION", AdmissionPolicy),
+        PolicyKind("placer", "policies.placement", "PLACERS", Placer),
+        PolicyKind("estimator", "policies.estimation", "ESTIMATORS", OverlapEstimator),
+        PolicyKind("eviction", "policies.eviction", "EVICTION", EvictionPolicy),
+        PolicyKind("admission", "policies.admission", "ADMISSION", AdmissionPolicy),
     )
 }
 
@@ -274,7 +274,7 @@ def _build(kind: str, spec: str) -> tuple[str, dict[str, Any], Any]:
     return name, {k: v for k, v in values.items() if v != defaults[k]}, policy
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> PolicyKind:
     if name not in KINDS:
         raise UsageError(
             f"unknown kind of policy '{printable(name)}'{did_you_mean(name, [*KINDS])}"
@@ -282,7 +282,7 @@ def _kind(name: str) -> Kind:
     return KINDS[name]
 
 
-def _resolve(kind: Kind, spec: str) -> tuple[str, type, str]:
+def _resolve(kind: PolicyKind, spec: str) -> tuple[str, type, str]:
     """Split `spec` into its name, the class and the text of the parameters."""
     name, _, rest = spec.strip().partition(":")
     classes = kind.classes

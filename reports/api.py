@@ -8,13 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.study.layers import read_settings
 from reports.study.own_trace import with_own_trace
-from reports.study.settings import Settings, flatten, read_settings
+from reports.study.settings import Settings, flatten
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from reports.study.sections import Study as StudyFile
+    from reports.study.sections import ResolvedStudy as StudyFile
 
 _REPEAT = "milepost sweep study.resolved.toml --out DIR"
 _ORIGIN = "settings"

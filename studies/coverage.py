@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.results.evidence import Metric, Row, difference
-from reports.results.memory import Requests, memory_requests
+from reports.results.memory import RememberedRequests, memory_requests
 from reports.results.metrics import blocks, flat_metrics
 from reports.statistics import Estimate
 from reports.two_runs.figures import UNITS
@@ -36,7 +36,7 @@ MEASURE_NAMES = ("token_hit_rate", "mean_ttft", "p90_ttft")
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class CoverageCase:
     """Traffic, the requests of a piece, and the memory that its caches have."""
 
     name: str
@@ -83,7 +83,7 @@ class Covered:
 
 # Turns follow each other soon, in less memory: a piece is to these what 12,000 requests are to the
 # chats below.
-BRISK = Traffic(
+BRISK = CoverageCase(
     "brisk chats, Poisson, 3,000",
     "chats:think_seconds_median=1,answer_tokens_median=150",
     "poisson",
@@ -92,13 +92,13 @@ BRISK = Traffic(
     2.5,
 )
 TRAFFIC = (
-    Traffic("documents, Poisson, 3,000", "documents", "poisson", 5, 3000, 16),
-    Traffic("chats, Poisson, 3,000", "chats", "poisson", 5, 3000, 16),
-    Traffic("chats, Poisson, 12,000", "chats", "poisson", 5, 12_000, 16),
-    Traffic("chats, gamma cv 2, 3,000", "chats", "gamma:cv=2", 5, 3000, 16),
-    Traffic("chats, gamma cv 2, 12,000", "chats", "gamma:cv=2", 5, 12_000, 16),
-    Traffic("agents, MMPP, 3,000", "agents", "mmpp", 1.5, 3000, 32),
-    Traffic("agents, MMPP, 12,000", "agents", "mmpp", 1.5, 12_000, 64),
+    CoverageCase("documents, Poisson, 3,000", "documents", "poisson", 5, 3000, 16),
+    CoverageCase("chats, Poisson, 3,000", "chats", "poisson", 5, 3000, 16),
+    CoverageCase("chats, Poisson, 12,000", "chats", "poisson", 5, 12_000, 16),
+    CoverageCase("chats, gamma cv 2, 3,000", "chats", "gamma:cv=2", 5, 3000, 16),
+    CoverageCase("chats, gamma cv 2, 12,000", "chats", "gamma:cv=2", 5, 12_000, 16),
+    CoverageCase("agents, MMPP, 3,000", "agents", "mmpp", 1.5, 3000, 32),
+    CoverageCase("agents, MMPP, 12,000", "agents", "mmpp", 1.5, 12_000, 64),
     BRISK,
 )
 POLICIES = (("block:size=1024", "lru"), ("adaptive", "lru"), ("adaptive", "value"))
@@ -157,7 +157,7 @@ def replay(trace: Trace, placer: str, eviction: str, capacity_gib: float) -> Res
 
 def row_of(trace: Trace, result: Result) -> Row:
     """Return the cell of a sweep that a replay is."""
-    memory = memory_requests(Requests.of(trace, result, WARMUP))
+    memory = memory_requests(RememberedRequests.of(trace, result, WARMUP))
     replayed = {"replication": 0, "seed": 0, "memory_requests": memory}
     return replayed | flat_metrics(result, WARMUP) | blocks(result, WARMUP)
 
@@ -171,7 +171,7 @@ def columns_of(trace: Trace, result: Result) -> dict[str, Any]:
     return rows | {"session": trace.session[request], "document": documents(trace)[request]}
 
 
-def figures_of(trace: Trace, traffic: Traffic) -> list[Figure]:
+def figures_of(trace: Trace, traffic: CoverageCase) -> list[Figure]:
     """Return every paired difference of a piece."""
     results = [replay(trace, *policy, traffic.capacity_gib) for policy in POLICIES]
     rows = [row_of(trace, result) for result in results]
@@ -225,7 +225,7 @@ class _AsWritten(argparse.RawDescriptionHelpFormatter):
     """Help that keeps the lines of the text above."""
 
 
-def _print_rows(traffic: Traffic, pieces: int, seed: int, jobs: int) -> None:
+def _print_rows(traffic: CoverageCase, pieces: int, seed: int, jobs: int) -> None:
     trace = traffic.trace(pieces, seed)
     starts = range(0, traffic.requests * pieces, traffic.requests)
     tasks = ((piece_of(trace, at, at + traffic.requests), traffic) for at in starts)

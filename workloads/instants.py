@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from array import array
 from decimal import Context, Decimal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+TimeUnit = Literal["s", "ms", "us", "ns"]
+TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 Ticks = int | float | Decimal  # a time or a wait in a file's own unit
 

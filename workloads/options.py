@@ -13,17 +13,16 @@ from simulator.base.bounds import (
     MIN_RATE_PER_SECOND,
 )
 from simulator.base.errors import SettingError, did_you_mean, printable
-from workloads.reading.key_fields import KINDS
+from workloads.instants import TICKS_PER_SECOND, TimeUnit
+from workloads.prefixes.key_fields import KINDS
 
 OnBadLine = Literal["fail", "skip"]
-TimeUnit = Literal["s", "ms", "us", "ns"]
 RowsAre = Literal["cumulative", "incremental", "conversation"]
 CachedTokens = Literal["inside", "outside"]
 
 # Options that all formats know.
 EVERYWHERE = frozenset({"on_bad_line", "jitter", "isolate", "default_template"})
 CONVERSATION_FORMATS = ("chat", "conversations")
-TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class ReadOptions:
         "outside" them.
     isolate
         By what prefixes are kept apart where a file tells it: kinds of
-        `workloads.reading.key_fields`, separated by commas, or "none"; None stands for all.
+        `workloads.prefixes.key_fields`, separated by commas, or "none"; None stands for all.
 
     Raises
     ------

@@ -16,9 +16,9 @@ from workloads.anomaly import Anomaly
 from workloads.instants import Instants, Ticks
 from workloads.options import OnBadLine
 from workloads.prefixes.isolating import isolated
+from workloads.prefixes.isolation import Isolation
 from workloads.prefixes.prompts import BlockKeys, Prompts
-from workloads.reading.isolation import Isolation
-from workloads.reading.unused import UnusedFields
+from workloads.unused import UnusedFields
 
 Number = TypeVar("Number", np.int32, np.int64)
 Times = NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Recency:
+class RecencyTree:
     """Tokens by the request that used them last, as a Fenwick tree.
 
     What a request used leaves it, token by token, as later ones use it again. So the tokens that

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 
 from simulator.base.units import format_seconds
 from workloads.anomaly import Anomaly
-from workloads.options import TICKS_PER_SECOND, TimeUnit
+from workloads.instants import TICKS_PER_SECOND, TimeUnit
 from workloads.rows import Rows
 
 MAX_RATE_PER_SECOND = 200.0
@@ -41,7 +41,7 @@ EPOCH_SECONDS = 1_420_070_400.0, 2_208_988_800.0  # the years 2015 to 2039
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class UnitReading:
     """The reading of a file's times in one unit.
 
     Parameters
@@ -101,7 +101,7 @@ class Traffic:
         earliest, latest = EPOCH_SECONDS
         return earliest <= self.first_seconds <= self.first_seconds + self.span_seconds <= latest
 
-    def scaled(self, by: float) -> Traffic:
+    def scaled(self, by: float) -> UnitReading:
         """Return what another unit would make of the same numbers."""
         first, span = self.first_seconds * by, self.span_seconds * by
         return replace(self, first_seconds=first, span_seconds=span, fractional=False)
@@ -114,7 +114,7 @@ def doubt(rows: Rows) -> str | None:
     if not asked or not units or len(rows.time_ticks) < 2:
         return None
     unit = units[0]
-    here = Traffic(
+    here = UnitReading(
         requests=len(rows),
         prompt_tokens=int(rows.lengths().sum()),
         first_seconds=rows.time_ticks.first_seconds(),
@@ -132,7 +132,7 @@ def note_doubt(rows: Rows) -> None:
         rows.oddities[what] = Anomaly(what, len(rows), rows.line[0], sentence)
 
 
-def _doubt(here: Traffic, unit: TimeUnit) -> str | None:
+def _doubt(here: UnitReading, unit: TimeUnit) -> str | None:
     others = dict(_others(here, unit))
     epoch = next((name for name, traffic in others.items() if traffic.since_1970()), None)
     if epoch is not None:
@@ -153,7 +153,7 @@ def _doubt(here: Traffic, unit: TimeUnit) -> str | None:
     return f"{asked} {'; '.join(better)}".rstrip()
 
 
-def _others(here: Traffic, unit: TimeUnit) -> Iterator[tuple[TimeUnit, Traffic]]:
+def _others(here: UnitReading, unit: TimeUnit) -> Iterator[tuple[TimeUnit, UnitReading]]:
     """Yield the traffic in other units, those nearest to the unit first."""
     units = list(TICKS_PER_SECOND)
     at = units.index(unit)

@@ -14,7 +14,7 @@ MOST_OUTLIERS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class RegimeError:
+class FitErrors:
     """Errors of one regime, as shares of the measured time.
 
     Parameters
@@ -41,7 +41,7 @@ class RegimeError:
     noise: float
 
 
-def errors_by_regime(form: CostForm, points: Points) -> list[RegimeError]:
+def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
     """Return the errors of all points, then of each regime that has any."""
     if not len(points):
         return []
@@ -76,10 +76,10 @@ def outliers(form: CostForm, points: Points) -> list[tuple[int, int, float]]:
     return [(int(points.c[at]), int(points.n[at]), float(shares[at])) for at in apart]
 
 
-def _error_of(form: CostForm, points: Points, name: str) -> RegimeError:
+def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
     shares = _shares(form, points)
     worst = int(np.abs(shares).argmax())
-    return RegimeError(
+    return FitErrors(
         regime=name,
         points=len(points),
         mean=float(np.abs(shares).mean()),

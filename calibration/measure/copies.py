@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from calibration.clock import Clock, WallClock
+from calibration.clock import CallClock, WallClock
 from calibration.plan import Item
 
 _PREFIX = ".milepost-state-"  # a killed run leaves such files, and the next one deletes them
@@ -29,7 +29,7 @@ class CopyTimer:
         memory before it is read.
     """
 
-    def __init__(self, device: str, clock: Clock, folder: Path) -> None:
+    def __init__(self, device: str, clock: CallClock, folder: Path) -> None:
         self._device = device
         self._clock = clock
         self._folder = folder

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from calibration.clock import Clock
+from calibration.clock import CallClock
 from calibration.models.hybrid import HybridModel
 from calibration.plan import GRAPH_TOKENS, Item
 
@@ -26,7 +26,7 @@ class GraphTimer:
         As for `PassTimer`.
     """
 
-    def __init__(self, model: HybridModel, clock: Clock, seed: int) -> None:
+    def __init__(self, model: HybridModel, clock: CallClock, seed: int) -> None:
         self._model, self._clock, self._seed = model, clock, seed
         self._graphs: dict[str, Any] = {}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from calibration.clock import Clock
+from calibration.clock import CallClock
 from calibration.models.hybrid import HybridModel
 from calibration.models.states import ModelCache
 from calibration.plan import Item
@@ -36,7 +36,7 @@ class PassTimer:
     """
 
     model: HybridModel
-    clock: Clock
+    clock: CallClock
     warm_ups: int
     seed: int
     _cache: ModelCache | None = None

@@ -24,7 +24,7 @@ TOY_VOCABULARY = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ModelPlan:
     """What is built for a model: all of it, or one layer group that stands for several.
 
     Parameters
@@ -78,9 +78,9 @@ def find_geometry(name: str) -> Geometry:
     return MODELS[name]
 
 
-def one_group(geometry: Geometry) -> Plan:
+def one_group(geometry: Geometry) -> ModelPlan:
     """Return the plan to build one layer group of a model."""
-    return Plan(geometry, geometry.attention.layers)
+    return ModelPlan(geometry, geometry.attention.layers)
 
 
 def config_of(geometry: Geometry) -> Any:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calibration.clock import Clock
+from calibration.clock import CallClock
 from calibration.models.hybrid import HybridModel
 from calibration.models.states import Snapshot
 from calibration.prototype.holdings import Holdings
@@ -62,7 +62,7 @@ class ModelExecutor:
         trace: Trace,
         cache: PolicyCache,
         priced: PricedExecutor,
-        clock: Clock,
+        clock: CallClock,
         seed: int,
     ) -> None:
         self.holdings = Holdings(cache)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calibration import preflight
-from calibration.clock import Clock
+from calibration.clock import CallClock
 from calibration.fit.fit import fit_form
 from calibration.fit.points import Points
 from calibration.fit.sections import prefill_section
@@ -46,7 +46,7 @@ class QuickProfiler:
     """
 
     def __init__(
-        self, model: HybridModel, name: str, clock: Clock, *, longest: int, seed: int = 0
+        self, model: HybridModel, name: str, clock: CallClock, *, longest: int, seed: int = 0
     ) -> None:
         self._model = model
         self._name = name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from calibration.clock import Clock
+from calibration.clock import CallClock
 from calibration.fit.points import Typical
 from calibration.models.bound import bound_kernels
 from calibration.models.hybrid import HybridModel
@@ -89,7 +89,7 @@ class Prototype:
         profile: Profile,
         rules: Rules,
         model: HybridModel,
-        clock: Clock,
+        clock: CallClock,
         seed: int = 0,
     ) -> None:
         check_servable(trace, rules)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from calibration import preflight
-from calibration.clock import Clock, clock_for
+from calibration.clock import CallClock, clock_for
 from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.paced_run import out_of_memory
 from calibration.precision import dtype_for, precision_of
@@ -59,7 +59,7 @@ class Site:
         with memory_told(self.subject.name), precision_of(self.dtype):
             yield
 
-    def clock(self, profile: Profile | None = None, unit_seconds: float | None = None) -> Clock:
+    def clock(self, profile: Profile | None = None, unit_seconds: float | None = None) -> CallClock:
         """Return the clock: a layer group counts as often as a profile says that it did there.
 
         On a CPU it is a `SteadyClock`: of the unit that is given, or of `unit_seconds`.
@@ -76,7 +76,7 @@ class Site:
 class TimesClock:
     """A clock that counts every second several times."""
 
-    def __init__(self, clock: Clock, times: int) -> None:
+    def __init__(self, clock: CallClock, times: int) -> None:
         self.typical = clock.typical
         self.slowdown = getattr(clock, "slowdown", 1.0)
         self._clock = clock

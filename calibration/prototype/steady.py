@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from calibration.clock import Clock
+from calibration.clock import CallClock
 from calibration.fit.points import Typical
 from calibration.models.hybrid import HybridModel
 
@@ -41,7 +41,9 @@ class SteadyClock:
 
     typical: Typical = "median"
 
-    def __init__(self, clock: Clock, model: HybridModel, unit_seconds: float | None = None) -> None:
+    def __init__(
+        self, clock: CallClock, model: HybridModel, unit_seconds: float | None = None
+    ) -> None:
         self._clock = clock
         self._model = model
         self._cache = model.new_cache(REFERENCE_TOKENS)

@@ -10,7 +10,7 @@ from policies.admission.probabilistic import Probabilistic
 from policies.admission.second_sighting import SecondSighting
 from policies.admission.size_aware import SizeAware
 from policies.admission.tinylfu import TinyLfu
-from policies.admission.value import Value
+from policies.admission.value import ValueAdmission
 from simulator.plugins.protocols import AdmissionPolicy
 
 __all__ = ["ADMISSION", "BaseAdmission"]
@@ -23,5 +23,5 @@ ADMISSION: dict[str, type[AdmissionPolicy]] = {
     "probabilistic": Probabilistic,
     "tinylfu": TinyLfu,
     "branch_only": BranchOnly,
-    "value": Value,
+    "value": ValueAdmission,
 }

@@ -14,7 +14,7 @@ from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
-class Value(BaseAdmission):
+class ValueAdmission(BaseAdmission):
     """Admit an entry while there is room, or if it can be expected to save more than what leaves.
 
     A state saves the seconds of prefill from the next state above it, whenever a prompt resumes

@@ -5,15 +5,22 @@ from __future__ import annotations
 from policies.estimation.base import CountingEstimator
 from policies.estimation.decay import Decay
 from policies.estimation.frozen import Frozen
-from policies.estimation.mixture import Mixture
-from policies.estimation.window import Window
+from policies.estimation.mixture import MixtureEstimator
+from policies.estimation.window import WindowEstimator
 from simulator.plugins.protocols import OverlapEstimator
 
 ESTIMATORS: dict[str, type[OverlapEstimator]] = {
-    "window": Window,
+    "window": WindowEstimator,
     "decay": Decay,
     "frozen": Frozen,
-    "mixture": Mixture,
+    "mixture": MixtureEstimator,
 }
 
-__all__ = ["ESTIMATORS", "CountingEstimator", "Decay", "Frozen", "Mixture", "Window"]
+__all__ = [
+    "ESTIMATORS",
+    "CountingEstimator",
+    "Decay",
+    "Frozen",
+    "MixtureEstimator",
+    "WindowEstimator",
+]

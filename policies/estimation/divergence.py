@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from policies.estimation.single import FromBranch, FromEnd, FromStart, SingleLaw
+from policies.estimation.single import EndDistances, FromBranch, FromStart, SingleLaw
 
 COORDINATES = ("end", "branch", "start")  # of equal scores the first wins
 LEAST = 8  # divergences before another coordinate than the first is believed
@@ -95,7 +95,7 @@ class DivergenceLaw:
     def _learned(self, coordinate: str) -> SingleLaw:
         seen, total = self._seen, len(self._seen) + 1
         if coordinate == "end":
-            return FromEnd([PRIOR_TOKENS, *(stop - depth for _, stop, depth in seen)])
+            return EndDistances([PRIOR_TOKENS, *(stop - depth for _, stop, depth in seen)])
         if coordinate == "branch":
             return FromBranch([depth - start for start, _, depth in seen], total)
         return FromStart([depth for _, _, depth in seen], total)

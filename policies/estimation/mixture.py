@@ -6,14 +6,14 @@ from collections import OrderedDict
 
 import numpy as np
 
-from policies.estimation.window import Window
+from policies.estimation.window import WindowEstimator
 from policies.parameters import require, require_at_least
 from simulator.plugins.protocols import Law, Overlap
 
 Shares = dict[int, float]
 
 
-class Mixture(Window):
+class MixtureEstimator(WindowEstimator):
     """Shrink the law of a document towards that of its label, and that towards all requests.
 
     With n observations and law p of the narrow scope, q the law of the wider one and `shrinkage`
@@ -113,7 +113,7 @@ class _Scope:
     __slots__ = ("samples", "shares", "window")
 
     def __init__(self, requests: int) -> None:
-        self.window = Window(requests)
+        self.window = WindowEstimator(requests)
         self.samples = 0.0
         self.shares: Shares = {}
 

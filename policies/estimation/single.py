@@ -28,7 +28,7 @@ class SingleLaw(Protocol):
         ...
 
 
-class FromEnd:
+class EndDistances:
     """Distances from the end of the segment: a checkpoint at delta serves those up to delta.
 
     It saves (n - delta) c(delta): lines in n of ever greater slope c, whose upper envelope is

@@ -9,7 +9,7 @@ from policies.estimation.base import CountingEstimator
 from policies.parameters import require
 
 
-class Window(CountingEstimator):
+class WindowEstimator(CountingEstimator):
     """Count the overlaps of the last `requests` requests, misses included.
 
     Parameters

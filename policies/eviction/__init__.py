@@ -5,15 +5,15 @@ from __future__ import annotations
 from policies.eviction.arc import Arc
 from policies.eviction.base import BaseEviction
 from policies.eviction.belady import Belady
-from policies.eviction.clairvoyant import Clairvoyant
-from policies.eviction.clock import Clock
+from policies.eviction.clairvoyant import ClairvoyantEviction
+from policies.eviction.clock import ClockEviction
 from policies.eviction.coverage import Coverage
 from policies.eviction.fifo import Fifo
 from policies.eviction.gdsf import Gdsf
 from policies.eviction.lfu import Lfu
 from policies.eviction.lirs import Lirs
 from policies.eviction.lru import Lru
-from policies.eviction.marconi import Marconi
+from policies.eviction.marconi import MarconiEviction
 from policies.eviction.pgdsf import Pgdsf
 from policies.eviction.reuse_probability import ReuseProbability
 from policies.eviction.s3fifo import S3Fifo
@@ -25,7 +25,7 @@ from policies.eviction.split_lru import SplitLru
 from policies.eviction.tail_lru import TailLru
 from policies.eviction.ttl import Ttl
 from policies.eviction.two_q import TwoQ
-from policies.eviction.value import Value
+from policies.eviction.value import ValueEviction
 from policies.eviction.wtinylfu import WTinyLfu
 from simulator.plugins.protocols import EvictionPolicy
 
@@ -34,7 +34,7 @@ __all__ = ["EVICTION", "BaseEviction"]
 EVICTION: dict[str, type[EvictionPolicy]] = {
     "fifo": Fifo,
     "lru": Lru,
-    "clock": Clock,
+    "clock": ClockEviction,
     "lfu": Lfu,
     "slru": Slru,
     "two_q": TwoQ,
@@ -47,13 +47,13 @@ EVICTION: dict[str, type[EvictionPolicy]] = {
     "pgdsf": Pgdsf,
     "split_lru": SplitLru,
     "ttl": Ttl,
-    "marconi": Marconi,
+    "marconi": MarconiEviction,
     "seglen": SegLen,
     "tail_lru": TailLru,
     "reuse_probability": ReuseProbability,
     "session_aware": SessionAware,
     "coverage": Coverage,
-    "value": Value,
+    "value": ValueEviction,
     "belady": Belady,
-    "clairvoyant": Clairvoyant,
+    "clairvoyant": ClairvoyantEviction,
 }

@@ -12,7 +12,7 @@ from simulator.plugins.entries import Entry, KvSpan
 from simulator.plugins.protocols import Overlap
 
 
-class Clairvoyant(Scored):
+class ClairvoyantEviction(Scored):
     """Evict what is used farthest in the future, and refuse what is used later still. Looks ahead.
 
     Unlike `belady` it takes no new KV or state in exchange for what is used sooner. Sizes count

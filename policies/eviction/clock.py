@@ -12,7 +12,7 @@ from policies.parameters import require
 from simulator.plugins.entries import Entry, KvSpan
 
 
-class Clock(BaseEviction):
+class ClockEviction(BaseEviction):
     """Evict what entered first, but let an entry that was hit go round again.
 
     The hand moves when the victim is asked for: it lowers the counters of the entries that it

@@ -11,7 +11,7 @@ from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap
 
 
-class Marconi(NodeEviction):
+class MarconiEviction(NodeEviction):
     """Evict the node of least recency + alpha x FLOPs saved per byte, each scaled to 0..1.
 
     A node is a state with the KV between it and the next state above, and a candidate if it has
@@ -95,7 +95,7 @@ class Marconi(NodeEviction):
         if tuning.ready() and self.context is not None:
             shape = self._shape
             self.worth_weight = tuning.best_alpha(
-                self.context, lambda alpha: Marconi(alpha, 1.0, *shape)
+                self.context, lambda alpha: MarconiEviction(alpha, 1.0, *shape)
             )
             self._tuning = None
         tuning.observe(overlap)

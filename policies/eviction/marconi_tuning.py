@@ -69,11 +69,11 @@ def surest(saved: list[list[int]]) -> int:
 def _saved_tokens(trace: Trace, context: CacheContext, eviction: EvictionPolicy) -> list[int]:
     """Return the tokens that each request saves."""
     from policies.admission.always import Always
-    from policies.placement.marconi import Marconi
+    from policies.placement.marconi import MarconiPlacer
     from simulator.cache.layout import unified
     from simulator.cache.policy_cache import PolicyCache
 
-    cache = PolicyCache(trace, context, Marconi(), Always(), unified(context, eviction))
+    cache = PolicyCache(trace, context, MarconiPlacer(), Always(), unified(context, eviction))
     saved = []
     for request in range(len(trace)):
         running = cache.admit(request)

@@ -11,7 +11,7 @@ from policies.eviction.prefixed import PrefixEviction
 from policies.orders.candidates import Candidates, Merged
 from policies.orders.lineage import Lineage, takes_kv
 from policies.orders.outlook import Outlook
-from policies.orders.shortlist import Node
+from policies.orders.shortlist import KnownState
 from policies.orders.stateless import Stateless
 from simulator.plugins.context import CacheContext
 from simulator.plugins.entries import Checkpoint, Entry, KvSpan
@@ -81,7 +81,7 @@ class NodeEviction(PrefixEviction):
         if self._orders_kv:
             entry.span.policy_data = None  # it is not without a state any more
         self._age += 1
-        entry.policy_data = Node(entry, self._now, self._age)
+        entry.policy_data = KnownState(entry, self._now, self._age)
         for changed in self._lineage.add(entry):
             self._price(changed)
         self._price(entry)

@@ -21,7 +21,7 @@ from simulator.plugins.protocols import Overlap
 _MOST_USES = 3  # beyond which uses are not told apart
 
 
-class Value(PrefixEviction):
+class ValueEviction(PrefixEviction):
     """Evict what is expected to save the fewest seconds per byte and time.
 
     A state saves the seconds of prefill from the next state above it to its position, whenever a

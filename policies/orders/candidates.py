@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from policies.orders.shortlist import Node, Recency, Scored, Shortlist
+from policies.orders.shortlist import KnownState, Recency, Scored, Shortlist
 
 _NO_AGE = np.iinfo(np.int64).max
 _FIRST = 32  # nodes that are sorted first
@@ -33,7 +33,7 @@ class Candidates:
 
     def __init__(self, recency: Recency) -> None:
         self._recency = recency
-        self._nodes: list[Node] = []  # by place, as their last uses, worths and ages
+        self._nodes: list[KnownState] = []  # by place, as their last uses, worths and ages
         self._last, self._worth, self._age = array("d"), array("d"), array("q")
         self._lasts: list[int] = []  # of all that count, ascending
         self._worths: list[float] = []  # of all that count, ascending
@@ -42,7 +42,7 @@ class Candidates:
         self._near = Shortlist(recency)
         self._tied = False  # it could not tell even when it was new
 
-    def open(self, node: Node) -> None:
+    def open(self, node: KnownState) -> None:
         """Make a node a candidate, or one again that was set aside."""
         if node.place >= 0:
             return
@@ -58,7 +58,7 @@ class Candidates:
         self._age.append(node.age)
         self._near.open(node)
 
-    def close(self, node: Node) -> None:
+    def close(self, node: KnownState) -> None:
         """Make a node no candidate."""
         if not node.counts:
             return
@@ -69,7 +69,7 @@ class Candidates:
         del lasts[bisect_left(lasts, node.last)]
         del worths[bisect_left(worths, node.worth)]
 
-    def set_aside(self, node: Node) -> None:
+    def set_aside(self, node: KnownState) -> None:
         """Leave a candidate out of the search; its use and its worth still count for the scales."""
         self._near.close(node)
         place, node.place = node.place, -1
@@ -79,7 +79,7 @@ class Candidates:
             self._nodes[place], mover.place = mover, place
             self._last[place], self._worth[place], self._age[place] = last, worth, age
 
-    def use(self, node: Node, now: int) -> None:
+    def use(self, node: KnownState, now: int) -> None:
         """Note that a node is used by request `now`, which comes after all others."""
         before, node.last = node.last, now
         if node.counts:
@@ -91,7 +91,7 @@ class Candidates:
             self._near.close(node)
             self._near.open(node)
 
-    def price(self, node: Node, worth: float) -> None:
+    def price(self, node: KnownState, worth: float) -> None:
         """Note what a node is worth: nothing, or more."""
         before, node.worth = node.worth, worth
         if not node.counts or worth == before:
@@ -104,7 +104,7 @@ class Candidates:
             self._near.close(node)
             self._near.open(node)
 
-    def least(self, now: int, recency_weight: float, worth_weight: float) -> Node | None:
+    def least(self, now: int, recency_weight: float, worth_weight: float) -> KnownState | None:
         """Return the node of least score, the eldest among equals; None if there is none."""
         if not self._nodes:
             return None
@@ -119,7 +119,9 @@ class Candidates:
             self._tied = least is None
         return least or self._least_of_all(now, scales)
 
-    def score_of(self, node: Node, now: int, recency_weight: float, worth_weight: float) -> float:
+    def score_of(
+        self, node: KnownState, now: int, recency_weight: float, worth_weight: float
+    ) -> float:
         """Return the score of a node on the scales of the candidates, of which it may be none."""
         by_recency, by_worth = self._scales(now, recency_weight, worth_weight)
         return node.worth * by_worth + float(self._recency(node.last, now)) * by_recency
@@ -161,7 +163,7 @@ class Candidates:
         last, worth = np.array(self._last), np.array(self._worth)
         self._near.renew(self._nodes, last, worth, self._lasts[0], now, scales)
 
-    def _least_of_all(self, now: int, scales: Scales) -> Node:
+    def _least_of_all(self, now: int, scales: Scales) -> KnownState:
         scores = self._scores(now, scales)
         age = np.array(self._age)
         return self._nodes[int(np.argmin(np.where(scores == scores.min(), age, _NO_AGE)))]
@@ -191,7 +193,7 @@ class Merged:
         """Add a node."""
         heappush(self._put, scored)
 
-    def take(self) -> Node | None:
+    def take(self) -> KnownState | None:
         """Take out the node of least score, None if there is none."""
         if self._put and (self._next is None or self._put[0] < self._next):
             return heappop(self._put)[2]

@@ -20,7 +20,7 @@ _REQUESTS = 16  # it holds for so many
 _INFINITY, _TINY = float("inf"), 1e-300
 
 
-class Node:
+class KnownState:
     """What is known of a state: its last use, its worth, its age and its place (-1: none).
 
     `counts` says whether the ranges by which scores are scaled take it in, `estimate` is that of
@@ -39,7 +39,7 @@ class Node:
         self.estimate = _INFINITY
 
 
-Scored = tuple[float, int, Node]  # (an estimate of) its score, its age
+Scored = tuple[float, int, KnownState]  # (an estimate of) its score, its age
 
 
 class Shortlist:
@@ -66,7 +66,7 @@ class Shortlist:
         self._oldest = 0  # the last use from which they count
         self._origin = 0.0  # its recency when they expire
 
-    def open(self, node: Node) -> None:
+    def open(self, node: KnownState) -> None:
         """Take in a node that has come, if it belongs here."""
         last = node.last
         if not self._oldest <= last <= self.until:
@@ -78,7 +78,7 @@ class Shortlist:
         if estimate < self._beyond:
             insort(self._near, (estimate, node.age, node))
 
-    def close(self, node: Node) -> None:
+    def close(self, node: KnownState) -> None:
         """Take a node off, if it is here."""
         if node.estimate <= self._beyond:
             near = self._near
@@ -88,7 +88,7 @@ class Shortlist:
 
     def renew(
         self,
-        nodes: Sequence[Node],
+        nodes: Sequence[KnownState],
         last: NDArray[np.float64],
         worth: NDArray[np.float64],
         oldest: int,
@@ -114,7 +114,7 @@ class Shortlist:
             near.append((estimate, node.age, node))
         near.sort()
 
-    def least(self, now: int, scales: tuple[float, float]) -> Node | None:
+    def least(self, now: int, scales: tuple[float, float]) -> KnownState | None:
         """Return the node of least score, the eldest among equals, or None where it cannot tell."""
         near, recency = self._near, self._recency
         by_recency, by_worth = scales

@@ -7,14 +7,14 @@ from policies.placement.balanced import Balanced
 from policies.placement.base import BasePlacer
 from policies.placement.block import Block
 from policies.placement.branch import Branch
-from policies.placement.clairvoyant import Clairvoyant
+from policies.placement.clairvoyant import ClairvoyantPlacer
 from policies.placement.dense import Dense
 from policies.placement.dyadic import Dyadic
 from policies.placement.from_end import FromEnd
 from policies.placement.greedy import Greedy
 from policies.placement.interval import Interval
 from policies.placement.last import Last
-from policies.placement.marconi import Marconi
+from policies.placement.marconi import MarconiPlacer
 from policies.placement.none import NoPlacer
 from policies.placement.offsets import Offsets
 from policies.placement.optimal import Optimal
@@ -39,13 +39,13 @@ PLACERS: dict[str, type[Placer]] = {
     "thinned": Thinned,
     "published": Published,
     "branch": Branch,
-    "marconi": Marconi,
+    "marconi": MarconiPlacer,
     "from_end": FromEnd,
     "offsets": Offsets,
     "interval": Interval,
     "adaptive": Adaptive,
     "robust": Robust,
-    "clairvoyant": Clairvoyant,
+    "clairvoyant": ClairvoyantPlacer,
 }
 
 __all__ = [
@@ -55,14 +55,14 @@ __all__ = [
     "BasePlacer",
     "Block",
     "Branch",
-    "Clairvoyant",
+    "ClairvoyantPlacer",
     "Dense",
     "Dyadic",
     "FromEnd",
     "Greedy",
     "Interval",
     "Last",
-    "Marconi",
+    "MarconiPlacer",
     "NoPlacer",
     "Offsets",
     "Optimal",

@@ -15,7 +15,7 @@ from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Prefix, Window
 
 
-class Clairvoyant(BasePlacer):
+class ClairvoyantPlacer(BasePlacer):
     """Place for the requests that will come, over the whole prefix tree.
 
     With `checkpoints` or `budget_bytes`, so many positions of the tree are chosen and written

@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar
 
-from policies.estimation import CountingEstimator, Decay, Frozen, Mixture, Window
+from policies.estimation import CountingEstimator, Decay, Frozen, MixtureEstimator, WindowEstimator
 from policies.estimation.change import ChangeDetector
 from policies.estimation.coordinates import COORDINATES, SharpestCoordinate, last_branch
 from policies.parameters import require, require_at_least
 from policies.placement.balanced import balanced_positions
 from policies.placement.base import BasePlacer
-from policies.placement.views import LawView, Plan, Target
+from policies.placement.views import LawView, Plan, PlannedPrompt
 from simulator.plugins import protocols
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Law, Overlap, Prefix
@@ -124,7 +124,7 @@ class LearnedPlacer(BasePlacer):
         if not self._first.known:
             return balanced_positions(self._budget, prefix)
         view = self._views[self.coordinate(prefix.label)]
-        target = Target(
+        target = PlannedPrompt(
             prefix.prompt_tokens,
             prefix.overlap,
             prefix.resume,
@@ -151,7 +151,9 @@ class LearnedPlacer(BasePlacer):
         if not self._first.known or (self._overlaps > STEADY and self._overlaps % JUDGE):
             return
         length, depth = overlap.prompt_tokens, min(overlap.depth, overlap.prompt_tokens)
-        target = Target(length, last_branch(overlap), 0, self._step, overlap.label, overlap.session)
+        target = PlannedPrompt(
+            length, last_branch(overlap), 0, self._step, overlap.label, overlap.session
+        )
         saved: dict[str, float] = {}
         for name, view in self._views.items():
             positions = view.positions(target, self._budget)
@@ -176,4 +178,4 @@ def _estimator(
     if train is not None:
         return Frozen(train)
     require(1 <= window <= 1_000_000, "window", "1 to 1000000", window)
-    return Window(window) if scope == "global" else Mixture(window)
+    return WindowEstimator(window) if scope == "global" else MixtureEstimator(window)

@@ -8,7 +8,7 @@ from policies.placement.base import BasePlacer
 from simulator.plugins.protocols import Prefix, Window
 
 
-class Marconi(BasePlacer):
+class MarconiPlacer(BasePlacer):
     """Store one checkpoint where the prompt leaves the resident KV, and one after the last token.
 
     Where the prompt diverges is known before its prefill, so the state there costs no second

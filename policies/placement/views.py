@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from policies.estimation import CountingEstimator, Mixture
+from policies.estimation import CountingEstimator, MixtureEstimator
 from policies.estimation.coordinates import counted
 from simulator.plugins.protocols import Law, Overlap
 
@@ -17,7 +17,7 @@ Planner = Callable[[Law, int, int], Plan]
 MOST_PLANS = 1024  # that are kept; for more prompts at a time they are worked out again
 
 
-class Target(NamedTuple):
+class PlannedPrompt(NamedTuple):
     """A prompt to plan for.
 
     Parameters
@@ -78,14 +78,14 @@ class LawView:
 
     def settle(self) -> None:
         """Plan for what is known now from here on."""
-        if isinstance(self._estimator, Mixture):
+        if isinstance(self._estimator, MixtureEstimator):
             self._estimator.settle()
         law = self._estimator.law()
         if law.version != self._law.version:
             self._plans.clear()
         self._law = law
 
-    def positions(self, target: Target, budget: int) -> list[int]:
+    def positions(self, target: PlannedPrompt, budget: int) -> list[int]:
         """Return positions for the whole prompt, from its start: ascending, at most `budget`."""
         label = target.label if self._scope != "global" else -1
         session = target.session if self._scope == "document" else -1
@@ -101,7 +101,9 @@ class LawView:
             plan = self._keep(key, self._planner(law, target.step, 0))
         return plan(length, budget)
 
-    def _behind_branch(self, target: Target, budget: int, label: int, session: int) -> list[int]:
+    def _behind_branch(
+        self, target: PlannedPrompt, budget: int, label: int, session: int
+    ) -> list[int]:
         """Return the branch point, if there is no state yet, and the plan behind it."""
         branch = target.branch
         kept = [branch] if branch > target.resume else []
@@ -117,7 +119,7 @@ class LawView:
 
     def _law_of(self, label: int, session: int) -> Law:
         estimator = self._estimator
-        if isinstance(estimator, Mixture):
+        if isinstance(estimator, MixtureEstimator):
             return estimator.law_for(label, session)
         return self._law
 

@@ -10,7 +10,7 @@ from reports.across.ranking import Ranking, ranking
 from reports.across.room import Taken, taken
 from reports.results.comparison import differences
 from reports.results.evidence import Metric
-from reports.results.points import World
+from reports.results.points import WorldPoints
 
 METRICS: tuple[Metric, ...] = ("token_hit_rate", "ttft_seconds")
 
@@ -40,7 +40,7 @@ class Overview:
     verdicts: Mapping[str, int]
 
 
-def overview_of(worlds: Sequence[World]) -> Overview:
+def overview_of(worlds: Sequence[WorldPoints]) -> Overview:
     """Return the overview of the worlds of a study, as `compare` makes them."""
     rankings = [ranking(worlds, metric) for metric in METRICS]
     tested = [each for each in differences(worlds) if each is not None and each.tested]

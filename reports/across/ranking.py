@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.results.evidence import Metric, joint
-from reports.results.points import Series, World
+from reports.results.points import Series, WorldPoints
 from reports.statistics import Joint, agreement, rank_bounds, ranks
 
-Place = tuple[World, str]  # a world and a capacity
+Place = tuple[WorldPoints, str]  # a world and a capacity
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedCombination:
     """One combination of policies.
 
     Parameters
@@ -63,7 +63,7 @@ class Ranking:
     """
 
     metric: Metric
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RankedCombination, ...]
     places: int
     workloads: int
     pairs: int
@@ -72,7 +72,7 @@ class Ranking:
     left_out: tuple[str, ...]
 
 
-def ranking(worlds: Sequence[World], metric: Metric) -> Ranking | None:
+def ranking(worlds: Sequence[WorldPoints], metric: Metric) -> Ranking | None:
     """Return the ranks of what competes: not of bounds, nor of what looks ahead.
 
     None where fewer than two combinations finished in every world at every capacity.
@@ -122,7 +122,7 @@ def _ranking(
     names = [world.name for world, _ in places]
     by_world = dict(zip(dict.fromkeys(names), _means(own_ranks, names), strict=True))
     ranked = [
-        Ranked(
+        RankedCombination(
             each,
             float(mean[column]),
             float(least[column]),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reports.results.evidence import share_of_room
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
 
 
@@ -34,14 +34,14 @@ class Taken:
     share: Estimate | None
 
 
-def taken(worlds: Sequence[World]) -> list[Taken]:
+def taken(worlds: Sequence[WorldPoints]) -> list[Taken]:
     """Return the shares of all that competes and is no baseline, where something looks ahead."""
     return [
         each for world in worlds for capacity in world.capacities for each in _at(world, capacity)
     ]
 
 
-def foresight_at(world: World, capacity: str) -> Point | None:
+def foresight_at(world: WorldPoints, capacity: str) -> Point | None:
     """Return the best of what looks ahead and keeps to the memory; None where nothing does."""
     seers = [
         point
@@ -53,7 +53,7 @@ def foresight_at(world: World, capacity: str) -> Point | None:
     return max(seers, key=lambda p: p.token_hit_rate.value if p.token_hit_rate else 0, default=None)
 
 
-def _at(world: World, capacity: str) -> list[Taken]:
+def _at(world: WorldPoints, capacity: str) -> list[Taken]:
     top = foresight_at(world, capacity)
     if top is None:
         return []
@@ -68,7 +68,7 @@ def _at(world: World, capacity: str) -> list[Taken]:
     return shares
 
 
-def _taken(world: World, point: Point, base: Point, top: Point, room: Estimate) -> Taken:
+def _taken(world: WorldPoints, point: Point, base: Point, top: Point, room: Estimate) -> Taken:
     share = None
     if room.value > 0 and not room.covers_zero:
         share = share_of_room(point.rows, base.rows, top.rows, point.deterministic)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.across.overview import Overview
-from reports.across.ranking import Ranked, Ranking
+from reports.across.ranking import RankedCombination, Ranking
 from reports.across.room import Taken
 from reports.charts.bars import explained
-from reports.results.points import World
+from reports.results.points import WorldPoints
 from reports.statistics import CLAIMS, SIGNIFICANCE
 
 MOST_TOLD = 4
 MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
 
 
-def sentences(overview: Overview, worlds: Sequence[World]) -> list[str]:
+def sentences(overview: Overview, worlds: Sequence[WorldPoints]) -> list[str]:
     """Return what the overview concludes; nothing where there is nothing to compare."""
     rankings = overview.rankings if len(worlds) > 1 else ()
     return [
@@ -33,7 +33,7 @@ def place_words(ranking: Ranking) -> str:
     return f"{ranking.workloads} {workloads} ({ranking.places} {places})"
 
 
-def rank_words(ranked: Ranked) -> str:
+def rank_words(ranked: RankedCombination) -> str:
     """Return "1.7 [1.3, 2.5]"."""
     return f"{ranked.rank:.1f} [{ranked.low:.1f}, {ranked.high:.1f}]"
 
@@ -56,7 +56,7 @@ def agreed(ranking: Ranking) -> str:
     return f"That the workloads agree on the order cannot be told from chance ({kendall}, {shown})."
 
 
-def rooms(taken: Sequence[Taken], worlds: Sequence[World]) -> Iterator[str]:
+def rooms(taken: Sequence[Taken], worlds: Sequence[WorldPoints]) -> Iterator[str]:
     """Say what the best takes of the room up to foresight at the focus of each world."""
     for world in worlds[:MOST_TOLD]:
         here = [t for t in taken if (t.world, t.capacity) == (world.name, world.focus)]
@@ -89,7 +89,7 @@ def _first(ranking: Ranking) -> str:
     )
 
 
-def _claims(overview: Overview, worlds: Sequence[World]) -> Iterator[str]:
+def _claims(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[str]:
     """Say how many differences are claimed, tied and unsure."""
     if overview.comparisons:
         claimed = sum(overview.verdicts.get(name, 0) for name in CLAIMS)

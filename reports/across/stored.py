@@ -13,14 +13,16 @@ from reports.across.room import Taken
 from reports.across.sentences import sentences
 from reports.files import write_json
 from reports.results.margins import Margins
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
 
 SCHEMA_VERSION = 2  # since verdicts are better, worse, tied within a margin, unsure
 FILE = "differences.json"
 
 
-def write_differences(folder: Path, worlds: Sequence[World], answers: Sequence[str]) -> list[str]:
+def write_differences(
+    folder: Path, worlds: Sequence[WorldPoints], answers: Sequence[str]
+) -> list[str]:
     """Write the file and return the sentences in it; the first of them are the `answers`.
 
     Raises
@@ -33,7 +35,7 @@ def write_differences(folder: Path, worlds: Sequence[World], answers: Sequence[s
     return list(document["sentences"])
 
 
-def as_json(worlds: Sequence[World], answers: Sequence[str] = ()) -> dict[str, Any]:
+def as_json(worlds: Sequence[WorldPoints], answers: Sequence[str] = ()) -> dict[str, Any]:
     """Return everything as plain values: shares of 1, seconds, ranks from 1."""
     overview = overview_of(worlds)
     return {
@@ -47,7 +49,7 @@ def as_json(worlds: Sequence[World], answers: Sequence[str] = ()) -> dict[str, A
     }
 
 
-def _differences(world: World) -> Iterator[dict[str, Any]]:
+def _differences(world: WorldPoints) -> Iterator[dict[str, Any]]:
     for point in world.points.values():
         base = world.baseline_of(point)
         if base is not None:
@@ -64,7 +66,7 @@ def _differences(world: World) -> Iterator[dict[str, Any]]:
 
 
 def _row(
-    world: World, ours: Point, theirs: Point, metric: str, estimate: Estimate | None
+    world: WorldPoints, ours: Point, theirs: Point, metric: str, estimate: Estimate | None
 ) -> dict[str, Any]:
     return {
         "world": world.name,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.capacity.search import Ends
+from reports.capacity.search import GridLimits
 from reports.results.marks import marks_of
 from reports.study.capacities import (
     holds_states,
@@ -17,7 +17,7 @@ from reports.study.capacities import (
 )
 from reports.study.cells import Cell, cell_of, expand
 from reports.study.scenario import profile_named
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings
 from reports.study.traces import TraceFacts
 from simulator.base.errors import UsageError, printable
@@ -50,7 +50,7 @@ class Candidate:
     cells: tuple[Cell, ...]
 
     @property
-    def study(self) -> Study:
+    def study(self) -> ResolvedStudy:
         """The study of its first replication."""
         return self.cells[0].study
 
@@ -88,7 +88,7 @@ def changed(cell: Cell, **sections: Any) -> Cell:
     return cell_of(study, cell.choice, cell.replication, cell.seed)
 
 
-def candidates(settings: Settings) -> tuple[Study, list[Candidate]]:
+def candidates(settings: Settings) -> tuple[ResolvedStudy, list[Candidate]]:
     """Return the study and its candidates, in the order of the grid.
 
     Raises
@@ -171,14 +171,14 @@ def coarse_grid(
     return bounded + top or [1 << least]  # of a variation whose states exceed all that is stated
 
 
-def ends_of(candidate: Candidate, facts: Sequence[TraceFacts]) -> Ends:
+def ends_of(candidate: Candidate, facts: Sequence[TraceFacts]) -> GridLimits:
     """Return how far the grid of a candidate may be extended.
 
     Down to one page of KV and one state, up to the power of two in which all that the traces could
     make a cache hold fits.
     """
     most = min(LARGEST_BYTES, 1 << _whole_bytes(candidate, facts).bit_length())
-    return Ends(least_useful_bytes(candidate.study), most)
+    return GridLimits(least_useful_bytes(candidate.study), most)
 
 
 def _whole_bytes(candidate: Candidate, facts: Sequence[TraceFacts]) -> int:

@@ -15,7 +15,7 @@ from reports.capacity.candidates import (
     ends_of,
     stated_capacities,
 )
-from reports.capacity.finding import Question, refuse_clockless
+from reports.capacity.finding import CapacityQuestion, refuse_clockless
 from reports.capacity.search import SIDES, STEPS
 from reports.capacity.variations import VARIATIONS, WORKLOADS_VARIED
 from reports.running.estimate import CELL_BYTES, REQUEST_BYTES, REQUESTS_PER_SECOND, START_SECONDS
@@ -55,7 +55,7 @@ class Bill:
         return self.coarse + self.beyond + len(SIDES) * self.halvings + 1
 
 
-def estimate_capacity(question: Question, jobs: int) -> dict[str, Any]:
+def estimate_capacity(question: CapacityQuestion, jobs: int) -> dict[str, Any]:
     """Return the cells, requests, minutes and disk of a search; nothing is simulated.
 
     How many cells it takes depends on what they show: at least the coarse grid, at most every

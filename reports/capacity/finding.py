@@ -29,7 +29,7 @@ from reports.stored.journal import Journal
 from reports.study.clock import clock_warnings
 from reports.study.file import parse_study
 from reports.study.scenario import profile_named
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings, to_toml
 from reports.study.traces import TraceFacts, notes_of
 from reports.version import version
@@ -41,7 +41,7 @@ WITHIN = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CapacityQuestion:
     """What is asked.
 
     Parameters
@@ -69,7 +69,7 @@ class Question:
 
 
 def find_capacity(
-    question: Question,
+    question: CapacityQuestion,
     folder: Path,
     jobs: int,
     on_progress: Progress | None = None,
@@ -123,7 +123,7 @@ def _sound(end: SearchResult | str) -> SearchResult:
     return end
 
 
-def _resolved(study: Study, stated: Sequence[int | None]) -> dict[str, Any]:
+def _resolved(study: ResolvedStudy, stated: Sequence[int | None]) -> dict[str, Any]:
     """Return the study as a file may hold it, with the capacities of its grid."""
     sizes = {CAPACITY: ["unbounded" if size is None else size for size in stated]}
     return study.model_copy(update={"grid": study.grid | (sizes if stated else {})}).absolute()
@@ -152,7 +152,7 @@ def failed(report: dict[str, Any]) -> list[Answer]:
     return [answer for answer in answers if answer is not None and answer["error"] is not None]
 
 
-def refuse_clockless(question: Question, sought: Sequence[Candidate]) -> None:
+def refuse_clockless(question: CapacityQuestion, sought: Sequence[Candidate]) -> None:
     """Refuse what needs prices or a clock where there are none.
 
     Raises
@@ -169,7 +169,7 @@ def refuse_clockless(question: Question, sought: Sequence[Candidate]) -> None:
         raise UsageError(f"{what}: contradicts server.kind = 'instant', which has no clock")
 
 
-def _hash(question: Question, sought: Sequence[Candidate]) -> str:
+def _hash(question: CapacityQuestion, sought: Sequence[Candidate]) -> str:
     """Return the hash that binds a folder to a study and its target."""
     cells = [cell.identity for candidate in sought for cell in candidate.cells]
     prices = question.prices and asdict(question.prices)
@@ -178,7 +178,7 @@ def _hash(question: Question, sought: Sequence[Candidate]) -> str:
 
 
 def _header(
-    question: Question, study: Study, sought: Sequence[Candidate], facts: TraceFacts
+    question: CapacityQuestion, study: ResolvedStudy, sought: Sequence[Candidate], facts: TraceFacts
 ) -> dict[str, Any]:
     """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""
     candidate = sought[0]

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from reports.capacity.price import MILLION, Prices
 from reports.capacity.target import Target
-from reports.results.memory import Requests, memory_requests
+from reports.results.memory import RememberedRequests, memory_requests
 from reports.results.metrics import BLOCKS, flat_metrics
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from reports.study.cells import Cell
 from reports.study.traces import open_stored, with_times
 from simulator.base.errors import UsageError
@@ -48,7 +48,7 @@ class CapacityTask:
         return self.cell.identity
 
 
-def capacity_cell(task: CapacityTask) -> Outcome:
+def capacity_cell(task: CapacityTask) -> CellOutcome:
     """Simulate one cell and measure its target."""
     from reports.study.cells import scenario_of
     from simulator.simulation import simulate
@@ -57,14 +57,14 @@ def capacity_cell(task: CapacityTask) -> Outcome:
     trace = with_times(open_stored(task.trace), study, task.cell.seed)
     result = simulate(trace, scenario_of(task.cell))
     warmup = study.study.warmup_share
-    rows = Counted.of(result, warmup)
+    rows = CountedColumns.of(result, warmup)
     measured = measure(rows, task.target, task.prices, study.cache.capacity)
-    return Outcome(
+    return CellOutcome(
         task.identity,
         {
             **flat_metrics(result, warmup),
             **measured,
-            "memory_requests": memory_requests(Requests.of(trace, result, warmup)),
+            "memory_requests": memory_requests(RememberedRequests.of(trace, result, warmup)),
             "busy_seconds": float(rows.busy.sum()),
             "span_seconds": float(rows.spans().sum()),
             "served_tokens": int(rows.served_tokens.sum()),
@@ -73,7 +73,7 @@ def capacity_cell(task: CapacityTask) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class CountedColumns:
     """The columns of the requests that count.
 
     Parameters
@@ -96,7 +96,7 @@ class Counted:
     saved_tokens: NDArray[np.int64]
 
     @classmethod
-    def of(cls, result: Result, warmup: float) -> Counted:
+    def of(cls, result: Result, warmup: float) -> CountedColumns:
         """Take the rows of a result behind its warm-up."""
         rows = result.rows_after(warmup)
         served = rows["status"] == FINISHED
@@ -128,7 +128,7 @@ class Counted:
 
 
 def measure(
-    rows: Counted, target: Target, prices: Prices | None, capacity_bytes: int | None
+    rows: CountedColumns, target: Target, prices: Prices | None, capacity_bytes: int | None
 ) -> dict[str, Any]:
     """Return the value of the target's metric, and numerators and denominators by block of time.
 
@@ -180,7 +180,9 @@ def _needed(target: Target) -> int:
     return 0 if target.metric.quantile is None else least_requests(target.metric.quantile)
 
 
-def _sums(rows: Counted, target: Target, prices: Prices | None, capacity: int | None) -> Sums:
+def _sums(
+    rows: CountedColumns, target: Target, prices: Prices | None, capacity: int | None
+) -> Sums:
     """Return numerator and denominator of each request."""
     ones = np.ones(len(rows))
     metric = target.metric

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from simulator.base.errors import UsageError, did_you_mean, printable
 
 GIB = 1 << 30
@@ -41,7 +41,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PriceStep:
     """The number of a choice, and the dearest GiB-hour at which it is still the cheapest."""
 
     number: int
@@ -75,7 +75,7 @@ def _dollars(value: Any, place: str) -> float:
     return float(value)
 
 
-def steps(gib_hours: Sequence[float], gpu_dollars: Sequence[float]) -> list[Step]:
+def steps(gib_hours: Sequence[float], gpu_dollars: Sequence[float]) -> list[PriceStep]:
     """Return the choices that are the cheapest at some price of memory, by the memory they take.
 
     They are the corners of the lower convex hull of what the GPU costs against memory. Its slopes
@@ -100,4 +100,4 @@ def steps(gib_hours: Sequence[float], gpu_dollars: Sequence[float]) -> list[Step
             hull.pop()
         hull.append(number)
     prices = [inf, *(worth(less, more) for less, more in pairwise(hull))]
-    return [Step(number, price) for number, price in zip(hull, prices, strict=True)]
+    return [PriceStep(number, price) for number, price in zip(hull, prices, strict=True)]

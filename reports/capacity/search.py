@@ -26,7 +26,7 @@ SIDES: tuple[Side, ...] = ("may", "met", "sure")
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class GridLimits:
     """Limits to which a grid may be extended.
 
     Parameters
@@ -128,7 +128,9 @@ class SearchResult:
         return self.crossings["sure"].least
 
 
-def search(grid: Sequence[int], target: Target, within: float, ends: Ends | None = None) -> Search:
+def search(
+    grid: Sequence[int], target: Target, within: float, ends: GridLimits | None = None
+) -> Search:
     """Search for the least capacity; yields capacities to try, and is sent the trials of them.
 
     Parameters

@@ -19,7 +19,7 @@ Limit = Annotated[float, msgspec.Meta(gt=0, le=1e15)]
 Lists = Annotated[tuple[Text, ...], msgspec.Meta(max_length=10_000)]
 
 
-class Load(msgspec.Struct, frozen=True, kw_only=True):
+class StoredLoad(msgspec.Struct, frozen=True, kw_only=True):
     """The work that a server had."""
 
     offered_load: Amount | None = None
@@ -29,7 +29,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     wait_last_quarter_seconds: Amount | None = None
 
 
-class StoredTrial(Load, frozen=True, kw_only=True):
+class StoredTrial(StoredLoad, frozen=True, kw_only=True):
     """A capacity that was tried."""
 
     capacity_bytes: Count
@@ -47,7 +47,7 @@ class StoredTrial(Load, frozen=True, kw_only=True):
     requests_not_served: Amount
 
 
-class Bound(Load, frozen=True, kw_only=True):
+class Bound(StoredLoad, frozen=True, kw_only=True):
     """The value that a cache that keeps everything would give."""
 
     value: Amount | None
@@ -124,7 +124,7 @@ class StoredAnswer(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("expected a value beside 'capacity_bytes'")
 
 
-class Variation(msgspec.Struct, frozen=True, kw_only=True):
+class StoredVariation(msgspec.Struct, frozen=True, kw_only=True):
     """The answer when one thing is different; None where it was not tried."""
 
     name: Text
@@ -133,7 +133,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     caution: Text | None = None
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class StoredTarget(msgspec.Struct, frozen=True, kw_only=True):
     """The target."""
 
     metric: Text
@@ -148,14 +148,14 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(str(error)) from None
 
 
-class Prices(msgspec.Struct, frozen=True, kw_only=True):
+class StoredPrices(msgspec.Struct, frozen=True, kw_only=True):
     """Of memory and of the GPU."""
 
     dollars_per_gib_hour: Amount
     dollars_per_gpu_hour: Amount
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True):
+class StoredTrace(msgspec.Struct, frozen=True, kw_only=True):
     """The trace that was replayed."""
 
     name: Text
@@ -166,7 +166,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     notes: Lists
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
+class StoredProfile(msgspec.Struct, frozen=True, kw_only=True):
     """The basis of times; `lossy` is what each profile keeps of KV or states, in words."""
 
     id: Text
@@ -174,7 +174,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     lossy: dict[str, Text] | None = None
 
 
-class Study(msgspec.Struct, frozen=True, kw_only=True):
+class StoredStudy(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that the page looks at; all of the study is shown as it is."""
 
     server: dict[str, Any] = {}
@@ -187,19 +187,19 @@ class StoredCapacity(msgspec.Struct, frozen=True, kw_only=True):
     title: Text
     command: Text
     milepost_version: Text
-    study: Study
-    target: Asked
+    study: StoredStudy
+    target: StoredTarget
     within: Share
-    prices: Prices | None
+    prices: StoredPrices | None
     replications: Count
     draws: bool
     warmup_share: Share
-    trace: Trace
-    profile: Profile
+    trace: StoredTrace
+    profile: StoredProfile
     warnings: Lists
     answers: Annotated[tuple[StoredAnswer, ...], msgspec.Meta(min_length=1)]
     best: Whole | None
-    sensitivity: tuple[Variation, ...]
+    sensitivity: tuple[StoredVariation, ...]
     cells: Whole
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from reports.capacity.candidates import Candidate, changed
 from reports.capacity.workshop import Workshop
 from reports.study.cells import Cell
 from reports.study.scenario import profile_named
-from reports.study.sections import DEFAULT_RATE, Arrivals
+from reports.study.sections import DEFAULT_RATE, ArrivalSection
 from reports.study.traces import open_stored
 from reports.study.traffic import GENERATED_RATE, keeps_times, process_of, traffic_of
 from simulator.base.errors import UsageError
@@ -74,16 +74,16 @@ def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
     if study.workload.trace is not None and facts.has_arrivals:
         rate = _recorded_rate(cell, path) * factor
         note = f"the trace's own times, stretched to {rate:.3g} requests/s"
-        return changed(cell, arrivals=Arrivals(process="trace", rate=rate)), note
+        return changed(cell, arrivals=ArrivalSection(process="trace", rate=rate)), note
     default = GENERATED_RATE if study.workload.trace is None else DEFAULT_RATE
     process = process_of(study, default)
     rate = process.rate_per_second * factor
     note = f"{rate:.3g} requests/s"
     if study.arrivals.process is None:
-        return changed(cell, arrivals=Arrivals(rate=rate)), note
+        return changed(cell, arrivals=ArrivalSection(rate=rate)), note
     from workloads.arrivals import process_name
 
-    return changed(cell, arrivals=Arrivals(process=process_name(process.at_rate(rate)))), note
+    return changed(cell, arrivals=ArrivalSection(process=process_name(process.at_rate(rate)))), note
 
 
 def _recorded_rate(cell: Cell, path: Path) -> float:

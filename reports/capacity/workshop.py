@@ -19,7 +19,7 @@ from reports.capacity.search import Search, SearchResult
 from reports.capacity.target import Target
 from reports.running.estimate import REQUESTS_PER_SECOND, START_SECONDS
 from reports.running.executors import run_tasks
-from reports.stored.journal import Journal, Outcome
+from reports.stored.journal import CellOutcome, Journal
 from reports.study.cells import Cell, refuse_unfit
 from reports.study.traces import TraceFacts, store_trace
 
@@ -64,7 +64,7 @@ class Workshop:
         self._jobs = jobs
         self._on_progress = on_progress or (lambda done, wanted: None)
         self._stored: dict[str, tuple[Path, TraceFacts]] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, CellOutcome] = {}
 
     @property
     def cells(self) -> int:

@@ -18,7 +18,7 @@ from reports.charts.occupancy import most_held, occupancy
 from reports.charts.positions import distances, distances_by_label, kinds_stored, storing
 from reports.charts.theme import CONFIG
 from reports.results.comparison import compare
-from reports.results.points import MOST_SERIES, World
+from reports.results.points import MOST_SERIES, WorldPoints
 from simulator.base.files import whole_file
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def build_charts(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> dict[str, 
     return charts
 
 
-def world_charts(world: World, followed: int = MOST_SERIES) -> dict[str, Drawing]:
+def world_charts(world: WorldPoints, followed: int = MOST_SERIES) -> dict[str, Drawing]:
     """Return the charts of one world by name, of the series that it shows, not yet checked.
 
     `followed` is of how many of them the losses and the bytes over time can be drawn.
@@ -75,7 +75,7 @@ def world_charts(world: World, followed: int = MOST_SERIES) -> dict[str, Drawing
         return _world_charts(world.shown, followed)
 
 
-def _world_charts(world: World, followed: int) -> dict[str, Drawing]:
+def _world_charts(world: WorldPoints, followed: int) -> dict[str, Drawing]:
     charts = {
         "pareto_savings": pareto(world, "token_hit_rate"),
         "pareto_ttft": pareto(world, "ttft_seconds"),
@@ -119,7 +119,7 @@ def write_images(
     return paths
 
 
-def _followed(world: World, most: int) -> dict[str, Any]:
+def _followed(world: WorldPoints, most: int) -> dict[str, Any]:
     """Return losses and bytes over time of the best point and of its baseline, on one scale."""
     best = world.best
     if best is None:
@@ -138,7 +138,7 @@ def _followed(world: World, most: int) -> dict[str, Any]:
     return {name: charts[name] for name in TITLES if name in charts}
 
 
-def _positions(world: World, most: int) -> dict[str, Any]:
+def _positions(world: WorldPoints, most: int) -> dict[str, Any]:
     """Return where policies store states, of so many of them how far from each point."""
     points = storing(world)
     best = [point for point in points if point is world.best]
@@ -157,7 +157,7 @@ def _finished(chart: Drawing, title: str) -> Drawing:
     return chart
 
 
-def _title(name: str, world: World) -> str:
+def _title(name: str, world: WorldPoints) -> str:
     """Return the title of an image, which stands alone."""
     everywhere = {"pareto_savings", "pareto_ttft", "capacity_curve"}
     title = (
@@ -166,7 +166,7 @@ def _title(name: str, world: World) -> str:
     return f"{title} ({world.name})" if world.name else title
 
 
-def _whose(name: str, world: World) -> str:
+def _whose(name: str, world: WorldPoints) -> str:
     """Return the policy that a chart is of, or is compared with; empty for a chart of all."""
     if name.startswith("difference"):
         return f" less that of {world.baseline_name},"

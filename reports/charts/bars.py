@@ -20,7 +20,7 @@ from simulator.base.units import format_count
 from simulator.results.records import LOSSES
 
 if TYPE_CHECKING:
-    from reports.results.points import Point, World
+    from reports.results.points import Point, WorldPoints
     from reports.statistics import Estimate
 
 STEP = 40
@@ -63,7 +63,7 @@ FATES_IN_ORDER = tuple(
 
 
 def differences(
-    world: World, metric: Literal["token_hit_rate", "ttft_seconds"]
+    world: WorldPoints, metric: Literal["token_hit_rate", "ttft_seconds"]
 ) -> alt.LayerChart | None:
     """Draw paired differences from the baseline at the focus, with intervals.
 
@@ -114,7 +114,7 @@ def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
     return alt.X("value:Q", title=f"{title} (symmetric log scale)", axis=axis, scale=symlog)
 
 
-def losses(world: World) -> alt.LayerChart | None:
+def losses(world: WorldPoints) -> alt.LayerChart | None:
     """Draw what became of the prompt tokens at the focus, as shares, in the chain's order."""
     points = [point for point in world.at(world.focus) if point.total("prompt_tokens")]
     rows = [row for index, point in enumerate(points) for row in _fate_rows(index, point)]
@@ -173,7 +173,7 @@ def leading(pairs: Sequence[tuple[Point, Estimate]]) -> list[tuple[Point, Estima
     return [pair for pair in pairs if pair[0].series.name in kept]
 
 
-def differences_at_focus(world: World, metric: str) -> list[tuple[Point, Estimate]]:
+def differences_at_focus(world: WorldPoints, metric: str) -> list[tuple[Point, Estimate]]:
     """Return the points that have a difference, the best first."""
     name = "ttft_difference" if metric == "ttft_seconds" else "token_hit_rate_difference"
     points = [(point, getattr(point, name)) for point in world.at(world.focus)]

@@ -9,18 +9,18 @@ import altair as alt
 import polars as pl
 
 from reports.charts.bars import FATES_IN_ORDER, Fate
-from reports.charts.over_time import Clock, blocks_of, follow, over_time, params, rounded
+from reports.charts.over_time import TimeAxis, blocks_of, follow, over_time, params, rounded
 from reports.charts.theme import pick, series_encodings
 from reports.palette import FATES, GREY
 
 if TYPE_CHECKING:
     from reports.results.evidence import Row
-    from reports.results.points import Point, World
+    from reports.results.points import Point, WorldPoints
 
 _RATE = ("block_saved_tokens", "block_prompt_tokens")
 
 
-def rate_over_time(world: World) -> alt.LayerChart | None:
+def rate_over_time(world: WorldPoints) -> alt.LayerChart | None:
     """Draw the token hit rate of each block at the focus, a line a policy.
 
     Only the policy in the light, or the best, has marks to point at: marks for all would be most of
@@ -29,7 +29,7 @@ def rate_over_time(world: World) -> alt.LayerChart | None:
     courses = [(p, row) for p in world.at(world.focus) if (row := blocks_of(p, _RATE))]
     if not courses:
         return None
-    clock = Clock.of(courses[0][1], warmed=world.warmed)
+    clock = TimeAxis.of(courses[0][1], warmed=world.warmed)
     rows = [
         {"series": point.series.name, "label": point.series.label, "time": time}
         | rounded({"rate": saved / prompts})
@@ -67,7 +67,7 @@ def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.La
     courses = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
     if points[0].series.name not in courses:
         return None
-    clock = Clock.of(courses[points[0].series.name], warmed=warmed)
+    clock = TimeAxis.of(courses[points[0].series.name], warmed=warmed)
     rows = [
         {"series": name, "time": time} | rounded(_shares(row, block))
         for name, row in courses.items()

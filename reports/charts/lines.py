@@ -23,12 +23,12 @@ from reports.palette import GREY
 from simulator.base.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
-    from reports.results.points import Point, World
+    from reports.results.points import Point, WorldPoints
 
 Height = Literal["token_hit_rate", "ttft_seconds"]
 
 
-def pareto(world: World, height: Height) -> alt.LayerChart | None:
+def pareto(world: WorldPoints, height: Height) -> alt.LayerChart | None:
     """Draw token hit rate or mean TTFT against realised bytes; None where no cell has both.
 
     Realised bytes are the mean over time of what the cache held, not its capacity. It is as tall
@@ -53,7 +53,7 @@ def pareto(world: World, height: Height) -> alt.LayerChart | None:
     return chart
 
 
-def capacity_curve(world: World) -> alt.LayerChart | None:
+def capacity_curve(world: WorldPoints) -> alt.LayerChart | None:
     """Draw token hit rate against capacity; None where there is one capacity only."""
     rows = [
         row for point in _in_order(world) if (row := _row(world, point, "token_hit_rate", False))
@@ -69,7 +69,7 @@ def capacity_curve(world: World) -> alt.LayerChart | None:
     return chart
 
 
-def _ideal_line(world: World) -> list[alt.Chart]:
+def _ideal_line(world: WorldPoints) -> list[alt.Chart]:
     """Return a rule at what an unbounded cache with a state everywhere would save."""
     ideal = _ideal(world)
     if ideal is None:
@@ -80,7 +80,7 @@ def _ideal_line(world: World) -> list[alt.Chart]:
     return [rule, text.encode(y=alt.Y("ideal:Q"), x=alt.value("width"), text="note:N")]
 
 
-def _bound_line(world: World, x: alt.X) -> list[alt.Chart]:
+def _bound_line(world: WorldPoints, x: alt.X) -> list[alt.Chart]:
     """Return a dotted line at what no policy can exceed, where that is known of each capacity."""
     points = [max(world.at(c), key=lambda p: len(p.rows)) for c in world.capacities]
     rows = [
@@ -97,13 +97,13 @@ def _bound_line(world: World, x: alt.X) -> list[alt.Chart]:
     return [line.encode(order="bound:Q"), text.encode(x=x, y="bound:Q", text="note:N")]
 
 
-def _in_order(world: World) -> list[Point]:
+def _in_order(world: WorldPoints) -> list[Point]:
     keys = ((series.name, capacity) for series in world.series for capacity in world.capacities)
     return [world.points[key] for key in keys if key in world.points]
 
 
 def _row(
-    world: World, point: Point, height: Height, needs_bytes: bool = True
+    world: WorldPoints, point: Point, height: Height, needs_bytes: bool = True
 ) -> dict[str, Any] | None:
     estimate = getattr(point, height)
     width = point.mean("cache_mean_bytes")
@@ -137,7 +137,7 @@ def _vertical(height: Height, values: Sequence[float]) -> tuple[alt.Y, float]:
     return alt.Y("value:Q", title=title, axis=axis, scale=scale(values, 20)), unit
 
 
-def _lines(frame: Any, world: World, x: alt.X, y: alt.Y) -> alt.LayerChart:
+def _lines(frame: Any, world: WorldPoints, x: alt.X, y: alt.Y) -> alt.LayerChart:
     look = series_encodings(world, set(frame["series"]))
     tooltip = [
         alt.Tooltip("label:N", title="policy"),
@@ -156,7 +156,7 @@ def _lines(frame: Any, world: World, x: alt.X, y: alt.Y) -> alt.LayerChart:
     return alt.LayerChart(layer=[line, points], width=WIDTH, height=HEIGHT, params=[lit()])
 
 
-def _ideal(world: World) -> float | None:
+def _ideal(world: WorldPoints) -> float | None:
     """Return the token hit rate of an unbounded cache with a state everywhere, where known."""
     for point in world.points.values():
         tokens = point.total("ideal_saved_tokens")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from reports.charts.over_time import Clock, blocks_of, follow, over_time, params, rounded
+from reports.charts.over_time import TimeAxis, blocks_of, follow, over_time, params, rounded
 from reports.charts.theme import byte_unit
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def occupancy(
     held = {p.series.name: row for p in points if (row := blocks_of(p, [*COLUMNS.values()]))}
     if points[0].series.name not in held:
         return None
-    clock = Clock.of(held[points[0].series.name], warmed=warmed)
+    clock = TimeAxis.of(held[points[0].series.name], warmed=warmed)
     unit, size = byte_unit([most_bytes])
     rows = [
         {"series": name, "time": time}

@@ -23,7 +23,7 @@ _ARRIVALS = "block_arrival_seconds"
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class TimeAxis:
     """The horizontal axis of blocks: arrival times in a unit, or their numbers without any.
 
     `warmup` is how long the requests before the first block took, which are not counted.
@@ -35,7 +35,7 @@ class Clock:
     warmup: float = 0.0
 
     @classmethod
-    def of(cls, row: Row, *, warmed: bool) -> Clock:
+    def of(cls, row: Row, *, warmed: bool) -> TimeAxis:
         """Return the axis that suits the blocks of a cell, before which a warm-up may be cut."""
         span = float(row[_ARRIVALS][-1]) - float(row[_ARRIVALS][0])
         if span <= 0:

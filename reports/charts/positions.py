@@ -24,7 +24,7 @@ from reports.results.positions.histograms import ends
 from simulator.base.units import format_count
 
 if TYPE_CHECKING:
-    from reports.results.points import Point, World
+    from reports.results.points import Point, WorldPoints
 
 KIND_COLOURS = {
     "at the end of the prompt": "#7b8fa6",
@@ -45,7 +45,7 @@ THICK = 24  # pixels of the highest bar
 STEP = 40
 
 
-def kinds_stored(world: World) -> alt.LayerChart | None:
+def kinds_stored(world: WorldPoints) -> alt.LayerChart | None:
     """Draw at what points of the prompt each policy stores states, as shares of them."""
     points = storing(world)[:MOST_ROWS]
     if not points:
@@ -74,7 +74,7 @@ def kinds_stored(world: World) -> alt.LayerChart | None:
     return layered(len(points), bars, *row_names(named, "told:N"))
 
 
-def distances(world: World, point: str, most: int = MOST_ROWS) -> alt.LayerChart | None:
+def distances(world: WorldPoints, point: str, most: int = MOST_ROWS) -> alt.LayerChart | None:
     """Draw how far from a point of the prompt each policy stores states; of many, the first."""
     points = [each for each in storing(world) if _states(each)][: min(most, MOST_ROWS)]
     rows = [
@@ -86,7 +86,7 @@ def distances(world: World, point: str, most: int = MOST_ROWS) -> alt.LayerChart
     ]
     if not rows:
         return None
-    across = Across.of(rows)
+    across = OctaveAxis.of(rows)
     base = alt.Chart(pl.DataFrame([across.placed(row) for row in rows])).encode(y=bands())
     *line, bars = _drawn(base, point, across, "label", "policy")
     lit_up = bars.encode(
@@ -97,7 +97,7 @@ def distances(world: World, point: str, most: int = MOST_ROWS) -> alt.LayerChart
     return layered(len(points), *line, lit_up, *row_names(named, "told:N"))
 
 
-def distances_by_label(world: World, points: Sequence[Point]) -> alt.LayerChart | None:
+def distances_by_label(world: WorldPoints, points: Sequence[Point]) -> alt.LayerChart | None:
     """Draw the distances from the branch of each label, of the first point or of that in light."""
     all_rows = [
         row | {"series": point.series.name, "label": label, "told": note}
@@ -111,7 +111,7 @@ def distances_by_label(world: World, points: Sequence[Point]) -> alt.LayerChart 
     if len(names) < 2:
         return None
     colour = {name: world.looks[name].colour for name in series}
-    across = Across.of(rows)
+    across = OctaveAxis.of(rows)
     table = [across.placed(row) | {"colour": colour[row["series"]]} for row in rows]
     base = follow(alt.Chart(pl.DataFrame(table))).encode(y=bands())
     *line, bars = _drawn(base, "branch", across, "label", "label")
@@ -124,7 +124,7 @@ def distances_by_label(world: World, points: Sequence[Point]) -> alt.LayerChart 
     )
 
 
-def storing(world: World) -> list[Point]:
+def storing(world: WorldPoints) -> list[Point]:
     """Return the points at the focus whose cells tell positions, those that store states first."""
     points = [p for p in world.at(world.focus) if p.rows and all(_tells(row) for row in p.rows)]
     return sorted(points, key=lambda point: not _states(point))
@@ -215,7 +215,9 @@ def _where(point: str, number: int) -> str:
     return span if point == "start" else f"{span} {'behind' if number > 0 else 'before'}"
 
 
-def _drawn(base: alt.Chart, point: str, across: Across, name: str, title: str) -> list[alt.Chart]:
+def _drawn(
+    base: alt.Chart, point: str, across: OctaveAxis, name: str, title: str
+) -> list[alt.Chart]:
     """Return the bars, each as thick as its share, and a line at the point itself."""
     bars = base.mark_bar(orient="horizontal", yOffset=ON_LINE).encode(
         x=across.channel(point),
@@ -234,7 +236,7 @@ def _drawn(base: alt.Chart, point: str, across: Across, name: str, title: str) -
 
 
 @dataclass(frozen=True, slots=True)
-class Across:
+class OctaveAxis:
     """The horizontal axis of octaves, without those next to the point that no state can lie in.
 
     On a grid of 64 tokens, nothing lies 1 to 63 tokens from it.
@@ -252,7 +254,7 @@ class Across:
     last: int
 
     @classmethod
-    def of(cls, rows: Sequence[dict[str, Any]]) -> Across:
+    def of(cls, rows: Sequence[dict[str, Any]]) -> OctaveAxis:
         """Return the axis that has room for the octaves of all rows."""
         octaves = {row["octave"] for row in rows}
         skipped = min((abs(n) for n in octaves if n), default=1) - 1

@@ -11,7 +11,7 @@ import altair as alt
 from reports.palette import Look
 
 if TYPE_CHECKING:
-    from reports.results.points import Series, World
+    from reports.results.points import Series, WorldPoints
 
 WIDTH = 640
 HEIGHT = 300
@@ -71,7 +71,7 @@ def scale(values: Sequence[float], wide: float) -> alt.Scale:
     return alt.Scale(zero=False, nice=True, padding=12)
 
 
-def series_encodings(world: World, drawn: Container[str]) -> dict[str, Any]:
+def series_encodings(world: WorldPoints, drawn: Container[str]) -> dict[str, Any]:
     """Return colour, dash, shape and opacity channels for the field `series`.
 
     `drawn` are the names of the series that occur: a legend lists no others.

@@ -48,8 +48,9 @@ def calibrate(
 
     Needs torch and transformers: pip install -e '.[calibration]' in the clone of Milepost.
     """
-    from calibration.calibrate import Options, parse_budget, plan_lines, plan_of
     from calibration.calibrate import calibrate as measure
+    from calibration.calibrate import parse_budget, plan_lines, plan_of
+    from calibration.settings import Options
     from calibration.summary import summary_lines
 
     budget_seconds = None if budget is None else parse_budget(budget)

@@ -39,7 +39,7 @@ from reports.console import Progress, minutes_text, print_json, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from reports.capacity.finding import Question
+    from reports.capacity.finding import CapacityQuestion
     from reports.study.settings import Settings
 
 TARGET_MISSED = 99
@@ -133,8 +133,8 @@ def _question(
     within: float,
     sensitivity: bool,
     command: str,
-) -> Question:
-    from reports.capacity.finding import Question, notes_on
+) -> CapacityQuestion:
+    from reports.capacity.finding import CapacityQuestion, notes_on
     from reports.capacity.price import read_prices
     from reports.capacity.target import only_target, unit_notes
 
@@ -144,7 +144,7 @@ def _question(
     for note in [*unit_notes(targets), *notes]:
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
-    return Question(settings, target, priced, within, sensitivity, command)
+    return CapacityQuestion(settings, target, priced, within, sensitivity, command)
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 def _find(
-    question: Question,
+    question: CapacityQuestion,
     folder: Path,
     jobs: int,
     cluster: str | None,

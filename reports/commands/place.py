@@ -17,7 +17,7 @@ from simulator.base.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
     from reports.place.law_file import DepthLaw
-    from reports.place.placement import Question
+    from reports.place.placement import PlacementQuestion
 
 DEFAULT_BUDGET = 8
 LONGEST = 2**40
@@ -117,9 +117,9 @@ def _question(
     price: str | None,
     placer: str,
     profile: str | None,
-) -> Question:
+) -> PlacementQuestion:
     from reports.place.alone import own_budget, with_budget
-    from reports.place.placement import Question
+    from reports.place.placement import PlacementQuestion
 
     deepest = int(law.depths[-1]) if len(law.depths) else 1
     length = deepest if length is None else length
@@ -138,7 +138,7 @@ def _question(
         raise UsageError("--price in seconds needs --profile")
     budget = DEFAULT_BUDGET if budget is None else budget
     canonical = with_budget(placer, max(budget, 1))
-    return Question(
+    return PlacementQuestion(
         law.cut_at(length),
         length,
         budget,

@@ -28,7 +28,7 @@ from simulator.base.errors import UsageError
 if TYPE_CHECKING:
     from reports.running.tick import Tick
     from reports.study.cells import Cell
-    from reports.study.sections import Study
+    from reports.study.sections import ResolvedStudy
     from reports.study.settings import Settings
     from simulator.results.result import Result
     from simulator.trace.trace import Trace
@@ -220,7 +220,7 @@ class Replay:
         write_records(out, self.cell.study, self.trace, result, summary)
 
 
-def warn_of_tick(tick: Tick, study: Study, summary: dict[str, Any]) -> None:
+def warn_of_tick(tick: Tick, study: ResolvedStudy, summary: dict[str, Any]) -> None:
     """Say what a coarse clock does to times to first token, on stderr and in the summary."""
     effect = tick.effect(study, summary["ttft_seconds"]["mean"])
     summary["clock"] = effect

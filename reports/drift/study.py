@@ -21,7 +21,7 @@ from reports.drift.traffic import (
 )
 from reports.drift.windows import Windows, cut
 from reports.study.cells import expand
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings
 from reports.version import version
 from simulator.base.errors import SettingError, UsageError, printable
@@ -140,7 +140,7 @@ def run(settings: Settings, progress: Progress = lambda done, total: None) -> Dr
     )
 
 
-def read_study(settings: Settings) -> tuple[Study, list[str], list[int]]:
+def read_study(settings: Settings) -> tuple[ResolvedStudy, list[str], list[int]]:
     """Return the study, its placers in canonical spelling, and the seeds of its replications.
 
     Raises
@@ -167,7 +167,7 @@ def read_study(settings: Settings) -> tuple[Study, list[str], list[int]]:
     return study, placers, list(dict.fromkeys(cell.seed for cell in cells))
 
 
-def warmup_requests(study: Study, placers: Sequence[str], requests: int) -> int:
+def warmup_requests(study: ResolvedStudy, placers: Sequence[str], requests: int) -> int:
     """Return the requests before those that count: until every plan that is kept was made."""
     trained = [int(parameters(placer).get("train", 0)) for placer in placers]
     return max(LEARNT, *trained, round(study.study.warmup_share * requests))

@@ -10,9 +10,9 @@ import numpy as np
 
 from reports.drift.laws import Int64, empirical
 from reports.drift.windows import Windows
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.traces import load_trace
-from reports.study.traffic import Traffic, traffic_of
+from reports.study.traffic import GeneratedTraffic, traffic_of
 from simulator.base.errors import DataError, printable
 from simulator.plugins.protocols import Law
 
@@ -45,7 +45,7 @@ class Overlaps:
     memory_requests: float = 0.0
 
 
-def read_overlaps(study: Study, seed: int) -> Overlaps:
+def read_overlaps(study: ResolvedStudy, seed: int) -> Overlaps:
     """Import or generate a trace, and return its overlaps.
 
     Raises
@@ -53,7 +53,7 @@ def read_overlaps(study: Study, seed: int) -> Overlaps:
     UsageError, DataError
         Where it cannot be had, or no prompt overlaps.
     """
-    from reports.results.memory import Requests, memory_requests
+    from reports.results.memory import RememberedRequests, memory_requests
     from workloads.inspection import overlaps
 
     trace: Trace = load_trace(study, seed)
@@ -61,12 +61,12 @@ def read_overlaps(study: Study, seed: int) -> Overlaps:
     if not depths.any():
         raise DataError(_source(study, trace.name), "expected overlaps, found none")
     # overlaps depend on the order of requests alone, so no queue is remembered
-    requests = Requests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
+    requests = RememberedRequests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
     memory = memory_requests(requests)
     return Overlaps(trace.name, trace.notes, trace.granularity, seed, depths, memory)
 
 
-def refuse_without_overlaps(study: Study, overlaps: Overlaps, windows: Windows) -> None:
+def refuse_without_overlaps(study: ResolvedStudy, overlaps: Overlaps, windows: Windows) -> None:
     """Raise DataError where no request that counts overlaps."""
     warmup = windows.start(windows.first)
     if not overlaps.depths[warmup : windows.start(windows.count)].any():
@@ -74,12 +74,12 @@ def refuse_without_overlaps(study: Study, overlaps: Overlaps, windows: Windows) 
         raise DataError(_source(study, overlaps.name), problem)
 
 
-def knows_truth(study: Study) -> bool:
+def knows_truth(study: ResolvedStudy) -> bool:
     """Say whether the law of each request is known: of generated sessions of one request."""
     return study.workload.trace is None and _known(traffic_of(study))
 
 
-def laws_by_window(study: Study, overlaps: Overlaps, windows: Windows) -> list[Law]:
+def laws_by_window(study: ResolvedStudy, overlaps: Overlaps, windows: Windows) -> list[Law]:
     """Return the law of each window as probabilities.
 
     It is the true one of the request in its middle where that is known; otherwise that of its own
@@ -91,18 +91,18 @@ def laws_by_window(study: Study, overlaps: Overlaps, windows: Windows) -> list[L
     return _true_laws(traffic_of(study), middles, overlaps.seed)
 
 
-def _source(study: Study, name: str) -> str:
+def _source(study: ResolvedStudy, name: str) -> str:
     return printable(study.workload.trace or name)
 
 
-def _known(traffic: Traffic) -> bool:
+def _known(traffic: GeneratedTraffic) -> bool:
     from workloads.synthetic import SessionGenerator
 
     generator = traffic.generator
     return isinstance(generator, SessionGenerator) and generator.requests_per_session == 1
 
 
-def _true_laws(traffic: Traffic, requests: Sequence[int], seed: int) -> list[Law]:
+def _true_laws(traffic: GeneratedTraffic, requests: Sequence[int], seed: int) -> list[Law]:
     from workloads.synthetic import SessionGenerator
     from workloads.synthetic.truth import overlap_laws
 

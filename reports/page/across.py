@@ -16,14 +16,14 @@ from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG
 from reports.page.panel import Panel, described
 from reports.page.sections import Key, keys_of
-from reports.results.points import MOST_SERIES, World
+from reports.results.points import MOST_SERIES, WorldPoints
 
 MOST_COLUMNS = 8
 MOST_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AcrossTable:
     """A table: its id, what stands above it, heads and rows."""
 
     id: str
@@ -40,12 +40,12 @@ class Across:
     heading: str
     sentences: list[str]
     panels: list[Panel]
-    tables: list[Table]
+    tables: list[AcrossTable]
     keys: list[Key]
     specifications: dict[str, Any]
 
 
-def across_section(worlds: Sequence[World]) -> Across | None:
+def across_section(worlds: Sequence[WorldPoints]) -> Across | None:
     """Return the section; None for a single world in which nothing looks ahead."""
     if len(worlds) < 2 and not any(s.marks for world in worlds for s in world.series):
         return None
@@ -69,7 +69,7 @@ def across_section(worlds: Sequence[World]) -> Across | None:
     )
 
 
-def across_charts(worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
+def across_charts(worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
     """Return the charts of the section as images that stand alone; none where there is none."""
     if across_section(worlds) is None:
         return {}
@@ -82,11 +82,11 @@ def across_charts(worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
     return charts
 
 
-def _drawn(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
+def _drawn(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
     return {**_rank_charts(overview, worlds), **_room_chart(overview, worlds)}
 
 
-def _panels(overview: Overview, worlds: Sequence[World]) -> list[Panel]:
+def _panels(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Panel]:
     ranks = [
         Panel(
             _rank_id(ranking),
@@ -119,7 +119,7 @@ def _rank_id(ranking: Ranking) -> str:
     return f"across-ranks-{ranking.metric.replace('_', '-')}"
 
 
-def _rank_charts(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
+def _rank_charts(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
     colours = _colours(worlds)
     charts = {}
     for ranking in overview.rankings if len(worlds) > 1 else ():
@@ -139,7 +139,7 @@ def _rank_charts(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.L
     return charts
 
 
-def _room_chart(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.LayerChart]:
+def _room_chart(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
     """Draw the shares of the room at the focus of each world."""
     colours = _colours(worlds)
     shown = _drawn_shares(_shares(overview, worlds), worlds)
@@ -149,14 +149,14 @@ def _room_chart(overview: Overview, worlds: Sequence[World]) -> dict[str, alt.La
     return {"across-room": intervals(rows, "Share of the room (%)", zero=0.0)}
 
 
-def _shares(overview: Overview, worlds: Sequence[World]) -> list[Taken]:
+def _shares(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Taken]:
     """Return what is known of the room at the focus of each world, the best of each first."""
     focus = {(world.name, world.focus) for world in worlds}
     known = [t for t in overview.taken if t.share and (t.world, t.capacity) in focus]
     return sorted(known, key=lambda t: (t.world, -(t.share.value if t.share else 0.0)))
 
 
-def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[World]) -> list[Taken]:
+def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[WorldPoints]) -> list[Taken]:
     """Return those that a chart has room for; of policies that are alike, the first."""
     alike = {(w.name, name) for w in worlds for names in w.alike.values() for name in names}
     if len(shares) > MOST_SERIES:
@@ -181,11 +181,11 @@ def _room_row(taken: Taken, colours: dict[str, str], *, with_world: bool) -> Int
     )
 
 
-def _colours(worlds: Sequence[World]) -> dict[str, str]:
+def _colours(worlds: Sequence[WorldPoints]) -> dict[str, str]:
     return {name: look.colour for world in worlds for name, look in world.looks.items()}
 
 
-def _rank_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:
+def _rank_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[AcrossTable]:
     if not overview.rankings or len(worlds) < 2:
         return []
     names = [world.name for world in worlds] if 1 < len(worlds) <= MOST_COLUMNS else []
@@ -200,14 +200,14 @@ def _rank_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:
         rows.append((each.series.name, *ranks, *(_rank(each.by_world.get(n)) for n in names)))
     what = MEASURES[overview.rankings[0].metric]
     title = f"Mean ranks; in each workload by {what}" if names else "Mean ranks"
-    return [Table("across-rank-table", title, head, rows)]
+    return [AcrossTable("across-rank-table", title, head, rows)]
 
 
 def _rank(rank: float | None) -> str:
     return "n/a" if rank is None else f"{rank:.1f}"
 
 
-def _room_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:
+def _room_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[AcrossTable]:
     """Return the shares of the room: a row a policy, a column a world at a capacity."""
     shares = {(t.world, t.capacity, t.policy): t for t in overview.taken}
     places = list(dict.fromkeys((t.world, t.capacity) for t in overview.taken))
@@ -229,4 +229,4 @@ def _room_table(overview: Overview, worlds: Sequence[World]) -> list[Table]:
         for name in policies
     ]
     title = "Share of the room between the baseline and what looks ahead"
-    return [Table("across-room-table", title, head, rows)]
+    return [AcrossTable("across-room-table", title, head, rows)]

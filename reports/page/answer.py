@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reports.charts.bars import explained
 from reports.results.metrics import load_of_row
 from reports.results.overload import busy
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
 from simulator.base.units import format_bytes, format_count, format_seconds
 
@@ -16,7 +16,7 @@ MOST_TIED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SentencePart:
     """A piece of the sentence: plain, the name of a policy, or a figure."""
 
     text: str
@@ -32,29 +32,31 @@ class Number:
     note: str
 
 
-def answer(world: World) -> tuple[list[Part], list[str]]:
+def answer(world: WorldPoints) -> tuple[list[SentencePart], list[str]]:
     """Return the sentence, and others on which policies are like the best or tied with it."""
     best = world.best
     if best is None:
-        return [Part(_no_answer(world))], []
+        return [SentencePart(_no_answer(world))], []
     sentence = [
         *_where(world),
-        Part(best.series.name, "policy"),
-        Part(f" ({', '.join(best.series.marks)}) saves " if best.series.marks else " saves "),
-        Part(f"{_percent(best)} of prompt tokens", "figure"),
-        Part(f" ({_fraction(best)})"),
+        SentencePart(best.series.name, "policy"),
+        SentencePart(
+            f" ({', '.join(best.series.marks)}) saves " if best.series.marks else " saves "
+        ),
+        SentencePart(f"{_percent(best)} of prompt tokens", "figure"),
+        SentencePart(f" ({_fraction(best)})"),
         *_compared(world, best),
-        Part("."),
+        SentencePart("."),
     ]
     return sentence, list(_like(world, best))
 
 
-def answer_text(world: World) -> str:
+def answer_text(world: WorldPoints) -> str:
     """Return the sentence as plain text."""
     return "".join(part.text for part in answer(world)[0])
 
 
-def four_numbers(world: World) -> list[Number]:
+def four_numbers(world: WorldPoints) -> list[Number]:
     """Return token hit rate, TTFT, realised bytes and checkpoint bytes of the best."""
     best = world.best
     if best is None:
@@ -78,25 +80,33 @@ def four_numbers(world: World) -> list[Number]:
     ]
 
 
-def _where(world: World) -> list[Part]:
+def _where(world: WorldPoints) -> list[SentencePart]:
     """Return the capacity, the world, and the placer where the series are not named by theirs."""
-    parts = [Part(f"At {world.place}, on {world.name}, " if world.name else f"At {world.place}, ")]
+    parts = [
+        SentencePart(
+            f"At {world.place}, on {world.name}, " if world.name else f"At {world.place}, "
+        )
+    ]
     if all(series.placer not in series.name for series in world.series):
-        parts += [Part("under the placer "), Part(world.series[0].placer, "policy"), Part(", ")]
+        parts += [
+            SentencePart("under the placer "),
+            SentencePart(world.series[0].placer, "policy"),
+            SentencePart(", "),
+        ]
     return parts
 
 
-def _compared(world: World, best: Point) -> list[Part]:
+def _compared(world: WorldPoints, best: Point) -> list[SentencePart]:
     theirs = world.baseline_of(best)
     rate, ttft = best.token_hit_rate_difference, best.ttft_difference
     if theirs is None:
         return _runner_up(world, best)
     if rate is None:
-        return [Part("; the baseline has no result to compare with")]
-    parts = [Part(", "), *_difference(rate, theirs.series.name, world)]
+        return [SentencePart("; the baseline has no result to compare with")]
+    parts = [SentencePart(", "), *_difference(rate, theirs.series.name, world)]
     if ttft is not None:
         if ttft.verdict == "equal":
-            return [*parts, Part("; their mean TTFT is the same")]
+            return [*parts, SentencePart("; their mean TTFT is the same")]
         faster = "lower" if ttft.value < 0 else "higher"
         ends = {
             "tied": f", tied within {world.margins.of_times}",
@@ -104,11 +114,13 @@ def _compared(world: World, best: Point) -> list[Part]:
             if rate.verdict == "unsure"
             else _chance(ttft, world.comparisons),
         }
-        parts.append(Part(f"; its mean TTFT is {_size(ttft)} {faster}{ends.get(ttft.verdict, '')}"))
+        parts.append(
+            SentencePart(f"; its mean TTFT is {_size(ttft)} {faster}{ends.get(ttft.verdict, '')}")
+        )
     return parts
 
 
-def _runner_up(world: World, best: Point) -> list[Part]:
+def _runner_up(world: WorldPoints, best: Point) -> list[SentencePart]:
     """Return how far the next is behind, where the best is the baseline itself."""
     others = [p for p in world.at(world.focus) if p is not best and p.token_hit_rate]
     fair = [p for p in others if not p.series.marks]
@@ -119,24 +131,28 @@ def _runner_up(world: World, best: Point) -> list[Part]:
     if gap is None:
         return []
     return [
-        Part("; it is the baseline, "),
+        SentencePart("; it is the baseline, "),
         *_difference(gap, follower.series.name, world),
     ]
 
 
-def _difference(rate: Estimate, other: str, world: World) -> list[Part]:
+def _difference(rate: Estimate, other: str, world: WorldPoints) -> list[SentencePart]:
     """Return "12.3 points [11.0, 13.4] more than OTHER"."""
     if rate.verdict == "equal":
-        return [Part("the same as "), Part(other, "policy")]
+        return [SentencePart("the same as "), SentencePart(other, "policy")]
     if rate.verdict == "tied":
         text = f" within {world.margins.of_rates} ({explained(rate, 0.01, 'points')})"
-        return [Part("tied with "), Part(other, "policy"), Part(text)]
+        return [SentencePart("tied with "), SentencePart(other, "policy"), SentencePart(text)]
     more = "more" if rate.value >= 0 else "fewer"
     text = explained(_positive(rate), 0.01, "points").lstrip("+")
     alone = "" if rate.low is not None else " (no interval)"
-    parts = [Part(text, "figure"), Part(f"{alone} {more} than "), Part(other, "policy")]
+    parts = [
+        SentencePart(text, "figure"),
+        SentencePart(f"{alone} {more} than "),
+        SentencePart(other, "policy"),
+    ]
     unsure = rate.verdict == "unsure"
-    return [*parts, Part(_chance(rate, world.comparisons))] if unsure else parts
+    return [*parts, SentencePart(_chance(rate, world.comparisons))] if unsure else parts
 
 
 def _chance(difference: Estimate, comparisons: int) -> str:
@@ -164,7 +180,7 @@ def _signed_seconds(value: float) -> str:
     return ("\N{MINUS SIGN}" if value < 0 else "") + format_seconds(abs(value))
 
 
-def _like(world: World, best: Point) -> Iterator[str]:
+def _like(world: WorldPoints, best: Point) -> Iterator[str]:
     """Say which have the result of the best, are tied with it, or may differ by chance alone.
 
     What no one can run, a bound or what looks ahead, is no rival where it differs.
@@ -193,7 +209,7 @@ def _listed(points: Sequence[Point]) -> str:
     return names + (f" and {more} more" if more > 0 else "")
 
 
-def _no_answer(world: World) -> str:
+def _no_answer(world: WorldPoints) -> str:
     points = list(world.points.values())
     where = f" on {world.name}" if world.name else ""
     if not any(point.rows for point in points):

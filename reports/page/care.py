@@ -8,7 +8,7 @@ from typing import Any
 from reports.results.comparison import differences
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
 from reports.results.overload import RULE
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from reports.statistics import MOST_WARMUP_SHARE
 from simulator.base.units import format_count
 
@@ -21,7 +21,7 @@ MOST_FAILED = 5
 MOST_NAMED = 6
 
 
-def read_with_care(worlds: Sequence[World], manifest: Mapping[str, Any]) -> list[str]:
+def read_with_care(worlds: Sequence[WorldPoints], manifest: Mapping[str, Any]) -> list[str]:
     """Return one plain sentence for each fact that a reader should weigh."""
     points = [point for world in worlds for point in world.points.values()]
     return [
@@ -80,7 +80,7 @@ def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[
         yield f"Some figures have no interval: {reason}."
 
 
-def _corrected(worlds: Sequence[World]) -> Iterator[str]:
+def _corrected(worlds: Sequence[WorldPoints]) -> Iterator[str]:
     made = [each for each in differences(worlds) if each is not None and each.tested]
     if made:
         yield (
@@ -126,7 +126,7 @@ def _counted(points: Sequence[Point]) -> Iterator[str]:
         )
 
 
-def _overloaded(worlds: Sequence[World]) -> Iterator[str]:
+def _overloaded(worlds: Sequence[WorldPoints]) -> Iterator[str]:
     """Say where more work arrives than the server can do, and by which rule."""
     behind = [
         (f"{point.series.name} at {point.capacity}" + (f" on {world.name}" if world.name else ""))
@@ -209,7 +209,7 @@ def _uncertain(profile: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _policies(worlds: Sequence[World]) -> Iterator[str]:
+def _policies(worlds: Sequence[WorldPoints]) -> Iterator[str]:
     series = {s.name: s.marks for world in worlds for s in world.series}
     bounds = [name for name, marks in series.items() if UPPER_BOUND in marks]
     seers = [name for name, marks in series.items() if LOOKS_AHEAD in marks]

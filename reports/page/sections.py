@@ -10,15 +10,15 @@ from markupsafe import Markup
 from reports.charts import world_charts
 from reports.charts.bars import FATES_IN_ORDER, differences_at_focus, leading, occurring
 from reports.charts.occupancy import KINDS, kinds_held
-from reports.charts.over_time import Clock, blocks_of
+from reports.charts.over_time import TimeAxis, blocks_of
 from reports.charts.positions import KIND_COLOURS, stored_kinds, storing
-from reports.page.answer import Number, Part, answer, four_numbers
+from reports.page.answer import Number, SentencePart, answer, four_numbers
 from reports.page.document import bare
 from reports.page.panel import Range
-from reports.page.table import Cell, has_pools, headings, table
+from reports.page.table import TableCell, has_pools, headings, table
 from reports.page.tables import short
 from reports.palette import FATES, GREY
-from reports.results.points import World
+from reports.results.points import WorldPoints
 from reports.results.pools import LOSS_POOLS
 
 MOST_ROWS = 1000  # of the tables of a page
@@ -27,7 +27,7 @@ MOST_PLAIN = 60  # rows that a table shows at once; of more, those at the focus
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class SectionPanel:
     """One chart: the element's id, what stands above and below it, the specification."""
 
     id: str
@@ -55,7 +55,7 @@ class Section:
     id: str
     name: str
     focus: str
-    answer: list[Part]
+    answer: list[SentencePart]
     like: list[str]
     numbers: list[Number]
     keys: list[Key]
@@ -65,9 +65,9 @@ class Section:
     held: list[tuple[str, str]]
     stored: list[tuple[str, str]]
     positions: list[tuple[str, str]]
-    panels: dict[str, Panel]
+    panels: dict[str, SectionPanel]
     headings: tuple[tuple[str, str], ...]
-    rows: list[list[Cell]]
+    rows: list[list[TableCell]]
     more_rows: int
     capacities: tuple[str, ...]
     range: Range | None
@@ -83,7 +83,7 @@ _SVG_SHAPES = {
 }
 
 
-def section(number: int, world: World, worlds: int) -> Section:
+def section(number: int, world: WorldPoints, worlds: int) -> Section:
     """Return what the template shows of a world, which shares the page with all `worlds`."""
     text, like = answer(world)
     rows, more_rows = table(world, MOST_ROWS // worlds)
@@ -110,7 +110,7 @@ def section(number: int, world: World, worlds: int) -> Section:
     )
 
 
-def meanings(world: World) -> list[tuple[str, str]]:
+def meanings(world: WorldPoints) -> list[tuple[str, str]]:
     """Return the causes and what they mean, with the pool that evicted where pools are split."""
     pools = LOSS_POOLS if has_pools(world) else {}
     return [
@@ -119,23 +119,23 @@ def meanings(world: World) -> list[tuple[str, str]]:
     ]
 
 
-def position_words(world: World, most: int) -> list[tuple[str, str]]:
+def position_words(world: WorldPoints, most: int) -> list[tuple[str, str]]:
     """Return where policies store states in words, and the engine setting nearest to it."""
     rows = [point.rows[0] for point in storing(world.shown)[: max(most, 2)]]
     pairs = [(row.get("positions_words"), row.get("positions_nearest") or "") for row in rows]
     return [(words, nearest) for words, nearest in pairs if words]
 
 
-def _range(world: World) -> Range | None:
+def _range(world: WorldPoints) -> Range | None:
     row = blocks_of(world.best, []) if world.best else None
     if row is None:
         return None
-    clock = Clock.of(row, warmed=world.warmed)
+    clock = TimeAxis.of(row, warmed=world.warmed)
     times = clock.times(row)
     return Range(0 if clock.warmup else short(times[0]), short(times[-1]), clock.unit)
 
 
-def keys_of(world: World) -> list[Key]:
+def keys_of(world: WorldPoints) -> list[Key]:
     """Return the legend; a policy that stands for others with the same results names them."""
     shown = {series.name: series for series in world.shown.series}
     return [
@@ -153,23 +153,23 @@ def keys_of(world: World) -> list[Key]:
     ]
 
 
-def _panels(number: int, world: World, followed: int) -> dict[str, Panel]:
+def _panels(number: int, world: WorldPoints, followed: int) -> dict[str, SectionPanel]:
     titles, panels = _titles(world), {}
     for name, chart in world_charts(world, followed).items():
         title, caption = titles[name]
         id, spec = f"chart-{number + 1}-{name.replace('_', '-')}", bare(chart, schema=number == 0)
-        panels[name] = Panel(id, title, caption, spec)
+        panels[name] = SectionPanel(id, title, caption, spec)
     return panels
 
 
-def _left_out(world: World, metric: str) -> str:
+def _left_out(world: WorldPoints, metric: str) -> str:
     """Say how many differences only the table has, if any."""
     drawn = leading(differences_at_focus(world.shown, metric))
     left_out = len(differences_at_focus(world, metric)) - len(drawn)
     return f" {left_out} more are in the table." if left_out > 0 else ""
 
 
-def _titles(world: World) -> dict[str, tuple[str, str]]:
+def _titles(world: WorldPoints) -> dict[str, tuple[str, str]]:
     """Return title and caption of each chart."""
     best = world.best.series.name if world.best else ""
     theirs = world.baseline.get(best, best)

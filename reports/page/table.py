@@ -12,7 +12,7 @@ from reports.charts.theme import second_unit
 from reports.page.tables import short
 from reports.results.metrics import load_of_row
 from reports.results.overload import busy
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from reports.results.pools import pool_words
 from reports.statistics import Estimate
 from simulator.base.units import format_bytes, format_count, format_seconds
@@ -20,7 +20,7 @@ from simulator.results.percentiles import USUAL, level_of, too_few
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell: what is shown, a second line in small type, and the number to sort by."""
 
     text: str
@@ -56,7 +56,7 @@ TOO_FEW = "n/a from too few requests to tell it"
 OF_POOLS = "mean peak of its capacity, and what left it, over the whole run"
 
 
-def headings(world: World) -> tuple[tuple[str, str], ...]:
+def headings(world: WorldPoints) -> tuple[tuple[str, str], ...]:
     """Return the headings of a table, with what the study asks for: percentiles, split pools."""
     tails = ((f"{name.upper()} TTFT", TOO_FEW) for name in further_percentiles(world))
     pools = ((f"Pool {pool}", OF_POOLS) for pool in (POOLS if has_pools(world) else ()))
@@ -64,20 +64,20 @@ def headings(world: World) -> tuple[tuple[str, str], ...]:
     return tuple(each for heading in HEADINGS for each in (heading, *after.get(heading[0], ())))
 
 
-def has_pools(world: World) -> bool:
+def has_pools(world: WorldPoints) -> bool:
     """Whether the pools of a cell are split."""
     rows = (row for point in world.points.values() for row in point.rows[:1])
     return any(row.get("pool_states_peak_bytes") is not None for row in rows)
 
 
-def further_percentiles(world: World) -> list[str]:
+def further_percentiles(world: WorldPoints) -> list[str]:
     """Return the percentiles that cells have besides the usual ones, ascending."""
     columns = {name for point in world.points.values() for row in point.rows[:1] for name in row}
     matches = (_PERCENTILE.fullmatch(name) for name in columns)
     return sorted({match[1] for match in matches if match} - {*USUAL}, key=level_of)
 
 
-def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
+def table(world: WorldPoints, most: int) -> tuple[list[list[TableCell]], int]:
     """Return a row for each point in the order of the study, and how many are left out.
 
     Of more than `most`, those at the focus stay first.
@@ -91,27 +91,29 @@ def table(world: World, most: int) -> tuple[list[list[Cell]], int]:
     return rows, len(keys) - len(rows)
 
 
-def _row(world: World, point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[Cell]:
+def _row(
+    world: WorldPoints, point: Point, tails: Sequence[str], pools: Sequence[str]
+) -> list[TableCell]:
     head = [
-        Cell(point.series.name, ", ".join(point.series.marks), point.series.name),
-        Cell(point.capacity, "", str(world.capacities.index(point.capacity))),
+        TableCell(point.series.name, ", ".join(point.series.marks), point.series.name),
+        TableCell(point.capacity, "", str(world.capacities.index(point.capacity))),
     ]
     cells = f"{len(point.rows)} / {len(point.rows) + point.failed}"
     if not point.rows:
         more = len(tails) + len(pools)
-        empty = [Cell("failed", "", "")] + [Cell("n/a")] * (len(HEADINGS) + more - 4)
-        return [*head, *empty, Cell(cells, "", "0")]
-    return [*head, *_figures(point, tails, pools), Cell(cells, "", str(len(point.rows)))]
+        empty = [TableCell("failed", "", "")] + [TableCell("n/a")] * (len(HEADINGS) + more - 4)
+        return [*head, *empty, TableCell(cells, "", "0")]
+    return [*head, *_figures(point, tails, pools), TableCell(cells, "", str(len(point.rows)))]
 
 
-def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[Cell]:
+def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[TableCell]:
     rate, ttft = point.token_hit_rate, point.ttft_seconds
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     finished, total = point.total("requests_finished"), point.total("requests_total")
-    hit = Cell("n/a", "no prompt tokens")
+    hit = TableCell("n/a", "no prompt tokens")
     if rate:
         of = f"{format_count(saved)} / {format_count(prompts)}"
-        hit = Cell(f"{100 * point.share('saved_tokens'):.1f} %", of, _key(rate.value))
+        hit = TableCell(f"{100 * point.share('saved_tokens'):.1f} %", of, _key(rate.value))
     return [
         hit,
         _difference(point.token_hit_rate_difference, 0.01, "pt"),
@@ -124,54 +126,60 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[C
         *(_pool(point, pool) for pool in pools),
         _bytes(point.mean("checkpoints_peak_bytes"), _count(point.mean("checkpoints_peak_count"))),
         _bytes(point.mean("kv_stranded_bytes_mean")),
-        Cell(f"{format_count(finished)} / {format_count(total)}", _unserved(point), str(finished)),
+        TableCell(
+            f"{format_count(finished)} / {format_count(total)}", _unserved(point), str(finished)
+        ),
     ]
 
 
-def _difference(estimate: Estimate | None, size: float, unit: str) -> Cell:
+def _difference(estimate: Estimate | None, size: float, unit: str) -> TableCell:
     if estimate is None:
-        return Cell("\N{EN DASH}")
+        return TableCell("\N{EN DASH}")
     value, _, interval = explained(estimate, size, unit).partition(" [")
     text = f"[{interval}{verdict_word(estimate)}" if interval else ""
-    return Cell(value, text, _key(estimate.value))
+    return TableCell(value, text, _key(estimate.value))
 
 
-def _of_the_best(point: Point) -> Cell:
+def _of_the_best(point: Point) -> TableCell:
     share, bound = point.share_of_bound, point.bound_tokens
     if share is None or bound is None:
-        return Cell("\N{EN DASH}")
-    return Cell(f"{100 * share:.1f} %", f"of {format_count(bound)}", _key(share))
+        return TableCell("\N{EN DASH}")
+    return TableCell(f"{100 * share:.1f} %", f"of {format_count(bound)}", _key(share))
 
 
-def _server(point: Point) -> Cell:
+def _server(point: Point) -> TableCell:
     """Return how busy the server was; a dash for the instant server, which has no load."""
     load = load_of_row(point.mean)
     share, own = load["utilisation"], load["offered_load"]
     if share is None or own is None:
-        return Cell("\N{EN DASH}")
+        return TableCell("\N{EN DASH}")
     grows = "; its queue grows" if load["queue_grows"] else ""
     whole = load["offered_load_nothing_saved"]
-    return Cell(busy(load), f"load {own:.2f}, {whole:.2f} unsaved{grows}", _key(share))
+    return TableCell(busy(load), f"load {own:.2f}, {whole:.2f} unsaved{grows}", _key(share))
 
 
-def _pool(point: Point, pool: str) -> Cell:
+def _pool(point: Point, pool: str) -> TableCell:
     """Return what a pool held and evicted; a dash where pools are not split."""
     words = pool_words(pool, lambda name: point.mean(f"pool_{pool}_{name}"))
     peak = point.mean(f"pool_{pool}_peak_bytes")
-    return Cell(*words, _key(peak)) if words and peak is not None else Cell("\N{EN DASH}")
+    return TableCell(*words, _key(peak)) if words and peak is not None else TableCell("\N{EN DASH}")
 
 
-def _seconds_difference(estimate: Estimate | None) -> Cell:
+def _seconds_difference(estimate: Estimate | None) -> TableCell:
     unit, size = second_unit([estimate.value]) if estimate else ("s", 1.0)
     return _difference(estimate, size, unit)
 
 
-def _seconds(value: float | None, note: str = "") -> Cell:
-    return Cell("n/a", note) if value is None else Cell(format_seconds(value), "", _key(value))
+def _seconds(value: float | None, note: str = "") -> TableCell:
+    return (
+        TableCell("n/a", note)
+        if value is None
+        else TableCell(format_seconds(value), "", _key(value))
+    )
 
 
-def _bytes(value: float | None, note: str = "") -> Cell:
-    return Cell("n/a") if value is None else Cell(format_bytes(value), note, _key(value))
+def _bytes(value: float | None, note: str = "") -> TableCell:
+    return TableCell("n/a") if value is None else TableCell(format_bytes(value), note, _key(value))
 
 
 def _key(value: float) -> str:

@@ -23,7 +23,7 @@ MOST_PLACED = 512  # budgets for which a placer other than the solvers is asked 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class PlacementQuestion:
     """What is asked.
 
     Parameters
@@ -51,7 +51,7 @@ class Question:
     potential: Potential | None = None
 
 
-def answer(question: Question) -> dict[str, Any]:
+def answer(question: PlacementQuestion) -> dict[str, Any]:
     """Return the answer as plain values; shares and means are of all requests, misses included.
 
     Raises
@@ -95,7 +95,7 @@ def answer(question: Question) -> dict[str, Any]:
     }
 
 
-def _priced(question: Question, share: NDArray[np.float64]) -> Question:
+def _priced(question: PlacementQuestion, share: NDArray[np.float64]) -> PlacementQuestion:
     """Return the question with the budget that its price buys."""
     law, price = question.law, question.price
     potential = question.potential if question.price_in_seconds else None
@@ -104,7 +104,7 @@ def _priced(question: Question, share: NDArray[np.float64]) -> Question:
     return replace(question, budget=len(positions))
 
 
-def _price(question: Question) -> dict[str, Any] | None:
+def _price(question: PlacementQuestion) -> dict[str, Any] | None:
     if question.price is None:
         return None
     unit = "seconds" if question.price_in_seconds else "tokens"
@@ -125,7 +125,7 @@ def _solved(
 
 
 def _placer(
-    question: Question, share: NDArray[np.float64], optimum: Staircase
+    question: PlacementQuestion, share: NDArray[np.float64], optimum: Staircase
 ) -> tuple[list[int], list[float]]:
     """Return the placer's positions, and what it saves by budget."""
     law, budget = question.law, question.budget
@@ -143,7 +143,7 @@ def _placer(
     return positions, _best_of(law, share, positions, budget)
 
 
-def _positions(question: Question, budget: int) -> list[int]:
+def _positions(question: PlacementQuestion, budget: int) -> list[int]:
     """Return the positions of a placer that is given `budget`, if it takes one."""
     law = question.law
     if question.placer == "greedy":
@@ -163,7 +163,7 @@ def _best_of(
     return [*curve, *[curve[-1]] * (budget - most)]
 
 
-def _law(question: Question) -> dict[str, Any]:
+def _law(question: PlacementQuestion) -> dict[str, Any]:
     law = question.law
     return {
         "name": law.name,
@@ -178,7 +178,7 @@ def _law(question: Question) -> dict[str, Any]:
 
 
 def _seconds(
-    question: Question, share: NDArray[np.float64], positions: list[int]
+    question: PlacementQuestion, share: NDArray[np.float64], positions: list[int]
 ) -> dict[str, Any] | None:
     """Return the best plan in seconds of prefill, and what the other one saves of them."""
     potential, law = question.potential, question.law

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reports.results.evidence import Row, estimate, finished
 from reports.results.margins import Margins
 from reports.results.marks import marks_in
-from reports.results.points import UNBOUNDED, Point, Series, World, looks_of
+from reports.results.points import UNBOUNDED, Point, Series, WorldPoints, looks_of
 from reports.statistics import Estimate, corrected
 from simulator.base.units import format_bytes
 
@@ -26,7 +26,7 @@ _OF_SERIES = ("policy.", "cache.pools")  # how keys begin that tell series of on
 _WORLDS = ("workload", "profile", "server")
 
 
-def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[World]:
+def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[WorldPoints]:
     """Return the worlds of a study, in its order; none for a study without cells."""
     rows = cells.rows(named=True)
     policies, shared = _varying(rows, manifest)
@@ -39,7 +39,7 @@ def compare(cells: pl.DataFrame, manifest: Mapping[str, Any]) -> list[World]:
     return _corrected([replace(world, styles=styles) for world in worlds])
 
 
-def differences(worlds: Sequence[World]) -> Iterator[Estimate | None]:
+def differences(worlds: Sequence[WorldPoints]) -> Iterator[Estimate | None]:
     """Yield every comparison that is made of some worlds, in a fixed order."""
     for world in worlds:
         for point in world.points.values():
@@ -81,7 +81,7 @@ def _ranks(values: Sequence[str]) -> tuple[int, ...]:
     return tuple(order.setdefault(value, len(order)) for value in values)
 
 
-def _corrected(worlds: Sequence[World]) -> list[World]:
+def _corrected(worlds: Sequence[WorldPoints]) -> list[WorldPoints]:
     """Return the worlds with all of their comparisons corrected for each other."""
     made = list(differences(worlds))
     estimates = iter(corrected(made))
@@ -89,7 +89,7 @@ def _corrected(worlds: Sequence[World]) -> list[World]:
     return [replace(_with_differences(world, estimates), comparisons=tested) for world in worlds]
 
 
-def _with_differences(world: World, estimates: Iterator[Estimate | None]) -> World:
+def _with_differences(world: WorldPoints, estimates: Iterator[Estimate | None]) -> WorldPoints:
     """Return a world with its comparisons replaced, in the order of `differences`."""
     points = {
         key: replace(
@@ -107,7 +107,7 @@ def _world(
     policies: Sequence[str],
     varied: Sequence[str],
     manifest: Mapping[str, Any],
-) -> World:
+) -> WorldPoints:
     sizes = sorted({row["capacity_bytes"] for row in rows}, key=lambda c: (c is None, c or 0))
     labels = dict(zip(sizes, _capacity_labels(sizes), strict=True))
     deterministic = bool(manifest.get("trace", {}).get("deterministic"))
@@ -121,7 +121,7 @@ def _world(
         for (series, capacity), group in groups.items()
     }
     order = tuple(dict.fromkeys(series for series, _ in groups))
-    world = World(
+    world = WorldPoints(
         name,
         order,
         tuple(labels.values()),
@@ -182,7 +182,7 @@ def _baselines(series: Sequence[Series], placer: str | None) -> dict[str, str]:
     return {s.name: peers.get(s.others, s.name) for s in series}
 
 
-def _compared(world: World) -> dict[tuple[str, str], Point]:
+def _compared(world: WorldPoints) -> dict[tuple[str, str], Point]:
     """Return the points with their differences from the baseline filled in."""
     points = dict(world.points)
     for key, point in world.points.items():
@@ -198,7 +198,7 @@ def _compared(world: World) -> dict[tuple[str, str], Point]:
     return points
 
 
-def _behind(world: World) -> dict[str, Estimate]:
+def _behind(world: WorldPoints) -> dict[str, Estimate]:
     """Return the differences of the best from rivals that no baseline makes."""
     best = world.best
     if best is None:

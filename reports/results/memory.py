@@ -27,7 +27,7 @@ _QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of th
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Requests:
+class RememberedRequests:
     """Columns that the memory is estimated from, a value a request that counts, by arrival.
 
     Parameters
@@ -48,7 +48,7 @@ class Requests:
     busy_seconds: Floats
 
     @classmethod
-    def of(cls, trace: Trace, result: Result, warmup_share: float) -> Requests:
+    def of(cls, trace: Trace, result: Result, warmup_share: float) -> RememberedRequests:
         """Take the requests of a replay behind its warm-up."""
         rows = result.rows_after(warmup_share)
         return cls(
@@ -66,7 +66,7 @@ def busy_seconds(rows: dict[str, NDArray[Any]]) -> Floats:
     return seconds
 
 
-def memory_requests(requests: Requests) -> float:
+def memory_requests(requests: RememberedRequests) -> float:
     """Return for how many requests a request is remembered, at most as many as there are."""
     count = len(requests.prompt_tokens)
     if count < 2:
@@ -75,7 +75,7 @@ def memory_requests(requests: Requests) -> float:
     return float(min(remembered, count))
 
 
-def _of_sessions(requests: Requests) -> float:
+def _of_sessions(requests: RememberedRequests) -> float:
     """Return half the mean span of a session, in requests, weighted by its tokens.
 
     That is the time over which what its sessions add to a sum is forgotten: the integral of the
@@ -101,7 +101,7 @@ def _of_sessions(requests: Requests) -> float:
     return float(tokens @ (last - first)) / float(tokens.sum()) / 2
 
 
-def _of_the_queue(requests: Requests) -> float:
+def _of_the_queue(requests: RememberedRequests) -> float:
     """Return over how many requests waits are forgotten, infinite where the queue grows.
 
     The integral of their autocorrelation in M/M/1, times the mean of the variability of arrivals
@@ -131,7 +131,7 @@ def _most_load(arrival_seconds: Floats, busy_seconds: Floats) -> float:
     return float(work.mean() + 2 * work.std(ddof=1) / np.sqrt(_BINS))
 
 
-def _of_bursts(requests: Requests) -> float:
+def _of_bursts(requests: RememberedRequests) -> float:
     """Return the requests of `_BURSTS` bursts: those that come with starts that belong together.
 
     The starts of sessions, and requests of none, are a Poisson process or come in bursts. Their
@@ -161,7 +161,7 @@ def _dispersion(counts: NDArray[np.int64]) -> float:
     return float(counts.var(ddof=1) / counts.mean())
 
 
-def _starts(requests: Requests) -> NDArray[np.bool_]:
+def _starts(requests: RememberedRequests) -> NDArray[np.bool_]:
     """Return which requests are the first of their session or belong to none."""
     count = len(requests.prompt_tokens)
     if requests.session is None:

@@ -122,7 +122,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class World:
+class WorldPoints:
     """The points of one world, at every capacity.
 
     Parameters
@@ -208,7 +208,7 @@ class World:
         return self.behind.get(rival.series.name)
 
     @cached_property
-    def shown(self) -> World:
+    def shown(self) -> WorldPoints:
         """The same with the series that a chart has room for: the best at the focus.
 
         Of those that are `alike`, the others come last.

@@ -11,7 +11,7 @@ from simulator.base.units import format_bytes, format_seconds
 from simulator.results.percentiles import too_few
 
 if TYPE_CHECKING:
-    from reports.study.sections import Study
+    from reports.study.sections import ResolvedStudy
 
 LOSS_WORDS = {
     "never_seen": "no earlier prompt began like this",
@@ -32,7 +32,7 @@ def loss_words(loss: str, *, split: bool) -> str:
     return f"{LOSS_WORDS.get(loss, loss)}{f' (pool {pool})' if pool else ''}"
 
 
-def print_summary(summary: dict[str, Any], study: Study) -> None:
+def print_summary(summary: dict[str, Any], study: ResolvedStudy) -> None:
     """Print what was saved, how long the first token took, and where the rest was lost."""
     print_table(("", ""), _headline(summary, study))
     rows = _losses(summary)
@@ -48,7 +48,7 @@ def share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} % ({part:,.0f} / {whole:,.0f})"
 
 
-def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
+def _headline(summary: dict[str, Any], study: ResolvedStudy) -> list[tuple[str, str]]:
     trace, requests = summary["trace"], summary["requests"]
     checkpoints, kv, cache = summary["checkpoints"], summary["kv"], summary["cache"]
     capacity = study.cache.capacity
@@ -89,7 +89,7 @@ def _headline(summary: dict[str, Any], study: Study) -> list[tuple[str, str]]:
     return rows
 
 
-def _model(study: Study) -> list[tuple[str, str]]:
+def _model(study: ResolvedStudy) -> list[tuple[str, str]]:
     """Return the profile with its kind, the server, and what is lost, where something is."""
     from reports.study.scenario import profile_named
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from reports.running.tasks import Task, guarded
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from reports.version import version, versions
 from simulator.base.errors import UsageError, printable
 from simulator.base.installing import install_hint
@@ -28,12 +28,12 @@ WAIT_SECONDS = 10
 PER_THREAD = 3  # cells in flight: some wait beside the one that runs
 SCHEMES = ("tcp", "tls")
 T = TypeVar("T", bound=Task)
-Run = Callable[[T], Outcome]
+Run = Callable[[T], CellOutcome]
 
 
 def run_on_cluster(
     work: Run[T], tasks: Sequence[T], address: str
-) -> Generator[Outcome, None, None]:
+) -> Generator[CellOutcome, None, None]:
     """Yield the outcome of every task as it comes, in no promised order.
 
     Parameters
@@ -61,7 +61,7 @@ def run_on_cluster(
                 yield outcome
         for suspect in suspects:
             for task, outcome in _outcomes(client, run, [suspect], address):
-                yield outcome or Outcome(task.identity, None, "its worker processes died")
+                yield outcome or CellOutcome(task.identity, None, "its worker processes died")
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _software() -> dict[str, str]:
 
 def _outcomes(
     client: Client, run: Run[T], tasks: Sequence[T], address: str
-) -> Iterator[tuple[T, Outcome | None]]:
+) -> Iterator[tuple[T, CellOutcome | None]]:
     """Yield each task with its outcome, None where workers died of it."""
     from distributed import CancelledError, Future, wait
     from distributed.scheduler import KilledWorker

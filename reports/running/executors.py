@@ -20,14 +20,14 @@ from typing import Generic
 
 from reports.interrupts import interrupts_held_back
 from reports.running.tasks import T, Work, guarded
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 
 DEATHS_ALLOWED = 3
 
 
 def run_tasks(
     work: Work[T], tasks: Sequence[T], jobs: int, cluster: str | None = None
-) -> Generator[Outcome, None, None]:
+) -> Generator[CellOutcome, None, None]:
     """Yield the outcome of every task as it comes, in no promised order.
 
     A task that raises, or that kills its worker three times, has an outcome with an error.
@@ -69,7 +69,7 @@ class _Pool(Generic[T]):
         self._others = set(multiprocessing.active_children())
         self._deaths: dict[str, int] = {}
 
-    def run(self, tasks: Sequence[T]) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[T]) -> Iterator[CellOutcome]:
         waiting: deque[T] = deque(tasks)
         suspects: deque[T] = deque()
         try:
@@ -80,10 +80,10 @@ class _Pool(Generic[T]):
         finally:
             self._stop()
 
-    def _drain(self, queue: deque[T], suspects: deque[T], width: int) -> Iterator[Outcome]:
+    def _drain(self, queue: deque[T], suspects: deque[T], width: int) -> Iterator[CellOutcome]:
         """Work through a queue; when a worker dies, what was in flight joins the suspects."""
-        flying: dict[Future[Outcome], T] = {}
-        landed: list[Outcome] = []
+        flying: dict[Future[CellOutcome], T] = {}
+        landed: list[CellOutcome] = []
         while queue or flying or landed:
             sound = self._fill(flying, queue, width)
             yield from landed
@@ -94,7 +94,7 @@ class _Pool(Generic[T]):
                 yield from self._sort_out(flying, suspects)
                 return
 
-    def _fill(self, flying: dict[Future[Outcome], T], queue: deque[T], width: int) -> bool:
+    def _fill(self, flying: dict[Future[CellOutcome], T], queue: deque[T], width: int) -> bool:
         """Submit as many as may fly; return False where the pool is broken."""
         while queue and len(flying) < width:
             if self._executor is None:
@@ -107,7 +107,9 @@ class _Pool(Generic[T]):
             flying[future] = queue.popleft()
         return True
 
-    def _sort_out(self, flying: dict[Future[Outcome], T], suspects: deque[T]) -> Iterator[Outcome]:
+    def _sort_out(
+        self, flying: dict[Future[CellOutcome], T], suspects: deque[T]
+    ) -> Iterator[CellOutcome]:
         """Drop the broken pool; give each task that was in flight a mark, or up."""
         self._stop()
         for future, task in flying.items():
@@ -119,7 +121,7 @@ class _Pool(Generic[T]):
                 suspects.append(task)
             else:
                 problem = f"its worker process died {deaths} times (out of memory?)"
-                yield Outcome(task.identity, None, problem)
+                yield CellOutcome(task.identity, None, problem)
 
     def _stop(self) -> None:
         if self._executor is not None:
@@ -129,7 +131,7 @@ class _Pool(Generic[T]):
             self._executor = None
 
 
-def _land(flying: dict[Future[Outcome], T]) -> tuple[list[Outcome], bool]:
+def _land(flying: dict[Future[CellOutcome], T]) -> tuple[list[CellOutcome], bool]:
     """Wait for some to end; return their outcomes, and False where a worker has died."""
     landed, alive = [], True
     for future in wait(flying, return_when=FIRST_COMPLETED).done if flying else ():

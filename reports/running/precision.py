@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from reports.results.points import World
+from reports.results.points import WorldPoints
 from reports.statistics import Estimate
 
 
-def widest(worlds: Sequence[World]) -> float:
+def widest(worlds: Sequence[WorldPoints]) -> float:
     """Return the widest interval: half of it, as a share of the mean that it is about.
 
     Of each point that has a baseline it is the interval of the paired difference, as a share of
@@ -19,7 +19,7 @@ def widest(worlds: Sequence[World]) -> float:
     return max((share for world in worlds for share in _shares(world)), default=0.0)
 
 
-def _shares(world: World) -> Iterator[float]:
+def _shares(world: WorldPoints) -> Iterator[float]:
     for point in world.points.values():
         base = world.baseline_of(point)
         hit_rate = base.token_hit_rate if base else None

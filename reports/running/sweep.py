@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from reports.running.executors import run_tasks
 from reports.running.warmup import seen_metrics, settle
 from reports.stored.artefacts import cells_table, write_artefacts
-from reports.stored.journal import Journal, Outcome
+from reports.stored.journal import CellOutcome, Journal
 from reports.stored.manifest import make_manifest
 from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit, scenario_of
 from reports.study.clock import clock_warnings
 from reports.study.rounds import first_round, most_replications, next_round
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings
 from reports.study.traces import (
     TraceFacts,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from simulator.trace.trace import Trace
 
 Progress = Callable[[int, int], None]
-Outcomes = list[tuple[Cell, Outcome]]
+Outcomes = list[tuple[Cell, CellOutcome]]
 Facts = dict[str, TraceFacts]  # by the key of the trace
 
 
@@ -62,13 +62,13 @@ class SweepReport:
     """How a sweep ended."""
 
     folder: Path
-    outcomes: list[tuple[Cell, Outcome]]
+    outcomes: list[tuple[Cell, CellOutcome]]
     reached: bool | None = None  # whether intervals are as narrow as `until_ci` asks
     sentences: Sequence[str] = ()  # what the results conclude
     warnings: Sequence[str] = ()  # why they may not be true
 
     @property
-    def failed(self) -> list[tuple[Cell, Outcome]]:
+    def failed(self) -> list[tuple[Cell, CellOutcome]]:
         """The cells that have no metrics."""
         return [(cell, outcome) for cell, outcome in self.outcomes if outcome.error is not None]
 
@@ -143,7 +143,7 @@ class _Run:
         return self._all_of(cells, simulate_cell, facts), facts
 
     def _all_of(
-        self, cells: Sequence[Cell], simulate: Callable[[CellTask], Outcome], facts: Facts
+        self, cells: Sequence[Cell], simulate: Callable[[CellTask], CellOutcome], facts: Facts
     ) -> Outcomes:
         """Return the outcome of every cell, those of the journal as they are."""
         tasks = _prepare(cells, self.folder / "traces")
@@ -163,7 +163,7 @@ class _Run:
 
 
 def _reached(
-    study: Study,
+    study: ResolvedStudy,
     outcomes: Outcomes,
     facts: Facts,
     baseline: str,
@@ -179,10 +179,10 @@ def _reached(
     return widest(compare(cells_table(outcomes), manifest)) <= share
 
 
-def simulate_cell(task: CellTask) -> Outcome:
+def simulate_cell(task: CellTask) -> CellOutcome:
     """Simulate one cell."""
     from reports.results.bound import all_served, stored_bound
-    from reports.results.memory import Requests, memory_requests
+    from reports.results.memory import RememberedRequests, memory_requests
     from reports.results.metrics import blocks, flat_metrics
     from reports.results.positions import flat_positions
 
@@ -194,19 +194,19 @@ def simulate_cell(task: CellTask) -> Outcome:
         **flat_metrics(result, warmup, task.cell.study.study.percentile_names),
         "ideal_saved_tokens": ideal_saved_tokens(task.trace, first),
         "bound_saved_tokens": bound,
-        "memory_requests": memory_requests(Requests.of(trace, result, warmup)),
+        "memory_requests": memory_requests(RememberedRequests.of(trace, result, warmup)),
         "unbounded_kv_bytes": task.facts.tree_tokens * scenario.profile.kv_bytes_per_token,
         **blocks(result, warmup),
         **flat_positions(
             task.cell.study.policy.placer, trace, scenario, result, warmup, forks(task.trace)
         ),
     }
-    return Outcome(task.identity, metrics)
+    return CellOutcome(task.identity, metrics)
 
 
-def look_at_cell(task: CellTask) -> Outcome:
+def look_at_cell(task: CellTask) -> CellOutcome:
     """Simulate one cell only to see where it settles."""
-    return Outcome(task.identity, seen_metrics(_replayed(task)[2]))
+    return CellOutcome(task.identity, seen_metrics(_replayed(task)[2]))
 
 
 @remembered(maxsize=8, ours=True)
@@ -225,7 +225,7 @@ def _replayed(task: CellTask) -> tuple[Trace, Scenario, Result]:
     return trace, scenario, simulate(trace, scenario)
 
 
-def study_hash(study: Study, cells: Sequence[Cell]) -> str:
+def study_hash(study: ResolvedStudy, cells: Sequence[Cell]) -> str:
     """Return the hash that binds an output folder to a study."""
     evidence = study.study.model_dump()
     for key in ("until_ci", "max_replications", "percentiles"):  # absent from older folders
@@ -250,7 +250,7 @@ def _prepare(cells: Sequence[Cell], folder: Path) -> list[CellTask]:
     return [CellTask(cell, *stored[cell.trace]) for cell in cells]
 
 
-def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, Outcome]:
+def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, CellOutcome]:
     """Return the sound outcomes; a cell that failed is tried again."""
     outcomes = (journal.read(cell.identity) for cell in cells)
     return {outcome.cell: outcome for outcome in outcomes if outcome and outcome.error is None}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from simulator.base.errors import MilepostError, printable
 
 
@@ -20,19 +20,19 @@ class Task(Protocol):
 
 
 T = TypeVar("T", bound=Task)
-Work = Callable[[T], Outcome]
+Work = Callable[[T], CellOutcome]
 
 
-def guarded(work: Work[T], task: T) -> Outcome:
+def guarded(work: Work[T], task: T) -> CellOutcome:
     """Do the work; an error becomes one line of the outcome."""
     try:
         return work(task)
     except MilepostError as error:
-        return Outcome(task.identity, None, str(error))
+        return CellOutcome(task.identity, None, str(error))
     except (Exception, SystemExit) as error:  # one cell (or a plug-in) must not lose the others
         if os.environ.get("MILEPOST_DEBUG"):
             raise
         from policies.own import fault_of
 
         text = fault_of(error) or printable(f"{type(error).__name__}: {error}", limit=500)
-        return Outcome(task.identity, None, text)
+        return CellOutcome(task.identity, None, text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reports.study.cells import Cell
 from reports.study.clock import coarse_tick_seconds, ticks_of
 from reports.study.scenario import build_scenario
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.traces import with_times
 from simulator.base.units import format_seconds
 
@@ -36,7 +36,7 @@ class Tick:
         spread = with_jitter(trace, JITTER_SEED)
         return cls(with_times(spread, cell.study, cell.seed), seconds)
 
-    def effect(self, study: Study, ttft_seconds: float | None) -> dict[str, Any]:
+    def effect(self, study: ResolvedStudy, ttft_seconds: float | None) -> dict[str, Any]:
         """Replay the trace and return its mean TTFT beside that of the clock, and the warning."""
         from simulator.simulation import simulate
 

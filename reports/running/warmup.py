@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reports.statistics import MOST_WARMUP_SHARE, mser5
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from reports.study.cells import Cell, cell_of
-from reports.study.sections import AUTO, Study
+from reports.study.sections import AUTO, ResolvedStudy
 from reports.study.traces import trace_key
 from simulator.results.records import FINISHED
 
@@ -41,7 +41,7 @@ def share_of(requests: int, whole: int) -> float:
     return min(math.ceil(_STEPS * requests / max(whole, 1)) / _STEPS, MOST_WARMUP_SHARE)
 
 
-def with_share(study: Study, share: float) -> Study:
+def with_share(study: ResolvedStudy, share: float) -> ResolvedStudy:
     """Return the study with a stated warm-up."""
     return study.model_copy(update={"study": study.study.model_copy(update={"warmup": share})})
 
@@ -51,7 +51,7 @@ def asks(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.study.study.warmup == AUTO and not cell.replication]
 
 
-def shares_of_workloads(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, float]:
+def shares_of_workloads(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> dict[str, float]:
     """Return the share of each workload, by `workload_of`; 0 where every cell failed."""
     shares: dict[str, float] = {}
     for cell, outcome in outcomes:
@@ -81,7 +81,7 @@ def workload_of(cell: Cell) -> str:
 
 
 def settle(
-    cells: Sequence[Cell], look: Callable[[list[Cell]], list[tuple[Cell, Outcome]]]
+    cells: Sequence[Cell], look: Callable[[list[Cell]], list[tuple[Cell, CellOutcome]]]
 ) -> list[Cell]:
     """Return the cells with every warm-up stated; `look` replays those that are to be seen."""
     seen = asks(cells)

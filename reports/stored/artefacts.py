@@ -14,11 +14,11 @@ from reports.documents import read_document
 from reports.files import write_csv, write_json, write_parquet
 from reports.results.columns import column
 from reports.results.marks import COLUMN, marks_of
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from reports.stored.manifest import SCHEMA_VERSION, make_manifest
 from reports.stored.sweep_documents import Manifest, check_cells
 from reports.study.cells import Cell
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.settings import to_toml
 from reports.study.traces import TraceFacts
 from reports.study.workload_grid import source_name
@@ -41,8 +41,8 @@ PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
 
 def write_artefacts(
     folder: Path,
-    study: Study,
-    outcomes: Sequence[tuple[Cell, Outcome]],
+    study: ResolvedStudy,
+    outcomes: Sequence[tuple[Cell, CellOutcome]],
     facts: Mapping[str, TraceFacts],
     baseline: str,
     command: str,
@@ -108,7 +108,7 @@ def read_artefacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     return cells, manifest
 
 
-def cells_table(outcomes: Sequence[tuple[Cell, Outcome]]) -> pl.DataFrame:
+def cells_table(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> pl.DataFrame:
     """Return one row a cell: identity, scenario, status, metrics, blocks."""
     import polars as pl
 
@@ -117,7 +117,7 @@ def cells_table(outcomes: Sequence[tuple[Cell, Outcome]]) -> pl.DataFrame:
     return pl.DataFrame([column(name, [row.get(name) for row in rows]) for name in names])
 
 
-def _row(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+def _row(cell: Cell, outcome: CellOutcome) -> dict[str, Any]:
     study = cell.study
     row = {
         "cell": cell.identity,

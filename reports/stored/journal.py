@@ -30,7 +30,7 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CellOutcome:
     """What came of a cell: its metrics, or the one line that says why there are none."""
 
     cell: str
@@ -81,12 +81,12 @@ class Journal:
     ) -> None:
         os.close(self._lock)
 
-    def write(self, outcome: Outcome) -> None:
+    def write(self, outcome: CellOutcome) -> None:
         """Store an outcome."""
         body = {"cell": outcome.cell, "metrics": outcome.metrics, "error": outcome.error}
         write_json(self.folder / f"{outcome.cell}.json", _sealed(body))
 
-    def read(self, cell: str) -> Outcome | None:
+    def read(self, cell: str) -> CellOutcome | None:
         """Return the stored outcome of a cell, or None where there is no sound one."""
         path = self.folder / f"{cell}.json"
         if not path.exists():
@@ -95,7 +95,7 @@ class Journal:
         if body is None or body["cell"] != cell:
             say(f"note: {path} is damaged: this cell is computed again")
             return None
-        return Outcome(cell, body["metrics"], body["error"])
+        return CellOutcome(cell, body["metrics"], body["error"])
 
     def _bind(self, folder: Path, study: str) -> None:
         path = self.folder / "header.json"

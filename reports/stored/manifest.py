@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from reports.study.capacities import small_capacities
 from reports.study.cells import Cell
 from reports.study.scenario import profile_named
-from reports.study.sections import AUTO, Study
+from reports.study.sections import AUTO, ResolvedStudy
 from reports.study.traces import TraceFacts, notes_of
 from reports.study.workload_grid import WORKLOADS, source_name
 from reports.version import version, versions
@@ -19,8 +19,8 @@ SCHEMA_VERSION = 1
 
 
 def make_manifest(
-    study: Study,
-    outcomes: Sequence[tuple[Cell, Outcome]],
+    study: ResolvedStudy,
+    outcomes: Sequence[tuple[Cell, CellOutcome]],
     facts: Mapping[str, TraceFacts],
     baseline: str,
     command: str,
@@ -64,7 +64,7 @@ def make_manifest(
     }
 
 
-def _small(outcomes: Sequence[tuple[Cell, Outcome]]) -> list[str]:
+def _small(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> list[str]:
     """Return which capacities are too small to save anything."""
     return small_capacities(cell.study for cell, _ in outcomes)
 
@@ -76,7 +76,7 @@ def _on(traces: Mapping[str, Mapping[str, Any]]) -> str:
     return str(next(iter(traces.values()))["name"])
 
 
-def _grid(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, list[Any]]:
+def _grid(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> dict[str, list[Any]]:
     """Return the values of each key of the grid, in order, policies in canonical spelling."""
     grid: dict[str, list[Any]] = {key: [] for key in outcomes[0][0].choice}
     for cell, _ in outcomes:
@@ -88,7 +88,7 @@ def _grid(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, list[Any]]:
     return grid
 
 
-def _by_workload(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, list[Cell]]:
+def _by_workload(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> dict[str, list[Cell]]:
     """Return the cells of each workload, by its name; by its path where two files share a name."""
     files = {cell.study.workload.trace for cell, _ in outcomes}
     short = [Path(file).name for file in files if file is not None]
@@ -116,7 +116,7 @@ def _knobs(cell: Cell) -> set[str]:
     return {key for key in cell.choice if key.startswith(f"{WORKLOADS}.")} - names
 
 
-def _trace(study: Study, facts: TraceFacts) -> dict[str, Any]:
+def _trace(study: ResolvedStudy, facts: TraceFacts) -> dict[str, Any]:
     builtin = study.workload.trace is None
     drawn = builtin or (not facts.has_arrivals and study.server.kind != "instant")
     return {
@@ -130,7 +130,7 @@ def _trace(study: Study, facts: TraceFacts) -> dict[str, Any]:
     }
 
 
-def _profile(study: Study) -> dict[str, Any]:
+def _profile(study: ResolvedStudy) -> dict[str, Any]:
     profile = profile_named(study.model.profile)
     return {
         "id": study.model.profile,
@@ -145,7 +145,7 @@ def _profile(study: Study) -> dict[str, Any]:
     }
 
 
-def _lossy(outcomes: Sequence[tuple[Cell, Outcome]]) -> dict[str, str]:
+def _lossy(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> dict[str, str]:
     """Return what each profile that loses some of KV or states keeps of them, in words."""
     names = dict.fromkeys(cell.study.model.profile for cell, _ in outcomes)
     kept = {name: profile_named(name).lossy for name in names}

@@ -16,7 +16,7 @@ from reports.files import (
     write_json,
     write_parquet,
 )
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.settings import to_toml
 from reports.version import version, versions
 from simulator.base.errors import UsageError, printable
@@ -56,7 +56,7 @@ def refuse_foreign(
 
 
 def write_records(
-    folder: Path, study: Study, trace: Trace, result: Result, summary: dict[str, Any]
+    folder: Path, study: ResolvedStudy, trace: Trace, result: Result, summary: dict[str, Any]
 ) -> None:
     """Write the records, the resolved study and the summary, each whole or not at all.
 
@@ -103,7 +103,7 @@ def documents(trace: Trace) -> NDArray[np.int32]:
     return top[trace.leaf]
 
 
-def provenance(study: Study, trace: Trace) -> dict[str, Any]:
+def provenance(study: ResolvedStudy, trace: Trace) -> dict[str, Any]:
     """Return what a run was made of and with; `prompts_sha256` is that of the prefix tree."""
     from reports.study.scenario import profile_named
     from reports.study.traces import file_sha256

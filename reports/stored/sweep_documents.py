@@ -53,7 +53,7 @@ class SweptProfile(msgspec.Struct, frozen=True, kw_only=True):
     lossy: dict[Text, Text] | None = None
 
 
-class Margins(msgspec.Struct, frozen=True, kw_only=True):
+class StudyMargins(msgspec.Struct, frozen=True, kw_only=True):
     """Of the study: within what figures are called tied."""
 
     margin_points: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
@@ -63,7 +63,7 @@ class Margins(msgspec.Struct, frozen=True, kw_only=True):
 class SweptStudy(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that are looked at; all of the study is shown as it is."""
 
-    study: Margins | None = None
+    study: StudyMargins | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True):

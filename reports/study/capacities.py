@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from reports.study.scenario import profile_named
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import UsageError
 from simulator.base.units import BARE, format_bytes
 
 
-def page_bytes(study: Study) -> int:
+def page_bytes(study: ResolvedStudy) -> int:
     """Return what one page of KV takes: the least that a cache can keep."""
     profile = profile_named(study.model.profile)
     return profile.page_tokens * profile.kv_bytes_per_token
 
 
-def states_bytes(study: Study) -> int | None:
+def states_bytes(study: ResolvedStudy) -> int | None:
     """Return what is kept apart for states; None where they share the capacity with KV."""
     from simulator.cache.layout import parse_pools
 
@@ -27,7 +27,7 @@ def states_bytes(study: Study) -> int | None:
     return split.states_bytes(profile_named(study.model.profile).state_bytes)
 
 
-def least_useful_bytes(study: Study) -> int:
+def least_useful_bytes(study: ResolvedStudy) -> int:
     """Return what one page of KV and one state take: with less, nothing can be saved.
 
     Where pools are split, all that is kept apart for states counts instead of one.
@@ -36,7 +36,7 @@ def least_useful_bytes(study: Study) -> int:
     return max(1, page_bytes(study) + (_state_bytes(study) if kept is None else kept))
 
 
-def _state_bytes(study: Study) -> int:
+def _state_bytes(study: ResolvedStudy) -> int:
     """Return what the placer has to store to save anything: a state, unless it has them free."""
     from policies.registry import create
 
@@ -44,7 +44,9 @@ def _state_bytes(study: Study) -> int:
     return 0 if free else profile_named(study.model.profile).state_bytes
 
 
-def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, place: str) -> None:
+def refuse_too_small(
+    study: ResolvedStudy, capacity_bytes: int | None, stated: Any, place: str
+) -> None:
     """Refuse a capacity in which not even a page of KV fits; 0 is no cache, which may be meant.
 
     Parameters
@@ -74,7 +76,7 @@ def refuse_too_small(study: Study, capacity_bytes: int | None, stated: Any, plac
     )
 
 
-def refuse_states_beyond(study: Study, capacity_bytes: int | None, place: str) -> None:
+def refuse_states_beyond(study: ResolvedStudy, capacity_bytes: int | None, place: str) -> None:
     """Refuse a capacity that is less than what is kept apart for states.
 
     Raises
@@ -89,18 +91,18 @@ def refuse_states_beyond(study: Study, capacity_bytes: int | None, place: str) -
         )
 
 
-def holds_states(study: Study, capacity_bytes: int | None) -> bool:
+def holds_states(study: ResolvedStudy, capacity_bytes: int | None) -> bool:
     """Whether a capacity, None being unbounded, holds what is kept apart for states."""
     return capacity_bytes is None or capacity_bytes >= (states_bytes(study) or 0)
 
 
-def small_capacities(studies: Iterable[Study]) -> list[str]:
+def small_capacities(studies: Iterable[ResolvedStudy]) -> list[str]:
     """Return what to say of the capacities in which no state fits, each once."""
     notes = (small_note(study) for study in studies)
     return list(dict.fromkeys(note for note in notes if note is not None))
 
 
-def small_note(study: Study) -> str | None:
+def small_note(study: ResolvedStudy) -> str | None:
     """Return what to say of a capacity in which no state fits; None where one does."""
     capacity, kept = study.cache.capacity, states_bytes(study)
     page, state = page_bytes(study), _state_bytes(study)

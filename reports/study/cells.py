@@ -19,7 +19,7 @@ from reports.study.scenario import (
     canonical_policies,
     profile_text,
 )
-from reports.study.sections import Cache, Study
+from reports.study.sections import CacheSection, ResolvedStudy
 from reports.study.settings import Settings
 from reports.study.traces import refuse_rate, trace_key
 from reports.study.workload_grid import (
@@ -56,7 +56,7 @@ class Cell:
     """
 
     identity: str
-    study: Study
+    study: ResolvedStudy
     choice: dict[str, Any]
     replication: int
     seed: int
@@ -88,7 +88,7 @@ def pin_overrides(settings: Settings) -> Settings:
     return replace(settings, values=values)
 
 
-def expand(settings: Settings, replications: int | None = None) -> tuple[Study, list[Cell]]:
+def expand(settings: Settings, replications: int | None = None) -> tuple[ResolvedStudy, list[Cell]]:
     """Return the study and its cells: in the grid's order, replications innermost.
 
     There are `replications`, by default those of the first round, which is all unless the study
@@ -114,7 +114,7 @@ def expand(settings: Settings, replications: int | None = None) -> tuple[Study, 
     return study, cells
 
 
-def replication_seeds(study: Study, replications: int | None = None) -> list[int]:
+def replication_seeds(study: ResolvedStudy, replications: int | None = None) -> list[int]:
     """Return the seed of each replication: the study's own first, then seeds drawn from it.
 
     There are `replications`, by default those of the first round.
@@ -129,7 +129,7 @@ def replication_seeds(study: Study, replications: int | None = None) -> list[int
     return [seed, *drawn]
 
 
-def baseline_placer(study: Study, cells: list[Cell]) -> str:
+def baseline_placer(study: ResolvedStudy, cells: list[Cell]) -> str:
     """Return the canonical placer that the others are compared with.
 
     Raises
@@ -152,7 +152,9 @@ def baseline_placer(study: Study, cells: list[Cell]) -> str:
     return baseline
 
 
-def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any], Study]]:
+def _variants(
+    settings: Settings, study: ResolvedStudy
+) -> Iterator[tuple[dict[str, Any], ResolvedStudy]]:
     """Yield every combination of the grid with the study in which it is put."""
     workloads = named_workloads(settings, study.grid.get(WORKLOADS, ()))
     varied = study.grid | ({WORKLOADS: list(workloads)} if workloads else {})
@@ -173,7 +175,7 @@ def _variants(settings: Settings, study: Study) -> Iterator[tuple[dict[str, Any]
         yield choice, made
 
 
-def _canonical(settings: Settings) -> Study:
+def _canonical(settings: Settings) -> ResolvedStudy:
     """Return the study with every policy in its one spelling; an error names file or flag."""
     study = parse_study(settings)
     try:
@@ -185,7 +187,7 @@ def _canonical(settings: Settings) -> Study:
         raise UsageError(f"{place}: {error}{settings.line(key)}") from error
 
 
-def cell_of(study: Study, choice: dict[str, Any], replication: int, seed: int) -> Cell:
+def cell_of(study: ResolvedStudy, choice: dict[str, Any], replication: int, seed: int) -> Cell:
     """Return the cell of a study without a grid, policies in their one spelling."""
     cell = Cell("", study, choice, replication, seed, trace_key(study, seed))
     return replace(cell, identity=_identity(cell))
@@ -210,7 +212,7 @@ def _identity(cell: Cell) -> str:
     return _hash([_scenario(cell.study, cell.draw), cell.trace, cell.seed])
 
 
-def _scenario(study: Study, draw: int | None) -> dict[str, Any]:
+def _scenario(study: ResolvedStudy, draw: int | None) -> dict[str, Any]:
     """Return what a result depends on, besides the workload and the seed."""
     keep = {"arrivals", "cache", "server", "policy", "model"}
     scenario = study.model_dump(include=keep)
@@ -228,11 +230,11 @@ def _cache(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a cache as older folders have them, and what is new of them."""
     old = {"capacity": settings["capacity"], "evicts": former("cache.cut", settings["cut"])}
     new = {key: settings[key] for key in ("pools", "count_running")}
-    default = Cache()
+    default = CacheSection()
     return old | {key: value for key, value in new.items() if value != getattr(default, key)}
 
 
-def _refuse_too_many(study: Study) -> None:
+def _refuse_too_many(study: ResolvedStudy) -> None:
     count = most_replications(study)
     for values in study.grid.values():
         count *= len(values)
@@ -251,7 +253,7 @@ def _refuse_twins(cells: list[Cell]) -> None:
             )
 
 
-def _refuse_one_draw(study: Study) -> None:
+def _refuse_one_draw(study: ResolvedStudy) -> None:
     """Refuse draws that make no interval, or one that replications do not make narrow."""
     if study.model.draws and study.study.until_ci is not None:
         raise SettingError(
@@ -276,7 +278,7 @@ def _refuse_repetition(cells: list[Cell]) -> None:
             raise _repetition(study, why)
 
 
-def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
+def refuse_unfit(study: ResolvedStudy, name: str, *, has_arrivals: bool) -> None:
     """Refuse a study that asks of its trace what it does not have.
 
     Raises
@@ -292,7 +294,7 @@ def refuse_unfit(study: Study, name: str, *, has_arrivals: bool) -> None:
         raise _repetition(study, why)
 
 
-def _repetition(study: Study, why: str) -> UsageError:
+def _repetition(study: ResolvedStudy, why: str) -> UsageError:
     if study.study.until_ci is not None:
         return SettingError(
             "study.until_ci",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def coarse_tick_seconds(trace: Trace) -> float | None:
     return coarse_tick(np.unique(trace.arrival_seconds), len(trace))
 
 
-def clock_warnings(study: Study, name: str, tick_seconds: float | None) -> list[str]:
+def clock_warnings(study: ResolvedStudy, name: str, tick_seconds: float | None) -> list[str]:
     """Return the warning about a coarse clock, where times of the trace decide how long one waits.
 
     With an instant server nothing waits, and drawn arrivals have no clock.
@@ -38,7 +38,7 @@ def clock_warnings(study: Study, name: str, tick_seconds: float | None) -> list[
     ]
 
 
-def waits_by_the_clock(study: Study) -> bool:
+def waits_by_the_clock(study: ResolvedStudy) -> bool:
     """Say whether requests of a trace file wait in a queue."""
     return study.workload.trace is not None and study.server.kind == "queue"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from reports.study.file import grid_keys
 from reports.study.generated import generator_fields
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from reports.study.workload_grid import WORKLOADS
 
 FILE = Path(__file__).parents[2] / "docs" / "study.md"
@@ -49,7 +49,7 @@ This file is written from the models in `reports/study/sections.py` by
 
 def document() -> str:
     """Return the text of `docs/study.md`."""
-    schema = Study.model_json_schema()
+    schema = ResolvedStudy.model_json_schema()
     parts = [_START, _HEAD, _row("title", schema["properties"]["title"])]
     for name, reference in schema["properties"].items():
         section = schema["$defs"].get(str(reference.get("$ref", "")).rpartition("/")[2])
@@ -62,7 +62,8 @@ def document() -> str:
 
 def _knobs() -> Iterator[str]:
     """Yield the table of the built-in workload's knobs."""
-    from workloads.synthetic.builtin.spec import LIMITS, BuiltIn
+    from workloads.synthetic.builtin.limits import LIMITS
+    from workloads.synthetic.builtin.spec import BuiltIn
 
     sentences = _parameters(inspect.getdoc(BuiltIn) or "") | _KNOBS
     yield "\nOf generated traffic; all but `requests` and `drift` of the built-in workload only:\n"

@@ -23,14 +23,14 @@ from reports.study.sections import (
     GRID_SECTIONS,
     NOT_IN_GRID,
     READ_OPTIONS,
-    Study,
+    ResolvedStudy,
 )
 from reports.study.settings import Settings
 from reports.study.workload_grid import WORKLOADS
 from simulator.base.errors import UsageError, did_you_mean, printable
 
 
-def parse_study(settings: Settings) -> Study:
+def parse_study(settings: Settings) -> ResolvedStudy:
     """Return the study that the settings describe.
 
     Raises
@@ -57,7 +57,7 @@ def parse_study(settings: Settings) -> Study:
     if members:
         tables["workload"]["generator"] = mixture(settings, members)
     try:
-        study = Study.model_validate(tables)
+        study = ResolvedStudy.model_validate(tables)
     except ValidationError as error:
         raise _first_problem(settings, error) from error
     _refuse_contradictions(settings, study)
@@ -69,7 +69,7 @@ def parse_study(settings: Settings) -> Study:
 def known_keys(generator: Mapping[str, Any]) -> list[str]:
     """Return every dotted key of a study file, those of the grid excepted."""
     keys = ["title"]
-    for section, field in Study.model_fields.items():
+    for section, field in ResolvedStudy.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             keys += [f"{section}.{name}" for name in kind.model_fields if name != "knobs"]
@@ -84,9 +84,9 @@ def grid_keys(generator: Mapping[str, Any]) -> list[str]:
 
 
 def _refuse_unknown(settings: Settings, key: str, value: Any, generator: Mapping[str, Any]) -> None:
-    if value == {} and key in Study.model_fields:
+    if value == {} and key in ResolvedStudy.model_fields:
         return
-    if key in Study.model_fields and key != "title":
+    if key in ResolvedStudy.model_fields and key != "title":
         raise settings.problem(key, f" is a section, found {shown(value)}")
     in_grid = key.startswith("grid.")
     known = grid_keys(generator) if in_grid else known_keys(generator)
@@ -120,7 +120,7 @@ def _expected(message: str) -> str:
     return f"expected a {counted[1].lower()} of {counted[2]}" if counted else message
 
 
-def _refuse_contradictions(settings: Settings, study: Study) -> None:
+def _refuse_contradictions(settings: Settings, study: ResolvedStudy) -> None:
     """Refuse settings that cannot both be meant."""
     workload = study.workload
     trace = workload.trace is not None
@@ -146,7 +146,7 @@ def _refuse_contradictions(settings: Settings, study: Study) -> None:
                 raise contradiction(settings, f"server.{name}", "server.kind = 'instant'")
 
 
-def _refuse_policies_of_pools(settings: Settings, study: Study) -> None:
+def _refuse_policies_of_pools(settings: Settings, study: ResolvedStudy) -> None:
     """Refuse an eviction policy for each pool where there is one pool; the grid may vary both."""
     pools = "cache.pools"
     unified = study.cache.pools == "unified" and pools not in study.grid

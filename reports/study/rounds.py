@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 
 FIRST_REPLICATIONS = 10
 MOST_REPLICATIONS = 100
 GROWTH = 1.5
 
 
-def most_replications(study: Study) -> int:
+def most_replications(study: ResolvedStudy) -> int:
     """Return the most replications that a study may have."""
     asked = study.study.replications
     if study.study.until_ci is None:
@@ -25,7 +25,7 @@ def most_replications(study: Study) -> int:
     return study.study.max_replications or max(asked, MOST_REPLICATIONS)
 
 
-def first_round(study: Study) -> int:
+def first_round(study: ResolvedStudy) -> int:
     """Return how many replications the first round has, which is all unless there is `until_ci`."""
     asked = study.study.replications
     if study.study.until_ci is None:
@@ -33,6 +33,6 @@ def first_round(study: Study) -> int:
     return min(max(asked, FIRST_REPLICATIONS), most_replications(study))
 
 
-def next_round(study: Study, replications: int) -> int:
+def next_round(study: ResolvedStudy, replications: int) -> int:
     """Return how many replications the round after one of `replications` has in all."""
     return min(math.ceil(GROWTH * replications), most_replications(study))

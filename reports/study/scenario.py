@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import SettingError, UsageError
 from simulator.base.file_memory import remembered
 
@@ -21,7 +21,9 @@ class PolicyError(UsageError):
         self.kind = kind
 
 
-def build_scenario(study: Study, *, check: bool = False, draw: int | None = None) -> Scenario:
+def build_scenario(
+    study: ResolvedStudy, *, check: bool = False, draw: int | None = None
+) -> Scenario:
     """Return a fresh scenario: policies remember, so each simulation has its own.
 
     With `draw`, the cost coefficients are that draw of the profile's.
@@ -100,7 +102,7 @@ def _opened(file: str, name: str, draw: int | None) -> Profile:
         raise SettingError("model.profile", str(error)) from error
 
 
-def canonical_policies(study: Study) -> Study:
+def canonical_policies(study: ResolvedStudy) -> ResolvedStudy:
     """Return the study with every policy in its one spelling.
 
     Raises

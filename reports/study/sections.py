@@ -29,13 +29,8 @@ from simulator.base.units import (
     parse_share,
 )
 from simulator.results.percentiles import USUAL, percentile_name, with_usual
-from workloads.options import (
-    CachedTokens,
-    OnBadLine,
-    ReadOptions,
-    RowsAre,
-    TimeUnit,
-)
+from workloads.instants import TimeUnit
+from workloads.options import CachedTokens, OnBadLine, ReadOptions, RowsAre
 
 MOST_REPLICATIONS = 1000
 GRID_SECTIONS = ("workload", "arrivals", "model", "cache", "server", "policy")
@@ -151,7 +146,7 @@ class _Section(BaseModel):
     )
 
 
-class Workload(_Section):
+class WorkloadSection(_Section):
     """Where the requests come from: a trace file, a generator, or the built-in workload."""
 
     trace: Annotated[str, Field(min_length=1)] | None = None
@@ -199,7 +194,7 @@ class Workload(_Section):
         return self.model_dump(include=names, exclude_none=True)
 
 
-class Arrivals(_Section):
+class ArrivalSection(_Section):
     """When requests come, of generated workloads and of traces without times."""
 
     rate: Rate | None = None
@@ -208,7 +203,7 @@ class Arrivals(_Section):
     """The arrival process, as in `gamma:cv=3`: Poisson by default."""
 
 
-class Model(_Section):
+class ModelSection(_Section):
     """The cost profile, and the alignment of checkpoints where it differs from the profile's.
 
     With `draws` each replication has another draw of the profile's fitted coefficients.
@@ -224,7 +219,7 @@ class Model(_Section):
     uncertainty."""
 
 
-class Cache(_Section):
+class CacheSection(_Section):
     """The byte budget of KV and checkpoints, and what evicted KV gives up."""
 
     capacity: Capacity = None
@@ -241,7 +236,7 @@ class Cache(_Section):
     request waits for room, or is rejected where no room can be made."""
 
 
-class Server(_Section):
+class ServerSection(_Section):
     """How requests are served."""
 
     kind: Literal["queue", "instant"] = "queue"
@@ -255,7 +250,7 @@ class Server(_Section):
     """When the simulation ends, whatever is unfinished; by default when all requests are."""
 
 
-class Policy(_Section):
+class PolicySection(_Section):
     """One policy string of each kind."""
 
     placer: Spec = "adaptive"
@@ -267,7 +262,7 @@ class Policy(_Section):
     """What is worth storing."""
 
 
-class Evidence(_Section):
+class EvidenceSection(_Section):
     """The evidence: seed, replications, baseline and warm-up."""
 
     seed: Seed = 0
@@ -310,18 +305,18 @@ class Evidence(_Section):
         return self.warmup
 
 
-class Study(_Section):
+class ResolvedStudy(_Section):
     """A whole study file, resolved."""
 
     title: Annotated[str, Field(max_length=200)] = ""
     """What the page is called; by default it is made of the workload."""
-    workload: Workload = Workload()
-    arrivals: Arrivals = Arrivals()
-    model: Model = Model()
-    cache: Cache = Cache()
-    server: Server = Server()
-    policy: Policy = Policy()
-    study: Evidence = Evidence()
+    workload: WorkloadSection = WorkloadSection()
+    arrivals: ArrivalSection = ArrivalSection()
+    model: ModelSection = ModelSection()
+    cache: CacheSection = CacheSection()
+    server: ServerSection = ServerSection()
+    policy: PolicySection = PolicySection()
+    study: EvidenceSection = EvidenceSection()
     grid: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = {}
 
     def resolved(self) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from reports.study.scenario import profile_named
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import printable
 from simulator.trace.trace import Trace
 
 
-def model_template(study: Study) -> str:
+def model_template(study: ResolvedStudy) -> str:
     """Return the name of the template that the model of the profile is served with."""
     return template_of_profile(study.model.profile)
 
@@ -31,7 +31,7 @@ def template_of_profile(profile: str) -> str:
     return template_of_model(profile_named(profile).model.name)
 
 
-def default_template(study: Study) -> dict[str, str]:
+def default_template(study: ResolvedStudy) -> dict[str, str]:
     """Return what a stored workload depends on besides its settings: nothing for most files.
 
     A saved trace is rendered already, and many formats hold no messages.
@@ -56,7 +56,7 @@ def template_contents(template: str) -> dict[str, str]:
     return {"template file": " ".join(hashes)}
 
 
-def with_template_warning(trace: Trace, study: Study) -> Trace:
+def with_template_warning(trace: Trace, study: ResolvedStudy) -> Trace:
     """Return a saved trace with a note where another template made it than its model has.
 
     What is read from its source is rendered as wanted.

@@ -10,7 +10,7 @@ from typing import Any
 
 from reports.files import make_folder, write_json
 from reports.study.clock import clock_warnings, coarse_tick_seconds
-from reports.study.sections import DEFAULT_RATE, Study, Workload
+from reports.study.sections import DEFAULT_RATE, ResolvedStudy, WorkloadSection
 from reports.study.template import (
     default_template,
     model_template,
@@ -54,7 +54,7 @@ class TraceFacts:
     tick_seconds: float | None
 
 
-def load_trace(study: Study, seed: int) -> Trace:
+def load_trace(study: ResolvedStudy, seed: int) -> Trace:
     """Import the trace file of a study, or generate its traffic.
 
     Raises
@@ -75,7 +75,7 @@ def load_trace(study: Study, seed: int) -> Trace:
     return with_template_warning(trace, study)
 
 
-def with_times(trace: Trace, study: Study, seed: int) -> Trace:
+def with_times(trace: Trace, study: ResolvedStudy, seed: int) -> Trace:
     """Give arrivals to a trace that tells no times, or stretch those that it has.
 
     Raises
@@ -93,7 +93,7 @@ def with_times(trace: Trace, study: Study, seed: int) -> Trace:
     return trace.with_arrivals(process.times(len(trace), seed))
 
 
-def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
+def refuse_rate(study: ResolvedStudy, name: str, *, has_arrivals: bool) -> None:
     """Raise UsageError when arrivals are stated for a trace file that has times of its own.
 
     The process 'trace' without a path is those times, which a rate may stretch.
@@ -112,7 +112,7 @@ def refuse_rate(study: Study, name: str, *, has_arrivals: bool) -> None:
         )
 
 
-def notes_of(study: Study, facts: TraceFacts) -> list[str]:
+def notes_of(study: ResolvedStudy, facts: TraceFacts) -> list[str]:
     """Return what readers should know of a workload, its times included."""
     return [
         *facts.notes,
@@ -121,7 +121,7 @@ def notes_of(study: Study, facts: TraceFacts) -> list[str]:
     ]
 
 
-def rate_note(study: Study, *, has_arrivals: bool) -> list[str]:
+def rate_note(study: ResolvedStudy, *, has_arrivals: bool) -> list[str]:
     """Return the note that arrival times were drawn or stretched, if they were, and how."""
     process, rate = study.arrivals.process, study.arrivals.rate
     if study.workload.trace is None or (has_arrivals and process is None):
@@ -136,7 +136,7 @@ def rate_note(study: Study, *, has_arrivals: bool) -> list[str]:
     return [f"{why}: {law}{at}"]
 
 
-def trace_key(study: Study, seed: int) -> str:
+def trace_key(study: ResolvedStudy, seed: int) -> str:
     """Return the name under which the workload is stored: what it is made of, hashed.
 
     Raises
@@ -155,7 +155,7 @@ def trace_key(study: Study, seed: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _contents(workload: Workload) -> dict[str, str]:
+def _contents(workload: WorkloadSection) -> dict[str, str]:
     """Return the sha256 of the files that a trace is read with, the trace's own among them."""
     from workloads.opening import format_of
 
@@ -170,7 +170,7 @@ def _contents(workload: Workload) -> dict[str, str]:
     return contents
 
 
-def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts]:
+def store_trace(study: ResolvedStudy, seed: int, folder: Path) -> tuple[Path, TraceFacts]:
     """Store the workload as Parquet in `folder`, unless it is there; return where, and facts."""
     path = folder / f"{trace_key(study, seed)}.parquet"
     sidecar = path.with_suffix(".json")
@@ -189,7 +189,7 @@ def store_trace(study: Study, seed: int, folder: Path) -> tuple[Path, TraceFacts
     return path, facts
 
 
-def facts_of(trace: Trace, study: Study) -> TraceFacts:
+def facts_of(trace: Trace, study: ResolvedStudy) -> TraceFacts:
     """Collect what reports tell of a trace."""
     source = study.workload.trace
     return TraceFacts(

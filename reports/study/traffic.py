@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from reports.study.generated import generator_fields
-from reports.study.sections import Study
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import SettingError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ GENERATED_RATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class GeneratedTraffic:
     """Generated traffic, all but its seed; `noted` where the trace is to say what it is."""
 
     generator: Generator
@@ -55,7 +55,7 @@ class Traffic:
         }
 
 
-def traffic_of(study: Study) -> Traffic:
+def traffic_of(study: ResolvedStudy) -> GeneratedTraffic:
     """Return the traffic that a study without a trace file asks for.
 
     Raises
@@ -71,12 +71,12 @@ def traffic_of(study: Study) -> Traffic:
     process = process_of(study, GENERATED_RATE)
     if name is None:
         noted = study.arrivals.process is not None
-        return Traffic(BuiltIn(**knobs), requests, read_drift(""), process, noted)
+        return GeneratedTraffic(BuiltIn(**knobs), requests, read_drift(""), process, noted)
     drift = read_drift(knobs.get("drift", ""))
-    return Traffic(read_generator(name), requests, drift, process, noted=True)
+    return GeneratedTraffic(read_generator(name), requests, drift, process, noted=True)
 
 
-def process_of(study: Study, default_rate: float) -> ArrivalProcess:
+def process_of(study: ResolvedStudy, default_rate: float) -> ArrivalProcess:
     """Return the arrival process of a study: `arrivals.process` at `arrivals.rate`.
 
     Without a process it is Poisson; without a rate that is `default_rate`, or the rate that the

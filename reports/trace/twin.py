@@ -9,7 +9,7 @@ import numpy as np
 
 from reports.console import print_table
 from reports.study.scenario import build_scenario
-from reports.study.sections import Cache, Policy, Server, Study
+from reports.study.sections import CacheSection, PolicySection, ResolvedStudy, ServerSection
 from simulator.base.units import format_bytes
 from simulator.simulation import simulate
 
@@ -22,7 +22,7 @@ SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # of what an unbounded cache saves
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TwinPoint:
     """Saved tokens of both traces under `lru`, with one placer at one capacity (None: no limit)."""
 
     placer: str
@@ -43,11 +43,11 @@ class Point:
         return asdict(self) | {"difference_points": round(self.difference_points, 3)}
 
 
-def compare(original: Trace, twin: Trace) -> list[Point]:
+def compare(original: Trace, twin: Trace) -> list[TwinPoint]:
     """Replay both, each request served before the next arrives, and return their hit curves."""
     capacities: list[int | None] = [*telling_capacities(original), None]
     return [
-        Point(
+        TwinPoint(
             placer, capacity, *_saved(original, placer, capacity), *_saved(twin, placer, capacity)
         )
         for placer in PLACERS
@@ -82,15 +82,15 @@ def _saved(trace: Trace, placer: str, capacity_bytes: int | None) -> tuple[int, 
     return summary["saved_tokens"], summary["prompt_tokens"]
 
 
-def _study(placer: str, capacity_bytes: int | None) -> Study:
-    return Study(
-        policy=Policy(placer=placer),
-        cache=Cache(capacity=capacity_bytes),
-        server=Server(kind="instant"),
+def _study(placer: str, capacity_bytes: int | None) -> ResolvedStudy:
+    return ResolvedStudy(
+        policy=PolicySection(placer=placer),
+        cache=CacheSection(capacity=capacity_bytes),
+        server=ServerSection(kind="instant"),
     )
 
 
-def warning(points: list[Point]) -> str | None:
+def warning(points: list[TwinPoint]) -> str | None:
     """Return a line that says where the twin is too far from the original, or None."""
     worst = max(points, key=lambda point: abs(point.difference_points))
     if abs(worst.difference_points) <= CLOSE_POINTS:
@@ -102,7 +102,7 @@ def warning(points: list[Point]) -> str | None:
     )
 
 
-def print_points(points: list[Point]) -> None:
+def print_points(points: list[TwinPoint]) -> None:
     """Print token hit rates of both, and their difference."""
     first = points[0]
     head = (
@@ -115,7 +115,7 @@ def print_points(points: list[Point]) -> None:
     print_table(head, [_row(point) for point in points])
 
 
-def _row(point: Point) -> tuple[str, ...]:
+def _row(point: TwinPoint) -> tuple[str, ...]:
     return (
         point.placer,
         _capacity(point),
@@ -125,7 +125,7 @@ def _row(point: Point) -> tuple[str, ...]:
     )
 
 
-def _capacity(point: Point) -> str:
+def _capacity(point: TwinPoint) -> str:
     return "unbounded" if point.capacity_bytes is None else format_bytes(point.capacity_bytes)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.results.memory import Requests, busy_seconds, memory_requests
+from reports.results.memory import RememberedRequests, busy_seconds, memory_requests
 from reports.results.metrics import BLOCKS
 from reports.statistics import Quantile, Ratio
 from reports.two_runs.measures import Measure
@@ -59,7 +59,7 @@ def memory_of(columns: Columns) -> float:
     """Return for how long a request is remembered, as a share of all requests."""
     timed = all(name in columns for name in TIMES)
     count = len(columns["request"])
-    requests = Requests(
+    requests = RememberedRequests(
         columns.get("session"),
         columns["prompt_tokens"],
         columns["arrival_seconds"] if timed else None,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import studies.figures as package
-from studies.figures.blocks import Block, all_blocks, replace_blocks
+from studies.figures.blocks import DocumentBlock, all_blocks, replace_blocks
 from studies.figures.parts import ROOT, CommandFailedError, Part, Workplace
 from studies.figures.registry import PARTS, chosen
 from studies.figures.stored import drift, read, rounded, write
@@ -108,7 +108,7 @@ def _list() -> None:
     print("\nNot made here" + (package.__doc__ or "").partition("Not made here")[2].rstrip())
 
 
-def _shown_in(part: Part, blocks: Sequence[Block]) -> str:
+def _shown_in(part: Part, blocks: Sequence[DocumentBlock]) -> str:
     return ", ".join(dict.fromkeys(b.name for b in blocks if part.name in b.parts)) or "nowhere"
 
 

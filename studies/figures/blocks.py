@@ -24,7 +24,7 @@ class BrokenBlockError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocumentBlock:
     """Lines `first` to `last` (from 0, `last` left out) of a document."""
 
     document: Path
@@ -65,12 +65,12 @@ def documents() -> list[Path]:
     return [ROOT / "README.md", *docs, *sorted((ROOT / "studies").rglob("*.toml"))]
 
 
-def all_blocks() -> list[Block]:
+def all_blocks() -> list[DocumentBlock]:
     """Return the blocks of all documents."""
     return [block for document in documents() for block in blocks_of(document)]
 
 
-def blocks_of(document: Path) -> list[Block]:
+def blocks_of(document: Path) -> list[DocumentBlock]:
     """Return the blocks of a document, in order.
 
     Raises
@@ -96,7 +96,7 @@ def replace_blocks(document: Path, figures: Mapping[str, Any]) -> None:
     write_text(document, "\n".join(lines))
 
 
-def _marked(document: Path, lines: Sequence[str]) -> Iterator[Block]:
+def _marked(document: Path, lines: Sequence[str]) -> Iterator[DocumentBlock]:
     """Yield what stands between the marks of a Markdown file."""
     for number, line in enumerate(lines):
         match = BEGIN.fullmatch(line.strip())
@@ -105,10 +105,12 @@ def _marked(document: Path, lines: Sequence[str]) -> Iterator[Block]:
         if END not in lines[number:]:
             raise BrokenBlockError(f"{document.name}:{number + 1}: expected {END}")
         last = lines.index(END, number)
-        yield Block(document, f"{match[1]}.md.j2", number + 1, tuple(lines[number + 1 : last]))
+        yield DocumentBlock(
+            document, f"{match[1]}.md.j2", number + 1, tuple(lines[number + 1 : last])
+        )
 
 
-def _header(document: Path, lines: Sequence[str]) -> Iterator[Block]:
+def _header(document: Path, lines: Sequence[str]) -> Iterator[DocumentBlock]:
     """Yield the paragraph of a study's header that says what it shows, where it has a template."""
     path = document.relative_to(ROOT / "studies").as_posix()
     template = f"headers/{path}.j2"
@@ -116,7 +118,7 @@ def _header(document: Path, lines: Sequence[str]) -> Iterator[Block]:
     if first is None or not (TEMPLATES / template).is_file():
         return
     last = next(at for at in range(first, len(lines)) if lines[at] in {"#", ""})
-    yield Block(document, template, first, tuple(lines[first:last]))
+    yield DocumentBlock(document, template, first, tuple(lines[first:last]))
 
 
 def _short(line: str | None) -> str:

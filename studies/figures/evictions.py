@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from simulator.base.files import write_text
 from studies.figures.parts import Figures, Part, Workplace
 from studies.figures.sweeps import less, worlds_of
@@ -57,7 +57,7 @@ def _world(
     name: str,
     evictions: tuple[str, ...],
     admissions: tuple[str, ...],
-) -> World:
+) -> WorldPoints:
     (world,) = worlds_of(
         place.study(
             folder,
@@ -80,7 +80,7 @@ def _trace(place: Workplace, name: str) -> Path:
     return path
 
 
-def _rates(world: World) -> Figures:
+def _rates(world: WorldPoints) -> Figures:
     """Return token hit rates by policies and capacity."""
     return {
         each.name: {at: _rate(world.points[each.name, at]) for at in world.capacities}
@@ -93,13 +93,13 @@ def _rate(point: Point) -> float:
     return point.share("saved_tokens")
 
 
-def _foresight(world: World) -> Figures:
+def _foresight(world: WorldPoints) -> Figures:
     """Return the best rate of those that look ahead."""
     names = [f"{policy} · always" for policy in FORESIGHT]
     return {at: max(_rate(world.points[name, at]) for name in names) for at in world.capacities}
 
 
-def _gains(world: World, name: str) -> Figures:
+def _gains(world: WorldPoints, name: str) -> Figures:
     """Return what a pair of policies gains on `lru`, not corrected for other comparisons."""
     points = world.points
     return {at: less(points[name, at], points[LRU, at]) for at in world.capacities}

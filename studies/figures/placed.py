@@ -10,7 +10,7 @@ from calibration.catalogue import open_profile
 from policies.registry import create
 from reports import Study
 from reports.results.comparison import compare
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from simulator import Scenario, simulate
 from studies.figures.parts import Figures, Part, Workplace
 from workloads import open_trace
@@ -113,7 +113,7 @@ def _world(
     placers: Sequence[str],
     capacities: Sequence[str],
     eviction: str = "lru",
-) -> World:
+) -> WorldPoints:
     """Replay a trace on the instant server with an alignment of 1, and no warm-up."""
     trace, block = TRACES[name]
     settings: dict[str, Any] = {
@@ -128,7 +128,7 @@ def _world(
     return world
 
 
-def _rate(world: World, placer: str, capacity: str) -> float:
+def _rate(world: WorldPoints, placer: str, capacity: str) -> float:
     return world.points[placer, capacity].share("saved_tokens")
 
 

@@ -10,13 +10,13 @@ from reports.across.overview import overview_of
 from reports.across.sentences import sentences
 from reports.page.answer import answer_text
 from reports.results.comparison import compare
-from reports.results.points import Point, World
+from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
 from reports.stored.artefacts import MOST_ANSWERS, read_artefacts
 from studies.figures.parts import Figures
 
 
-def worlds_of(folder: Path) -> list[World]:
+def worlds_of(folder: Path) -> list[WorldPoints]:
     """Return the worlds of a sweep that is over."""
     return compare(*read_artefacts(folder))
 
@@ -40,7 +40,7 @@ def sentences_of(folder: Path) -> list[str]:
     return [*answers, *sentences(overview_of(worlds), worlds)]
 
 
-def reasons(worlds: list[World]) -> list[str]:
+def reasons(worlds: list[WorldPoints]) -> list[str]:
     """Return why differences have no interval; none where all have one."""
     made = [p.token_hit_rate_difference for world in worlds for p in world.points.values()]
     return sorted({each.reason for each in made if each is not None and each.reason})
@@ -59,7 +59,7 @@ def less(ours: Point, theirs: Point) -> dict[str, Any] | None:
     return estimate(ours.less(theirs, "token_hit_rate"))
 
 
-def _series(world: World, name: str) -> Figures:
+def _series(world: WorldPoints, name: str) -> Figures:
     return {c: _point(world.points[name, c]) for c in world.capacities}
 
 

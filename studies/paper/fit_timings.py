@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from calibration.fit.bands import draw_forms
-from calibration.fit.errors import RegimeError, errors_by_regime, outliers
+from calibration.fit.errors import FitErrors, errors_by_regime, outliers
 from calibration.fit.fit import fit_form
 from calibration.fit.form import CostForm
 from calibration.fit.points import Points
@@ -56,7 +56,7 @@ class Fitted:
     form: CostForm
     points: Points
     held_out: Points
-    errors: list[RegimeError]
+    errors: list[FitErrors]
     totals: dict[str, float]
 
 

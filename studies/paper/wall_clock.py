@@ -34,13 +34,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibration.calibrate import Options, calibrate, parse_budget
+from calibration.calibrate import calibrate, parse_budget
 from calibration.catalogue import open_profile
-from calibration.clock import Clock, clock_for
-from calibration.journal import Journal
+from calibration.clock import CallClock, clock_for
+from calibration.journal import MeasurementJournal
 from calibration.preflight import check_libraries
 from calibration.prototype.errors import RegimeError, noise, service_errors, ttft_errors
 from calibration.prototype.served import Pass, PrototypeRun, Served, write_run
+from calibration.settings import Options
 from reports.files import make_folder
 from reports.prototype.run import run_of
 from reports.prototype.setup import GENERATOR, Setup, built, check, rules_of, trace_of
@@ -163,7 +164,7 @@ def run_all(setup: Setup, profile: Profile, strategies: Sequence[str], out: Path
         "profile": asdict(profile.prefill.F) | {"id": profile.profile_id},
         "trace": [setup.generator, len(trace), setup.seed],
     }
-    journal = Journal(out / PASSES, json.loads(json.dumps(head)))
+    journal = MeasurementJournal(out / PASSES, json.loads(json.dumps(head)))
     try:
         with site.at_work():
             clock = _clock(site, profile, journal)
@@ -182,7 +183,7 @@ def run_all(setup: Setup, profile: Profile, strategies: Sequence[str], out: Path
     return _written(runs, journal.facts, out)
 
 
-def _clock(site: Site, profile: Profile, journal: Journal) -> Clock:
+def _clock(site: Site, profile: Profile, journal: MeasurementJournal) -> CallClock:
     """Return the clock; that of a CPU keeps its unit in all sittings."""
     from calibration.prototype.steady import SteadyClock
 
@@ -194,7 +195,9 @@ def _clock(site: Site, profile: Profile, journal: Journal) -> Clock:
     return site.clock(profile, journal.facts.get(UNIT))
 
 
-def _serve_all(number: int, prototypes: Sequence[tuple[str, Prototype]], journal: Journal) -> None:
+def _serve_all(
+    number: int, prototypes: Sequence[tuple[str, Prototype]], journal: MeasurementJournal
+) -> None:
     """Serve one pass of each strategy, in turn forwards and backwards; keep it at once."""
     for strategy, prototype in prototypes if number % 2 == 0 else reversed(prototypes):
         name = f"pass {number} of {strategy}"

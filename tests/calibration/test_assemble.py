@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from calibration.assemble import assemble
-from calibration.journal import Journal
+from calibration.journal import MeasurementJournal
 from calibration.measured import Measured
-from calibration.plan import CUDA_GRID, Block, Item, blocks_of
+from calibration.plan import CUDA_GRID, Item, PlanBlock, blocks_of
 from simulator.base.errors import UsageError
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
@@ -43,7 +43,7 @@ def seconds_of(item: Item) -> float:
 def measured(
     path: Path, times: Callable[[Item], float | None] = seconds_of, groups: int = 1
 ) -> Measured:
-    journal = Journal(path / "journal", {})
+    journal = MeasurementJournal(path / "journal", {})
     for block in BLOCKS:
         for item in block.items:
             seconds = times(item)
@@ -174,14 +174,14 @@ def test_too_little_is_one_line(tmp_path: Path, kind: str) -> None:
 
 
 def test_points_that_were_timed_less_often_count_as_much(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal", {})
+    journal = MeasurementJournal(tmp_path / "journal", {})
     items = Item("prefill", 0, (1,)), Item("prefill", 0, (2,))
     for seconds in (3.0, 1.0, 2.0, 5.0, 4.0):
         journal.add_seconds(items[0].name, seconds, 0.0)
     for seconds in (30.0, 10.0, 20.0):
         journal.add_seconds(items[1].name, seconds, 0.0)
     journal.close()
-    block = Block("prefill", items, 5)
+    block = PlanBlock("prefill", items, 5)
     points = Measured(journal, [block], "minimum", "cpu", 1).points("prefill")
     assert points.seconds.shape == (2, 5)
     assert points.value.tolist() == [1.0, 10.0]

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from calibration import calibrate as command
 from calibration import plan
 from calibration.__main__ import main
-from calibration.calibrate import Options, calibrate, parse_budget, plan_lines, plan_of
-from calibration.plan import Grid, Item
+from calibration.calibrate import calibrate, parse_budget, plan_lines, plan_of
+from calibration.plan import Item, MeasuringGrid
+from calibration.settings import Options
 from simulator.base.errors import DataError, UsageError
 from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import load_profile
 
-TINY = Grid(
+TINY = MeasuringGrid(
     contexts=(64, 256),
     tokens=(2, 16, 64, 65, 128),
     swept=(1, 64),
@@ -36,7 +36,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every CPU calibration a matter of seconds."""
     pytest.importorskip("torch", reason="torch is not installed (extra: calibration)")
     pytest.importorskip("transformers")
-    monkeypatch.setattr(command, "CPU_GRID", TINY)
+    monkeypatch.setattr(plan, "CPU_GRID", TINY)
     monkeypatch.setattr(plan, "HELD_OUT_POINTS", 6)
 
 
@@ -124,7 +124,7 @@ def test_a_model_that_fails_the_gate_gets_no_profile(
 ) -> None:
     from calibration import exactness
 
-    wrong = exactness.Finding(continued=3e-3, restored=3e-3, kv_left=0.1, no_replay=0.1)
+    wrong = exactness.ExactnessFinding(continued=3e-3, restored=3e-3, kv_left=0.1, no_replay=0.1)
     monkeypatch.setattr(exactness, "examine", lambda _: wrong)
     out = tmp_path / "toy.json"
     for _ in range(2):  # from the gate, then from the journal
@@ -144,7 +144,7 @@ def test_kernels_that_hide_a_wrong_state_get_no_profile(
 ) -> None:
     from calibration import exactness
 
-    hidden = exactness.Finding(continued=0.01, restored=0.01, kv_left=0.05, no_replay=0.1)
+    hidden = exactness.ExactnessFinding(continued=0.01, restored=0.01, kv_left=0.05, no_replay=0.1)
     monkeypatch.setattr(exactness, "examine_kernels", lambda _: hidden)
     with pytest.raises(DataError, match=r"with the kernels that are bound: .* off by 1.0e-02"):
         calibrate(options(tmp_path))

@@ -48,7 +48,7 @@ def test_rounded_models_are_reported_not_judged() -> None:
 
 
 def test_a_model_that_forgets_at_once_proves_nothing() -> None:
-    finding = exactness.Finding(continued=1e-7, restored=1e-7, kv_left=1e-6, no_replay=0.1)
+    finding = exactness.ExactnessFinding(continued=1e-7, restored=1e-7, kv_left=1e-6, no_replay=0.1)
     assert finding.exact
     assert not finding.conclusive
     assert not finding.passed

@@ -9,16 +9,16 @@ import pytest
 from tests.calibration.tiny import torch  # first: it skips where torch is absent
 
 # isort: split
-from calibration.estimate import Estimate
+from calibration.estimate import TimeEstimate
 from calibration.harness import measure_all
-from calibration.journal import Journal
+from calibration.journal import MeasurementJournal
 from calibration.measure.graphs import NotCapturableError
 from calibration.models.configs import TOY
-from calibration.paced_run import BudgetError, Progress, out_of_memory
-from calibration.plan import Block, Item
+from calibration.paced_run import BudgetError, MeasuringProgress, out_of_memory
+from calibration.plan import Item, PlanBlock
 
 ITEMS = tuple(Item("prefill", c, (n,)) for c in (0, 1024) for n in (64, 512))
-ESTIMATE = Estimate(TOY, "cpu", 0)
+ESTIMATE = TimeEstimate(TOY, "cpu", 0)
 
 
 class FakeBench:
@@ -51,15 +51,15 @@ class FakeBench:
         self.released += 1
 
 
-def blocks(repetitions: int = 4) -> list[Block]:
+def blocks(repetitions: int = 4) -> list[PlanBlock]:
     return [
-        Block("prefill", ITEMS, repetitions, core=2),
-        Block("cuts", (Item("cut", 0, (64, 64)),), repetitions),
+        PlanBlock("prefill", ITEMS, repetitions, core=2),
+        PlanBlock("cuts", (Item("cut", 0, (64, 64)),), repetitions),
     ]
 
 
-def measured(path: Path, bench: FakeBench, budget: float | None = None) -> Journal:
-    journal = Journal(path, {})
+def measured(path: Path, bench: FakeBench, budget: float | None = None) -> MeasurementJournal:
+    journal = MeasurementJournal(path, {})
     try:
         measure_all(
             blocks(), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
@@ -154,7 +154,7 @@ def test_a_budget_too_short_for_the_core_says_what_is_missing(tmp_path: Path) ->
 def test_a_budget_that_is_short_gets_fewer_points_and_says_so(tmp_path: Path) -> None:
     bench = FakeBench()
     budget = 4.5 * sum(map(ESTIMATE.once_seconds, ITEMS[:3]))
-    journal = Journal(tmp_path / "journal", {})
+    journal = MeasurementJournal(tmp_path / "journal", {})
     notes = measure_all(
         blocks(), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
     )
@@ -180,14 +180,14 @@ def test_a_budget_is_kept_however_slow_the_machine(
 def test_the_time_left_is_corrected_as_it_goes(tmp_path: Path) -> None:
     progress: list[tuple[float, float]] = []  # what is said to be left, what is spent
 
-    class Heard(Progress):
+    class Heard(MeasuringProgress):
         def say(
             self, block: str, needed_seconds: Callable[[], float], spent_seconds: float, _: object
         ) -> None:
             progress.append((needed_seconds(), spent_seconds))
 
     bench = FakeBench(slower=5.0)
-    journal = Journal(tmp_path / "journal", {})
+    journal = MeasurementJournal(tmp_path / "journal", {})
     measure_all(blocks(), bench, journal, ESTIMATE, progress=Heard(), now=lambda: bench.clock)
     journal.close()
     end = progress[-1][1]
@@ -201,8 +201,8 @@ def test_a_machine_that_is_faster_than_thought_repeats_the_essential_more_often(
 ) -> None:
     budget = 1.6 * 3 * ESTIMATE.block_seconds(blocks(1)[0])  # of three repetitions, as thought
 
-    def run(bench: FakeBench) -> Journal:
-        journal = Journal(tmp_path / "journal", {})
+    def run(bench: FakeBench) -> MeasurementJournal:
+        journal = MeasurementJournal(tmp_path / "journal", {})
         try:
             measure_all(
                 blocks(12), bench, journal, ESTIMATE, budget_seconds=budget, now=lambda: bench.clock
@@ -222,7 +222,7 @@ def test_what_earlier_runs_spent_counts_towards_the_budget(tmp_path: Path) -> No
     budget = 1.2 * sum(map(ESTIMATE.block_seconds, blocks()))
     with pytest.raises(KeyboardInterrupt):
         measured(tmp_path / "journal", FakeBench(kill_after=10), budget)
-    journal = Journal(tmp_path / "journal", {})
+    journal = MeasurementJournal(tmp_path / "journal", {})
     spent = journal.spent_seconds
     assert 0 < spent < budget
     journal.close()

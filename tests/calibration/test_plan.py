@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.estimate import Estimate, Learned, core_of, fit_budget
+from calibration.estimate import Learned, TimeEstimate, core_of, fit_budget
 from calibration.fit.fit import fit_form
 from calibration.fit.points import Points
-from calibration.plan import CPU_GRID, CUDA_GRID, Grid, blocks_of, held_out
+from calibration.plan import CPU_GRID, CUDA_GRID, MeasuringGrid, blocks_of, held_out
 from simulator.costs.geometry import MODELS
 
 NINE = MODELS["qwen3.5-9b"]
 
 
-def names(grid: Grid) -> list[str]:
+def names(grid: MeasuringGrid) -> list[str]:
     return [block.name for block in blocks_of(grid, NINE.state_bytes, 0)]
 
 
@@ -30,7 +30,7 @@ def test_blocks_come_in_order_of_importance() -> None:
 
 
 @pytest.mark.parametrize("grid", [CPU_GRID, CUDA_GRID])
-def test_every_item_is_measured_once_and_has_its_own_name(grid: Grid) -> None:
+def test_every_item_is_measured_once_and_has_its_own_name(grid: MeasuringGrid) -> None:
     items = [item for block in blocks_of(grid, NINE.state_bytes, 0) for item in block.items]
     assert len({item.name for item in items}) == len(items)
     points = {(item.c, item.n) for item in items if item.kind == "prefill"}
@@ -69,14 +69,14 @@ def test_a_model_of_few_positions_shortens_the_grid() -> None:
 
 
 def test_no_budget_leaves_the_plan_as_it_is() -> None:
-    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), Estimate(NINE, "cuda", 3)
+    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), TimeEstimate(NINE, "cuda", 3)
     assert fit_budget(blocks, estimate, None) == blocks
     assert fit_budget(blocks, estimate, 1e6) == blocks
 
 
 @pytest.mark.parametrize("seconds", [0.0, 30.0, 100.0, 200.0, 300.0, 500.0])
 def test_a_budget_keeps_the_essential_and_then_what_fits_in_order(seconds: float) -> None:
-    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), Estimate(NINE, "cuda", 3)
+    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), TimeEstimate(NINE, "cuda", 3)
     fitting = fit_budget(blocks, estimate, seconds)
     essential = [block for block in blocks if block.essential]
     kept = {block.name: block for block in fitting}
@@ -92,7 +92,7 @@ def test_a_budget_keeps_the_essential_and_then_what_fits_in_order(seconds: float
 
 
 def test_no_time_leaves_the_core_and_much_time_everything() -> None:
-    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), Estimate(NINE, "cuda", 3)
+    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), TimeEstimate(NINE, "cuda", 3)
     times = range(0, 1000, 50)
     counts = [sum(len(b.items) for b in fit_budget(blocks, estimate, s)) for s in times]
     assert counts[0] == sum(block.core for block in blocks)
@@ -100,7 +100,7 @@ def test_no_time_leaves_the_core_and_much_time_everything() -> None:
 
 
 @pytest.mark.parametrize("grid", [CPU_GRID, CUDA_GRID])
-def test_the_core_has_points_of_every_kind_far_apart(grid: Grid) -> None:
+def test_the_core_has_points_of_every_kind_far_apart(grid: MeasuringGrid) -> None:
     prefill, copies = blocks_of(grid, 1, 0)[:2]
     core = prefill.items[: prefill.core]
     own = [item.n for item in core if item.kind == "prefill" and not item.c]
@@ -113,13 +113,13 @@ def test_the_core_has_points_of_every_kind_far_apart(grid: Grid) -> None:
 
 
 def test_an_item_that_was_measured_costs_what_it_took() -> None:
-    estimate, item = Estimate(NINE, "cpu", 1), blocks_of(CPU_GRID, 1, 0)[0].items[0]
+    estimate, item = TimeEstimate(NINE, "cpu", 1), blocks_of(CPU_GRID, 1, 0)[0].items[0]
     assert Learned(estimate, 3.0, {}).once_seconds(item) == 3.0 * estimate.once_seconds(item)
     assert Learned(estimate, 3.0, {item.name: 7.0}).once_seconds(item) == 7.0
 
 
 def test_a_slow_machine_gets_less() -> None:
-    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), Estimate(NINE, "cuda", 3)
+    blocks, estimate = blocks_of(CUDA_GRID, 1, 0), TimeEstimate(NINE, "cuda", 3)
     fast, slow = (fit_budget(blocks, Learned(estimate, pace, {}), 400.0) for pace in (1.0, 2.0))
     assert sum(len(b.items) * b.repetitions for b in slow) < sum(
         len(b.items) * b.repetitions for b in fast
@@ -127,14 +127,14 @@ def test_a_slow_machine_gets_less() -> None:
 
 
 def test_the_9b_fits_ten_minutes_of_an_h200() -> None:
-    blocks, estimate = blocks_of(CUDA_GRID, NINE.state_bytes, 0), Estimate(NINE, "cuda", 3)
+    blocks, estimate = blocks_of(CUDA_GRID, NINE.state_bytes, 0), TimeEstimate(NINE, "cuda", 3)
     expected = estimate.fixed_seconds + sum(map(estimate.block_seconds, blocks))
     assert expected < 600
 
 
 @pytest.mark.parametrize("grid", [CPU_GRID, CUDA_GRID])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_core_sets_every_coefficient(grid: Grid, seed: int) -> None:
+def test_the_core_sets_every_coefficient(grid: MeasuringGrid, seed: int) -> None:
     core = core_of(blocks_of(grid, NINE.state_bytes, seed)[0])
     timed = [item for item in core.items if item.kind == "prefill"]
     c = np.array([item.c for item in timed])

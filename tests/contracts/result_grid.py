@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.study.file import parse_study
-from reports.study.sections import Study
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
+from reports.study.sections import ResolvedStudy
 
 HERE = Path(__file__).parent
 
@@ -127,7 +127,7 @@ class Cell:
         """Whether its trace is a file of the reference data."""
         return self.traffic in RECORDED_TRACES
 
-    def study(self) -> Study:
+    def study(self) -> ResolvedStudy:
         """Return the study of this one simulation."""
         values = {
             "policy.placer": self.placer,
@@ -202,7 +202,7 @@ def workload(traffic: str) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if value is not None}
 
 
-def study_of(values: Mapping[str, Any]) -> Study:
+def study_of(values: Mapping[str, Any]) -> ResolvedStudy:
     """Return the study of settings by dotted key."""
     return parse_study(
         read_settings(None, [(key, value, "--set") for key, value in values.items()])

@@ -9,20 +9,20 @@ from simulator.base.errors import UsageError
 from tests.contracts.plugins import names, own
 
 SPECS = [
-    "policies.eviction.clock:Clock:bits=3",
+    "policies.eviction.clock:ClockEviction:bits=3",
     "policies.admission.size_aware:SizeAware:share=0.10",
     "policies.placement.block:Block:size=4",
-    "policies.estimation.window:Window",
+    "policies.estimation.window:WindowEstimator",
 ]
 
 
 @pytest.mark.parametrize(
     ("kind", "spelling"),
     [
-        ("eviction", "policies.eviction.clock:Clock:bits=3"),
+        ("eviction", "policies.eviction.clock:ClockEviction:bits=3"),
         ("admission", "policies.admission.size_aware:SizeAware"),
         ("placer", "policies.placement.block:Block:size=4"),
-        ("estimator", "policies.estimation.window:Window"),
+        ("estimator", "policies.estimation.window:WindowEstimator"),
     ],
 )
 def test_each_goes_to_the_suite_of_its_kind(kind, spelling):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.estimation import Window
+from policies.estimation import WindowEstimator
 from policies.placement import PLACERS, Block, Dyadic, Last
 from policies.registry import canonical, create, describe, find
 from simulator.base.errors import UsageError
@@ -18,7 +18,7 @@ from tests.contracts.prefixes import build_prefix, place
 
 def test_a_name_alone_and_with_parameters() -> None:
     assert type(create("placer", "last")) is Last
-    assert type(create("estimator", " window:requests=5 ")) is Window
+    assert type(create("estimator", " window:requests=5 ")) is WindowEstimator
     block = create("placer", "block: size = 7")
     assert type(block) is Block
     assert list(place(block, build_prefix([20]))) == [7, 14]
@@ -73,8 +73,8 @@ def test_one_spelling(spec: str, spelling: str) -> None:
         ("policies.placement:Thing", "cannot import 'Thing' from 'policies.placement': Attribute"),
         ("policies.placement:PLACERS", "'PLACERS' from 'policies.placement' is not a class"),
         (
-            "policies.estimation:Window",
-            "'Window' from 'policies.estimation' is no placer: it lacks clairvoyant, implicit",
+            "policies.estimation:WindowEstimator",
+            "'WindowEstimator' from 'policies.estimation' is no placer: it lacks clairvoyant",
         ),
         ("..x:Y", "cannot import 'Y' from '..x'"),
         (":x", "cannot import 'x' from ''"),

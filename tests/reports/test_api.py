@@ -12,7 +12,7 @@ import simulator
 import workloads
 from reports import Results, Study
 from reports.running.sweep import sweep
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from simulator.base.errors import UsageError
 from tests.conftest import ROOT
 

@@ -13,8 +13,9 @@ from reports.page.care import read_with_care
 from reports.results.evidence import difference, estimate
 from reports.statistics import drawn_interval, mean_interval
 from reports.study.cells import expand, refuse_unfit
+from reports.study.layers import parse_override, read_settings
 from reports.study.scenario import build_scenario, profile_named
-from reports.study.settings import Settings, parse_override, read_settings, replace_profile_path
+from reports.study.settings import Settings, replace_profile_path
 from simulator.base.errors import UsageError
 from simulator.costs.profile import profile_to_json
 from tests.reports.profiles_with_draws import profile_with_draws

@@ -11,7 +11,7 @@ import pytest
 
 from reports.cli import main
 from reports.study.cells import expand
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from tests.conftest import ROOT
 
 STUDIES = ROOT / "studies"

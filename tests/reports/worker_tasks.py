@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from simulator.base.errors import UsageError
 
 
@@ -18,7 +18,7 @@ class Job:
     marks: Path | None = None
 
 
-def work(job: Job) -> Outcome:
+def work(job: Job) -> CellOutcome:
     if job.action == "raise":
         raise ZeroDivisionError("bad\nluck")
     if job.action == "refuse":
@@ -28,4 +28,4 @@ def work(job: Job) -> Outcome:
     if job.action == "die once" and job.marks is not None and not job.marks.exists():
         job.marks.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return Outcome(job.identity, {"square": int(job.identity) ** 2})
+    return CellOutcome(job.identity, {"square": int(job.identity) ** 2})

@@ -8,7 +8,14 @@ import pytest
 
 import studies.figures.__main__ as command
 from studies.figures import blocks, rendering
-from studies.figures.blocks import BEGIN, END, Block, BrokenBlockError, all_blocks, blocks_of
+from studies.figures.blocks import (
+    BEGIN,
+    END,
+    BrokenBlockError,
+    DocumentBlock,
+    all_blocks,
+    blocks_of,
+)
 from studies.figures.parts import Part, Workplace
 from studies.figures.registry import PARTS, chosen
 from studies.figures.rendering import TEMPLATES
@@ -19,7 +26,7 @@ BLOCKS = all_blocks()
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.template)
-def test_a_block_says_what_its_template_and_the_stored_results_give(block: Block) -> None:
+def test_a_block_says_what_its_template_and_the_stored_results_give(block: DocumentBlock) -> None:
     figures = {name: read(name) for name in block.parts}
     assert block.parts <= set(PARTS)
     assert None not in figures.values()

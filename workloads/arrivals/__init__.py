@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from simulator.base.parameters import create_named, name_of
-from workloads.arrivals.base import ArrivalProcess, check_rate
+from workloads.arrivals.base import ArrivalProcess
 from workloads.arrivals.diurnal import Diurnal
 from workloads.arrivals.flash import Flash
 from workloads.arrivals.gamma import Gamma
 from workloads.arrivals.mmpp import Mmpp
-from workloads.arrivals.poisson import Poisson, poisson_arrivals
+from workloads.arrivals.poisson import Poisson
 from workloads.arrivals.recorded import Recorded
 from workloads.arrivals.servegen import ServeGen
 from workloads.arrivals.weibull import Weibull
@@ -24,8 +24,7 @@ ARRIVALS: dict[str, type[ArrivalProcess]] = {
     "trace": Recorded,
 }
 
-__all__ = ["ARRIVALS", "ArrivalProcess", "Poisson", "Recorded", "check_rate", "poisson_arrivals"]
-__all__ += ["process_name", "read_process"]
+__all__ = ["ARRIVALS", "ArrivalProcess", "Poisson", "Recorded", "process_name", "read_process"]
 
 
 def read_process(text: str) -> ArrivalProcess:

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simulator.base.bounds import MAX_RATE_PER_SECOND, MIN_RATE_PER_SECOND
 from simulator.base.errors import UsageError
+from workloads.gaps import Float64, check_rate
 from workloads.spec import Spec, knob
-
-Float64 = NDArray[np.float64]
 
 DEFAULT_RATE_PER_SECOND = 1.0
 
@@ -72,24 +70,3 @@ class ArrivalProcess(Spec):
     @abstractmethod
     def _draw(self, count: int, seed: int) -> Float64:
         """Return `count` ascending times, at least one, from any start."""
-
-
-def check_rate(rate_per_second: float) -> None:
-    """Raise `UsageError` where an arrival rate is not finite or out of range."""
-    if not MIN_RATE_PER_SECOND <= rate_per_second <= MAX_RATE_PER_SECOND:
-        limits = f"{MIN_RATE_PER_SECOND:g} to {MAX_RATE_PER_SECOND:g} requests/s"
-        raise UsageError(f"arrival rate: expected {limits}, found {rate_per_second:g}")
-
-
-def from_gaps(gaps: Float64) -> Float64:
-    """Return the times of a renewal process that starts with an arrival."""
-    return np.concatenate([np.zeros(1), np.cumsum(gaps)])
-
-
-def unit_poisson(random: np.random.Generator, count: int) -> Float64:
-    """Return a Poisson process of rate 1 that starts with an arrival.
-
-    Mapped by the inverse of a cumulative rate it becomes the Poisson process of that rate (time
-    change; Daley and Vere-Jones, An Introduction to the Theory of Point Processes, 7.4).
-    """
-    return from_gaps(random.standard_exponential(count - 1))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workloads.arrivals.base import ArrivalProcess, Float64, unit_poisson
+from workloads.arrivals.base import ArrivalProcess
+from workloads.gaps import Float64, unit_poisson
 from workloads.randomness import stream
 from workloads.spec import knob
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.base.errors import UsageError, printable
-from workloads.arrivals.base import ArrivalProcess, Float64, unit_poisson
+from workloads.arrivals.base import ArrivalProcess
+from workloads.gaps import Float64, unit_poisson
 from workloads.randomness import stream
 
 _MOST_STATES = 64

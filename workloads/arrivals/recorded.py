@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from simulator.base.errors import DataError, UsageError
-from workloads.arrivals.base import ArrivalProcess, Float64
+from workloads.arrivals.base import ArrivalProcess
+from workloads.gaps import Float64
 
 
 @dataclass(frozen=True, slots=True)

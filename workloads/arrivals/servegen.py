@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulator.base.errors import DataError, did_you_mean
-from workloads.arrivals.base import ArrivalProcess, Float64
-from workloads.randomness import stream
+from workloads.arrivals.base import ArrivalProcess
+from workloads.gaps import Client, Float64
 from workloads.reading.files import open_file
 from workloads.spec import knob
 
@@ -20,44 +19,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("pool", "client", "window_s", "rate", "pattern", "param1")
 _PATTERNS = ("Gamma", "Weibull")
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """One client in one window: its rate, the law of its gaps and the shape of that law."""
-
-    number: int
-    rate: float
-    pattern: str  # "Gamma" or "Weibull"
-    shape: float
-
-    def until(self, seconds: float, seed: int) -> Float64:
-        """Draw the times of its requests in [0, seconds), in the steady state.
-
-        The first gap is what is left of one that began before: a uniform share of a gap drawn
-        in proportion to its length.
-        """
-        random = stream(seed, f"arrivals of client {self.number}")
-        times = np.array([random.random() * self._met_gap(random)])
-        while times[-1] < seconds:
-            more = 16 + int(1.1 * (seconds - times[-1]) * self.rate)
-            times = np.concatenate([times, times[-1] + np.cumsum(self._gaps(random, more))])
-        return times[times < seconds]
-
-    def _gaps(self, random: np.random.Generator, count: int) -> Float64:
-        if self.pattern == "Gamma":
-            return random.gamma(self.shape, 1 / (self.rate * self.shape), size=count)
-        return self._weibull_scale() * random.weibull(self.shape, size=count)
-
-    def _met_gap(self, random: np.random.Generator) -> float:
-        """Draw a gap by its length: the one in which a moment picked at random lies."""
-        if self.pattern == "Gamma":
-            return float(random.gamma(self.shape + 1, 1 / (self.rate * self.shape)))
-        power = random.gamma(1 + 1 / self.shape)
-        return float(self._weibull_scale() * power ** (1 / self.shape))
-
-    def _weibull_scale(self) -> float:
-        return 1 / (self.rate * math.gamma(1 + 1 / self.shape))
 
 
 @dataclass(frozen=True, slots=True)

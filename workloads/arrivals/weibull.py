@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from workloads.arrivals.base import ArrivalProcess, Float64, from_gaps
+from workloads.arrivals.base import ArrivalProcess
+from workloads.gaps import Float64, from_gaps
 from workloads.randomness import stream
 from workloads.spec import knob
 

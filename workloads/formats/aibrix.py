@@ -25,15 +25,15 @@ from simulator.base.errors import DataError, SettingError, printable
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
+from workloads.prefixes.key_fields import Keyed
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import MISSING, Problem, output_problem, time_problem
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
-from workloads.reading.key_fields import Keyed
 from workloads.reading.reader import read_start
 from workloads.reading.times import UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest, length_problem
 from workloads.text.prompt_line import TextOrMessages, note_length, prompt_tokens
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
@@ -140,7 +140,9 @@ class _Reader:
         if self.texts is not None and prompt is not None:
             return _add_text(self.texts, request, prompt, time, number)
         lengths = request.prompt_length or 0, request.output_length or 0
-        return self.lengths.take(Request(*lengths, time, request.session_id, request.model), number)
+        return self.lengths.take(
+            SizedRequest(*lengths, time, request.session_id, request.model), number
+        )
 
     def _with_texts(self) -> None:
         """Take what the first request has for what all have."""

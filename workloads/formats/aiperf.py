@@ -36,8 +36,8 @@ from workloads.reading.time_fields import TIME_FIELDS
 from workloads.reading.times import OTHER_THINGS, UNWRITTEN, Written, number_or_date
 from workloads.rows import Rows
 from workloads.sessions.layout import lay_out
-from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
-from workloads.sessions.turns import Asked, Name, Turn, set_times
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest, length_problem
+from workloads.sessions.turns import AskingTurn, Name, Turn, set_times
 from workloads.text.chat_template import part_mark
 from workloads.text.histories import Histories
 from workloads.text.prompt_line import ANSWER_FIELDS, OUTPUT_FIELDS, PROMPT_FIELDS
@@ -77,7 +77,7 @@ class _Reader:
         self.options = options
         self.rows = Rows(BlockKeys(1), options.on_bad_line, options.ticks_per_second("ms"))
         self.systems: dict[str | int, tuple[str, str]] = {}
-        self.asked: list[Asked] = []
+        self.asked: list[AskingTurn] = []
         self.keys: dict[int, int] = {}  # of prefixes, by the id() of a turn that is kept
         self.texts: bool | None = None
         self.incremental = False
@@ -133,7 +133,7 @@ class _Reader:
             if hoisted and session is not None and session not in self.systems:
                 self.systems[session] = turn.role, turn.whole_text() or ""
             else:
-                self.asked.append(Asked(number, session, turn))
+                self.asked.append(AskingTurn(number, session, turn))
 
     def _media_detail(self) -> str:
         if self.texts:
@@ -175,7 +175,7 @@ class _Reader:
             isolation.look_within(number, turn.key())
             self.keys[id(turn)] = isolation.lines.get(number, 0)
 
-    def _keep_apart(self, asked: Asked) -> None:
+    def _keep_apart(self, asked: AskingTurn) -> None:
         """Give the turn that is added next its own key."""
         key = self.keys.get(id(asked.turn))
         if key is not None:
@@ -192,14 +192,14 @@ class _Reader:
             raise SettingError("session_rate", f"{name} has no sessions, or tells when they start")
 
 
-def _texts(reader: _Reader, texts: TextRows) -> Callable[[Asked], Problem | None]:
+def _texts(reader: _Reader, texts: TextRows) -> Callable[[AskingTurn], Problem | None]:
     """Return what adds a turn of text."""
     histories = Histories(texts.tokenizer.encode, texts.template)
     texts.chats = True
     for session, (role, text) in reader.systems.items():
         histories.say(session, role, text)
 
-    def add(asked: Asked) -> Problem | None:
+    def add(asked: AskingTurn) -> Problem | None:
         turn, output = asked.turn, asked.turn.output_length
         if reader.incremental and output is None and asked.session is not None:
             detail = "an answer of unknown length: later turns of the session go on without it"
@@ -222,13 +222,13 @@ def _content(turn: Turn) -> str:
     return "".join([turn.whole_text() or "", *marks])
 
 
-def _lengths(reader: _Reader) -> Callable[[Asked], Problem | None]:
+def _lengths(reader: _Reader) -> Callable[[AskingTurn], Problem | None]:
     """Return what adds a turn of which the lengths are known."""
     rows = LengthRows.into(reader.rows, FIELDS, incremental=reader.incremental)
 
-    def add(asked: Asked) -> Problem | None:
+    def add(asked: AskingTurn) -> Problem | None:
         lengths = asked.turn.input_length or 0, asked.turn.output_length or 0
-        return rows.take(Request(*lengths, asked.ticks, asked.session), asked.line)
+        return rows.take(SizedRequest(*lengths, asked.ticks, asked.session), asked.line)
 
     return add
 

@@ -17,9 +17,9 @@ from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.csv_lines import read_csv_lines
 from workloads.reading.fields import Problem
-from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.times import DATE_TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("ContextTokens", "GeneratedTokens", "TIMESTAMP")
 
@@ -32,7 +32,7 @@ class _Line(msgspec.Struct, gc=False):
 
 def read(path: Path, options: ReadOptions) -> Rows:
     """Read a file; raises `DataError` for a date that is none."""
-    taken = LengthRows.of(options, FIELDS, TICKS_PER_SECOND)
+    taken = LengthRows.of(options, FIELDS, DATE_TICKS_PER_SECOND)
     clock = DateClock()
 
     def take(line: _Line, number: int) -> Problem | None:
@@ -40,7 +40,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             ticks = None if line.time is None else clock.ticks(line.time)
         except ValueError as error:
             return FIELDS.time, str(error)
-        return taken.take(Request(line.prompt, line.output, ticks), number)
+        return taken.take(SizedRequest(line.prompt, line.output, ticks), number)
 
     read_csv_lines(path, taken.rows, _Line, take)
     return taken.rows

@@ -21,8 +21,8 @@ import msgspec
 
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
-from workloads.prefixes.id_blocks import IdBlocks
 from workloads.reading.fields import Problem, output_problem, prompt_problem, time_problem
+from workloads.reading.id_blocks import IdBlocks
 from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 

@@ -26,7 +26,7 @@ from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
 from workloads.reading.reader import read_start
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest, length_problem
 
 FIELDS = Fields("input_lens", "output_lens", "start_times")
 
@@ -82,7 +82,7 @@ def _add(run: _Run, number: int, taken: LengthRows) -> Problem | None:
     lengths = zip(run.input_lens or [], run.output_lens or [], strict=True)
     for at, (prompt, output) in enumerate(lengths):
         time = None if run.start_times is None else run.start_times[at]
-        problem = taken.take(Request(prompt, output, time), number)
+        problem = taken.take(SizedRequest(prompt, output, time), number)
         if problem is not None:
             return f"{problem[0]}[{at}]", problem[1]
         if run.errors is not None and run.errors[at]:

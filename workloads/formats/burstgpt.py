@@ -25,7 +25,7 @@ from workloads.options import ReadOptions
 from workloads.reading.csv_lines import Name, read_csv_lines
 from workloads.reading.fields import Problem
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("Request tokens", "Response tokens", "Timestamp", "Session ID")
 
@@ -54,7 +54,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             return "Total tokens", f"expected {summed}, found {line.total}"
         label = ", ".join(name for name in (line.log, line.model) if name) or None
         problem = taken.take(
-            Request(line.prompt, line.output, line.time, line.session, label), number
+            SizedRequest(line.prompt, line.output, line.time, line.session, label), number
         )
         if problem is None and not line.output:
             taken.rows.note("failure", number, "no response token: a failed request, kept")

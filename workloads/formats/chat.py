@@ -38,7 +38,7 @@ from workloads.text.chat_log import Exchange, LogLine, exchange
 from workloads.text.chat_template import Message, is_text
 from workloads.text.conversations import Conversations
 from workloads.text.requests import TextRequest, TextRows
-from workloads.text.row_kinds import Glance, Survey
+from workloads.text.row_kinds import Glance, RowSurvey
 from workloads.text.templates import RenderError
 
 OPTIONS = frozenset({"rows", "time_unit", "tokenizer", "template", "cached_tokens"})
@@ -180,7 +180,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     UsageError
         For an unknown tokenizer or template.
     """
-    survey = Survey() if options.rows else _survey(path)
+    survey = RowSurvey() if options.rows else _survey(path)
     reader = _Reader(options, options.rows or survey.rows_are())
     rows = read_json_records(path, reader.rows, LogLine | list[AnyMessage], reader.take, FIELDS)
     if reader.whole and not len(rows) and rows.first_bad is None:
@@ -193,9 +193,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     return reader.finish()
 
 
-def _survey(path: Path) -> Survey:
+def _survey(path: Path) -> RowSurvey:
     """Look at all rows; what is wrong with one is told when it is read."""
-    survey = Survey()
+    survey = RowSurvey()
     passed_over = Rows(BlockKeys(1), "skip")
 
     def see(row: Any, _: int) -> None:
@@ -205,7 +205,7 @@ def _survey(path: Path) -> Survey:
     try:
         read_json_records(path, passed_over, Glance | list[Any], see, FIELDS)
     except DataError:
-        return Survey()
+        return RowSurvey()
     return survey
 
 

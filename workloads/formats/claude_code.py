@@ -31,7 +31,13 @@ from typing import NamedTuple
 
 from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
-from workloads.formats.parts.claude_lines import SYNTHETIC, Call, Line, Message, message_of
+from workloads.formats.parts.claude_lines import (
+    SYNTHETIC,
+    ClaudeCall,
+    ClaudeMessage,
+    Line,
+    message_of,
+)
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import Problem
@@ -65,7 +71,7 @@ class _Reader:
     rows: Rows
     cached: CachedMeaning
     clock: NanosecondClock = field(default_factory=NanosecondClock)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ClaudeCall] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     lines: dict[str, _Before] = field(default_factory=dict)
     roots: dict[str, str] = field(default_factory=dict)  # of lines of agents without a name
@@ -91,7 +97,7 @@ class _Reader:
         return None
 
     def _take_message(
-        self, line: Line, message: Message, now: int | None, file: Path, number: int
+        self, line: Line, message: ClaudeMessage, now: int | None, file: Path, number: int
     ) -> int | None:
         """Return the number of the call to which a line belongs; None where no model wrote it."""
         if line.isApiErrorMessage or message.model == SYNTHETIC:
@@ -104,7 +110,7 @@ class _Reader:
         if call == len(self.calls):
             side = bool(line.isSidechain)
             ids = message.id, line.requestId, message.model, line.parentUuid
-            self.calls.append(Call(file, number, chain, side, *ids, now))
+            self.calls.append(ClaudeCall(file, number, chain, side, *ids, now))
         self.calls[call].take(message.usage)
         return call
 
@@ -180,7 +186,7 @@ class _Reader:
             kin="agent" if call.sidechain else "",
         )
 
-    def _ticks(self, call: Call) -> int:
+    def _ticks(self, call: ClaudeCall) -> int:
         """Return when a call came: with the line before it, where that is none of a call."""
         own = call.nanoseconds or 0
         before = self.lines.get(call.parent or "")

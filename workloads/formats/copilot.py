@@ -35,7 +35,7 @@ from workloads.reading.nanoseconds import NANOSECONDS, NanosecondClock
 from workloads.reading.times import parse_time
 from workloads.rows import Rows
 from workloads.sessions.cached_calls import CachedCall, CachedCalls, Part
-from workloads.sessions.cached_tokens import CachedMeaning, Counted, Usual
+from workloads.sessions.cached_tokens import CachedMeaning, CountedTokens, Usual
 from workloads.sessions.length_rows import length_problem
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -105,7 +105,7 @@ class _Kept(NamedTuple):
 
     line: int
     nanoseconds: int
-    counted: Counted
+    counted: CountedTokens
     output_tokens: int
     session: str
     model: str | None
@@ -158,7 +158,7 @@ class _Reader:
             note("no-cached", line, "what the cache held is not told: taken to be nothing")
         if day is not None and not -_DAY <= now - day <= 2 * _DAY:
             note("other-date", line, "over a day from the session's date: a wrong clock?")
-        counted = Counted(tokens.prompt, tokens.cached or 0)
+        counted = CountedTokens(tokens.prompt, tokens.cached or 0)
         self.cached.see(call.model or "calls", counted, USUAL, line)
         parts = call.parts()[:MOST_PARTS]
         output = tokens.completion or 0

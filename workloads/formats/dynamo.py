@@ -25,10 +25,10 @@ import msgspec
 from simulator.base.errors import DataError
 from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
-from workloads.prefixes.id_blocks import IdBlocks
 from workloads.reading.fields import MISSING, Problem, output_problem, prompt_problem, time_problem
 from workloads.reading.files import names_in
 from workloads.reading.head import read_head
+from workloads.reading.id_blocks import IdBlocks
 from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
 

@@ -35,7 +35,7 @@ from workloads.reading.head import read_head
 from workloads.reading.json_document import SUFFIXES, read_json_documents
 from workloads.reading.json_lines import read_json_lines
 from workloads.rows import Rows
-from workloads.sessions.agents import SUBAGENT, Checked, Session, SessionError, flatten
+from workloads.sessions.agents import SUBAGENT, AgentSession, Checked, SessionError, flatten
 from workloads.sessions.layout import lay_out
 
 BLOCK_TOKENS = 64
@@ -46,9 +46,9 @@ def read(path: Path, options: ReadOptions) -> Rows:
     """Read a document, a folder of documents, or JSON lines of sessions."""
     sessions = _Sessions(options)
     if is_lines(path):
-        read_json_lines(path, sessions.rows, Session, sessions.take)
+        read_json_lines(path, sessions.rows, AgentSession, sessions.take)
     else:
-        read_json_documents(path, sessions.rows, Session, sessions.take)
+        read_json_documents(path, sessions.rows, AgentSession, sessions.take)
     return sessions.finish(path)
 
 
@@ -74,7 +74,7 @@ class _Sessions:
         self._early = 0
         self._count = 0
 
-    def take(self, session: Session, number: int) -> Problem | None:
+    def take(self, session: AgentSession, number: int) -> Problem | None:
         """Add a session, or say what is wrong with it."""
         block = session.block_size
         if block is None:

@@ -33,7 +33,7 @@ from workloads.sessions.closed_loop import note_closed_loop, turn_ticks
 from workloads.sessions.length_rows import (
     Fields,
     LengthRows,
-    Request,
+    SizedRequest,
     length_problem,
     note_empty_prompt,
 )
@@ -120,14 +120,14 @@ class _Reader:
             if at:
                 note_closed_loop(self.rows, number)
             lengths = call.input_toks, call.output_toks
-            request = Request(*lengths, ticks, line.session_id)
+            request = SizedRequest(*lengths, ticks, line.session_id)
             if self.with_ids:
                 self._add_tokens(call, request, number)
             else:
                 problem = problem or self.lengths.take(request, number)
         return problem
 
-    def _add_tokens(self, call: _Call, request: Request, number: int) -> None:
+    def _add_tokens(self, call: _Call, request: SizedRequest, number: int) -> None:
         prompt, answer = _tokens(call.input_tok_ids), _tokens(call.output_tok_ids)
         if prompt is None or not len(prompt):
             note_empty_prompt(self.rows, number)

@@ -29,7 +29,6 @@ import msgspec
 from workloads.formats.format import Head, TraceFormat
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
-from workloads.prefixes.id_blocks import IdBlocks
 from workloads.reading.fields import (
     MISSING,
     Problem,
@@ -37,9 +36,16 @@ from workloads.reading.fields import (
     prompt_problem,
     short,
 )
+from workloads.reading.id_blocks import IdBlocks
 from workloads.reading.json_lines import explain, read_json_lines
-from workloads.reading.times import OTHER_THINGS, UNWRITTEN, DateClock, Written, number_or_date
-from workloads.reading.times import TICKS_PER_SECOND as DATE_TICKS
+from workloads.reading.times import (
+    DATE_TICKS_PER_SECOND,
+    OTHER_THINGS,
+    UNWRITTEN,
+    DateClock,
+    Written,
+    number_or_date,
+)
 from workloads.rows import Rows
 from workloads.sessions.id_turns import IdTurns
 
@@ -145,7 +151,7 @@ class _Clock:
         clock = self._dates or DateClock()
         ticks = clock.ticks(time)
         self._dates, self._rows.dated = clock, True
-        return Decimal(ticks) * int(self._rows.ticks_per_second) / int(DATE_TICKS)
+        return Decimal(ticks) * int(self._rows.ticks_per_second) / int(DATE_TICKS_PER_SECOND)
 
 
 def _reason(error: Exception) -> str:

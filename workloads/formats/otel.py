@@ -37,7 +37,7 @@ from workloads.formats.parts.otel_calls import (
 )
 from workloads.formats.parts.otel_messages import INPUT
 from workloads.formats.parts.otel_spans import SpanError
-from workloads.formats.parts.otel_survey import Broken, SeenSpan, Survey, read_spans
+from workloads.formats.parts.otel_survey import Broken, SeenSpan, SpanSurvey, read_spans
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.fields import (
@@ -53,7 +53,7 @@ from workloads.reading.nanoseconds import NANOSECONDS
 from workloads.rows import Rows
 from workloads.sessions.cached_calls import CachedCall, CachedCalls
 from workloads.sessions.cached_tokens import CachedMeaning
-from workloads.sessions.length_rows import Fields, LengthRows, Request, length_problem
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest, length_problem
 from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
 
@@ -68,7 +68,7 @@ class _Reader:
         self.path = path
         self.options = options
         self.rows = Rows(BlockKeys(1), options.on_bad_line, NANOSECONDS)
-        self.survey = Survey(CachedMeaning(options.cached_tokens))
+        self.survey = SpanSurvey(CachedMeaning(options.cached_tokens))
         self.calls = 0
         self.texts: TextRows | None = None
         self.lengths = LengthRows.into(self.rows, FIELDS, incremental=False)
@@ -134,7 +134,7 @@ class _Reader:
         if self.survey.held:
             return self._add_partly(call, ticks, seen, prompt_tokens, held)
         counts = prompt_tokens, call.answer_tokens or 0
-        return self.lengths.take(Request(*counts, ticks, call.session, call.model), seen.line)
+        return self.lengths.take(SizedRequest(*counts, ticks, call.session, call.model), seen.line)
 
     def _add_text(
         self, texts: TextRows, call: SpanCall, ticks: int | None, seen: SeenSpan

@@ -7,7 +7,7 @@ has pool, client, window_s and the quantiles in_p5 ... in_p99 and out_p5 ... out
 Both are Parquet or CSV. The path is the first table, or the folder of both.
 
 - The file tells laws, not requests: these are drawn, with the seed of the options. Arrivals are
-  those of `workloads.arrivals.servegen`, window by window.
+  those of `workloads.gaps.Client`, window by window.
 - Lengths are independent, and linear between the quantiles; below p5 and above p99 there is
   nothing, so that the longest requests are missing. They follow the client's last length window
   that has begun, or its first. Where a client has none (the heaviest often have not), each of its
@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.base.errors import DataError
-from workloads.arrivals.servegen import Client
 from workloads.formats.format import Head, TraceFormat
-from workloads.formats.parts.servegen_tables import LEVELS, Lengths, Tables, Window
+from workloads.formats.parts.servegen_tables import LEVELS, ClientWindow, Lengths, Tables
+from workloads.gaps import Client
 from workloads.options import ReadOptions
 from workloads.prefixes.prompts import BlockKeys
 from workloads.randomness import stream
@@ -60,7 +60,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
     rows = Rows(prompts, options.on_bad_line)
     windows, lengths = _paths(path)
     tables = Tables(lengths)
-    _read_table(windows, rows, Window, tables.take_window)
+    _read_table(windows, rows, ClientWindow, tables.take_window)
     _read_table(lengths, rows, Lengths, tables.take_lengths)
     tables.sort_lengths()
     seconds = tables.window_seconds()
@@ -124,7 +124,9 @@ class _Drawing:
             self.prompts.add(())
             self.rows.add(int(line), int(prompt), int(output), time, None, pools[int(pool)])
 
-    def _requests(self, window: Window, lengths: list[Lengths], line: int, pool: int) -> Float64:
+    def _requests(
+        self, window: ClientWindow, lengths: list[Lengths], line: int, pool: int
+    ) -> Float64:
         """Draw times, prompts and outputs; with line and pool, they are the rows returned."""
         place = f"{window.pool}, {window.window_s} s"
         seed = int(stream(self.seed, f"windows of {place}").integers(1 << 62))

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from simulator.base.errors import DataError, did_you_mean, printable
 from simulator.trace.prefix_tree import ROOT
 from workloads.formats.format import Head, TraceFormat
+from workloads.gaps import poisson_arrivals
 from workloads.instants import Ticks
 from workloads.options import ReadOptions
 from workloads.prefixes.prompt_tree import PromptTree
@@ -77,8 +78,6 @@ class _Parameters(msgspec.Struct, frozen=True):
 
     def starts(self, seed: int) -> list[float] | None:
         """Return when each session starts, in seconds, None where there is no rate."""
-        from workloads.arrivals import poisson_arrivals
-
         if not isinstance(self.request_rate, float):
             return None
         times: list[float] = poisson_arrivals(self.sessions, self.request_rate, seed).tolist()

@@ -18,7 +18,7 @@ from workloads.options import ReadOptions
 from workloads.reading.csv_lines import read_csv_lines
 from workloads.reading.fields import Problem
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("prompt_size", "token_size", "arrival_timestamp")
 
@@ -44,7 +44,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
             taken.rows.note("other-request", number, detail)
             return None
         times = line.arrival_timestamp
-        request = Request(line.prompt_size, line.token_size, times, label=line.application_id)
+        request = SizedRequest(line.prompt_size, line.token_size, times, label=line.application_id)
         problem = taken.take(request, number)
         if problem is None and line.batch_size != 1:
             taken.rows.note("batched", number, "batch_size is not 1: read as one request")

@@ -23,7 +23,7 @@ from workloads.formats.format import Head, TraceFormat
 from workloads.options import ReadOptions
 from workloads.reading.fields import Problem
 from workloads.reading.json_lines import read_json_lines
-from workloads.reading.times import TICKS_PER_SECOND, DateClock
+from workloads.reading.times import DATE_TICKS_PER_SECOND, DateClock
 from workloads.rows import Rows
 from workloads.sessions.rounds import Round, Rounds
 
@@ -50,7 +50,7 @@ class _Line(msgspec.Struct, gc=False):
 
 def read(path: Path, options: ReadOptions) -> Rows:
     """Read a file; raises `DataError` for a date that is none."""
-    rounds = Rounds.of(options, TICKS_PER_SECOND)
+    rounds = Rounds.of(options, DATE_TICKS_PER_SECOND)
     clock = DateClock()
 
     def take(line: _Line, number: int) -> Problem | None:

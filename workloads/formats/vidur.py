@@ -23,7 +23,7 @@ from workloads.reading.csv_lines import Name, read_csv_lines
 from workloads.reading.fields import Problem
 from workloads.reading.head import read_head
 from workloads.rows import Rows
-from workloads.sessions.length_rows import Fields, LengthRows, Request
+from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("num_prefill_tokens", "num_decode_tokens", "arrived_at", "session_id")
 NAMINGS = (  # of a prompt's length and its answer's
@@ -56,7 +56,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
     def take(line: _Line, number: int) -> Problem | None:
         lengths = line.num_prefill_tokens, line.num_decode_tokens
-        return taken.take(Request(*lengths, line.arrived_at, line.session_id), number)
+        return taken.take(SizedRequest(*lengths, line.arrived_at, line.session_id), number)
 
     read_csv_lines(path, taken.rows, _kind(fields), take)
     return taken.rows

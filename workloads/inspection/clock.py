@@ -12,7 +12,7 @@ from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clock:
+class TraceClock:
     """When each request came, from 0.
 
     Parameters
@@ -32,9 +32,9 @@ class Clock:
         return float(self.times[-1])
 
 
-def clock_of(trace: Trace) -> Clock:
+def clock_of(trace: Trace) -> TraceClock:
     """Return the seconds of a trace, or its requests where it has no times or a single one."""
     times = trace.arrival_seconds
     if times is None or not times[-1] > times[0]:
-        return Clock(np.arange(len(trace), dtype=np.float64), "requests")
-    return Clock(times - times[0], "seconds")
+        return TraceClock(np.arange(len(trace), dtype=np.float64), "requests")
+    return TraceClock(times - times[0], "seconds")

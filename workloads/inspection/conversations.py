@@ -13,7 +13,7 @@ from workloads.inspection.overlaps import Int64
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations:
+class ConversationFigures:
     """Sessions of a trace.
 
     Parameters
@@ -38,7 +38,7 @@ class Conversations:
     continuing_share: float | None
 
 
-def conversations(trace: Trace) -> Conversations | None:
+def conversations(trace: Trace) -> ConversationFigures | None:
     """Return figures of the sessions; None where no request belongs to one."""
     order, follows = turn_pairs(trace.session)
     if not len(order):
@@ -46,7 +46,7 @@ def conversations(trace: Trace) -> Conversations | None:
     before, later = order[:-1][follows], order[1:][follows]
     times, lengths = trace.arrival_seconds, trace.prompt_tokens
     turns = np.bincount(trace.session[order])
-    return Conversations(
+    return ConversationFigures(
         sessions=int(np.count_nonzero(turns)),
         requests=len(order),
         turns=quantiles_of(turns[turns > 0]),

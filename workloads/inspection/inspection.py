@@ -10,7 +10,7 @@ import numpy as np
 from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 from workloads.inspection.burstiness import Burstiness, burstiness
 from workloads.inspection.clock import clock_of
-from workloads.inspection.conversations import Conversations, conversations
+from workloads.inspection.conversations import ConversationFigures, conversations
 from workloads.inspection.coordinates import Sharpness, sharpness
 from workloads.inspection.law import Quantiles, Survival, quantiles_of, survival
 from workloads.inspection.overlaps import end_only_savings, overlaps
@@ -74,7 +74,7 @@ class Inspection:
     lru: LruCurve
     working_sets: WorkingSets
     timeline: Timeline
-    conversations: Conversations | None
+    conversations: ConversationFigures | None
     arrivals: Burstiness | None
 
     def as_json(self) -> dict[str, Any]:

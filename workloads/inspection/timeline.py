@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.trace.trace import Trace
-from workloads.inspection.clock import Clock
+from workloads.inspection.clock import TraceClock
 from workloads.inspection.overlaps import Int64
 
 WINDOWS = 60
@@ -40,7 +40,7 @@ class Timeline:
     saved_tokens: tuple[int, ...]
 
 
-def timeline(trace: Trace, clock: Clock, saved: Int64) -> Timeline:
+def timeline(trace: Trace, clock: TraceClock, saved: Int64) -> Timeline:
     """Sum tokens by window; `saved` (shape (requests,)) is what each request saves."""
     windows = min(WINDOWS, len(trace))
     window = clock.span / windows or 1.0

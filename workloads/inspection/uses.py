@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import Trace
 from workloads.inspection.overlaps import ends
-from workloads.stack_distance import Recency
+from workloads.stack_distance import RecencyTree
 
 Int64 = NDArray[np.int64]
 
@@ -63,7 +63,7 @@ def uses(trace: Trace) -> Uses:
     """Walk each request's path once, from its end to the root."""
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     last = [-1] * trace.tree.nodes  # the request that used each node last
-    recency = Recency(len(trace))
+    recency = RecencyTree(len(trace))
     rows = array("q")
     for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
         node = end

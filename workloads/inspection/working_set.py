@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.trace.trace import Trace
-from workloads.inspection.clock import Clock
+from workloads.inspection.clock import TraceClock
 from workloads.inspection.overlaps import Int64, ends
 from workloads.inspection.uses import Uses
 
@@ -54,7 +54,7 @@ class WorkingSets:
     sets: tuple[WorkingSet, ...]
 
 
-def working_sets(trace: Trace, clock: Clock, used: Uses) -> WorkingSets:
+def working_sets(trace: Trace, clock: TraceClock, used: Uses) -> WorkingSets:
     """Return the working sets for each of the windows that is shorter than the trace."""
     count = min(MOMENTS, len(trace))
     moments = np.linspace(clock.span / count, clock.span, count)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from simulator.base.errors import printable
-from workloads.instants import Ticks
-from workloads.options import TICKS_PER_SECOND
+from workloads.instants import TICKS_PER_SECOND, Ticks
 
 MAX_TOKENS = 10**9  # of one prompt or output
 MAX_TIME_SECONDS = 10**13  # beyond any epoch in seconds, and in ticks beyond any in microseconds

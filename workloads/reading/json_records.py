@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 import msgspec
 
 from simulator.base.errors import DataError
+from workloads.prefixes.key_fields import place_of
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain, not_finite, read_json_lines
-from workloads.reading.key_fields import place_of
 from workloads.reading.parquet import count_others, is_parquet, opened_parquet, parquet_columns
 from workloads.reading.reader import MAX_LINE_BYTES, chunks, read_start, read_text
 from workloads.reading.watching import Watch

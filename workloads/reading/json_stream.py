@@ -24,7 +24,7 @@ Decoded = TypeVar("Decoded")
 Text = TypeVar("Text", bytes, msgspec.Raw)
 
 
-class Document(NamedTuple):
+class JsonDocument(NamedTuple):
     """A document of a file; `line` is None where it is the whole file."""
 
     file: Path
@@ -32,7 +32,7 @@ class Document(NamedTuple):
     text: bytes
 
 
-def read_json_stream(path: Path) -> Iterator[Document]:
+def read_json_stream(path: Path) -> Iterator[JsonDocument]:
     """Yield the documents of a file, or of each JSON file in a folder, by name.
 
     Raises
@@ -43,12 +43,12 @@ def read_json_stream(path: Path) -> Iterator[Document]:
     for file in files_in(path, SUFFIXES):
         if is_json_lines(file):
             for line, text in read_lines(file, MAX_DOCUMENT_BYTES):
-                yield Document(file, line, text)
+                yield JsonDocument(file, line, text)
         else:
             text = read_text(file)
             if not text.strip():
                 raise DataError(str(file), "expected a JSON document, found an empty file")
-            yield Document(file, None, text)
+            yield JsonDocument(file, None, text)
 
 
 def is_json_lines(file: Path) -> bool:

@@ -69,7 +69,7 @@ class Learning(Generic[Line]):
         self._plans = [(depth, plan) for depth, plan in plans if plan and plan.settle()]
 
 
-class Plan:
+class LookupPlan:
     """Paths in the records of one place at which to look for what was learnt.
 
     Parameters
@@ -83,7 +83,7 @@ class Plan:
     __slots__ = ("_keys", "_later", "_paths", "_unused", "below")
 
     def __init__(self, place: Place, attributes: dict[str, str]) -> None:
-        self.below: list[tuple[str, int, Plan]] = []  # attribute, depth in lists, plan
+        self.below: list[tuple[str, int, LookupPlan]] = []  # attribute, depth in lists, plan
         unused = [name for name in place.learnt if not place.is_key(name)]
         keys = [name for name in attributes if place.is_key(name)]
         self._paths = [place.named(name) for name in unused]
@@ -129,7 +129,7 @@ class _Variants:
     """Makes variants of types, or probes, and plans where to look in what they read."""
 
     probing: bool
-    plans: dict[int, Plan] = field(default_factory=dict)  # by place
+    plans: dict[int, LookupPlan] = field(default_factory=dict)  # by place
 
     def of(self, kind: Any, place: Place) -> Any:
         """Return a type with variants in place of the structs in it."""
@@ -165,7 +165,7 @@ class _Variants:
             attributes[name] = f"other_field_{at}_"
             absent = msgspec.field(name=name, default=None if place.is_key(name) else NULL)
             fields.append((attributes[name], _raw(place, name), absent))
-        plan = self.plans.setdefault(id(place), Plan(place, attributes))
+        plan = self.plans.setdefault(id(place), LookupPlan(place, attributes))
         known_plans = ((name, depth, self.plans.get(id(at))) for name, depth, at in below)
         plan.below += [(name, depth, at) for name, depth, at in known_plans if at is not None]
         config = kind.__struct_config__

@@ -11,10 +11,10 @@ from typing import TypeVar
 import msgspec
 
 from simulator.base.errors import DataError
+from workloads.prefixes.key_fields import place_of
 from workloads.reading.fields import Problem
 from workloads.reading.files import open_file
 from workloads.reading.json_lines import explain
-from workloads.reading.key_fields import place_of
 from workloads.reading.table_columns import OtherColumns
 from workloads.rows import Rows
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from workloads.reading.key_fields import place_of
+from workloads.prefixes.key_fields import place_of
 from workloads.reading.known_fields import Known
 
 MOST_SHAPES = 4096  # orders of names in an object, whose meaning is remembered

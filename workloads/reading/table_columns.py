@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from workloads.reading.key_fields import place_of
+from workloads.prefixes.key_fields import place_of
 from workloads.rows import Rows
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import msgspec
 
-from workloads.options import TICKS_PER_SECOND, TimeUnit
+from workloads.instants import TICKS_PER_SECOND, TimeUnit
 from workloads.reading.times import OTHER_THINGS, UNWRITTEN, Written, number_or_date
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from simulator.base.errors import printable
 
-TICKS_PER_SECOND = 1e9  # of dates: nanoseconds
+DATE_TICKS_PER_SECOND = 1e9  # nanoseconds
 
 _TICKS = 1_000_000_000
 _TEN_YEARS = 3652 * 86400 * _TICKS

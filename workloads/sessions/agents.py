@@ -26,7 +26,9 @@ SUBAGENT = "subagent"
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-class Request(msgspec.Struct, gc=False, rename={"prompt_tokens": "in", "output_tokens": "out"}):
+class AgentRequest(
+    msgspec.Struct, gc=False, rename={"prompt_tokens": "in", "output_tokens": "out"}
+):
     """A request, or a sub-agent with requests of its own; times in seconds."""
 
     t: Decimal
@@ -37,13 +39,13 @@ class Request(msgspec.Struct, gc=False, rename={"prompt_tokens": "in", "output_t
     ranges: list[tuple[int, int]] | None = None
     subagent: int = 0
     model: Name | None = None
-    requests: list[Request] | None = None
+    requests: list[AgentRequest] | None = None
 
 
-class Session(msgspec.Struct, gc=False):
+class AgentSession(msgspec.Struct, gc=False):
     """One session."""
 
-    requests: list[Request]
+    requests: list[AgentRequest]
     block_size: int | None = None
     hash_id_scope: Name = "local"
 
@@ -85,7 +87,7 @@ class Checked:
     model: str | None
 
 
-def flatten(session: Session, block: int, ticks_per_second: float) -> list[Checked]:
+def flatten(session: AgentSession, block: int, ticks_per_second: float) -> list[Checked]:
     """Return the requests of a session and its sub-agents in the order of the document.
 
     Raises
@@ -97,7 +99,7 @@ def flatten(session: Session, block: int, ticks_per_second: float) -> list[Check
 
 
 def _flatten(
-    requests: list[Request],
+    requests: list[AgentRequest],
     place: str,
     block: int,
     ticks_per_second: float,
@@ -126,7 +128,7 @@ def _flatten(
         )
 
 
-def _checked(request: Request, here: str, block: int) -> tuple[int, array[int], array[int]]:
+def _checked(request: AgentRequest, here: str, block: int) -> tuple[int, array[int], array[int]]:
     """Return the length of a prompt and the ranges of its ids, all fields being in order."""
     length = request.prompt_tokens
     if length is None:
@@ -147,7 +149,7 @@ def _require(problem: Problem | None, here: str) -> None:
         raise SessionError(f"{here}.{problem[0]}", problem[1])
 
 
-def _ranges(request: Request, here: str) -> tuple[array[int], array[int]]:
+def _ranges(request: AgentRequest, here: str) -> tuple[array[int], array[int]]:
     """Return the first id of each range of a request, and how many follow each other."""
     if request.hash_ids is not None:
         return _runs(request.hash_ids, here)

@@ -28,7 +28,7 @@ _RULES: dict[CachedTokens, str] = {
 }
 
 
-class Counted(NamedTuple):
+class CountedTokens(NamedTuple):
     """Tokens as a server counted them; the cache held `read_tokens` and took `created_tokens`."""
 
     input_tokens: int
@@ -95,7 +95,7 @@ class CachedMeaning:
     given: CachedTokens | None = None
     groups: dict[str, _Group] = field(default_factory=dict)
 
-    def see(self, group: str, counted: Counted, usual: Usual, line: int) -> None:
+    def see(self, group: str, counted: CountedTokens, usual: Usual, line: int) -> None:
         """Learn from a call; all that a file has are seen before any is read."""
         known = self.groups.setdefault(group, _Group(usual))
         if counted.cached_tokens > 0:
@@ -112,7 +112,7 @@ class CachedMeaning:
         known = self.groups[group]
         return "outside" if known.proves() else known.usual.meaning
 
-    def prompt(self, group: str, counted: Counted) -> tuple[int, int]:
+    def prompt(self, group: str, counted: CountedTokens) -> tuple[int, int]:
         """Return the tokens of a prompt, and how many of them the cache held."""
         if self.meaning(group) == "outside":
             return counted.input_tokens + counted.cached_tokens, counted.read_tokens

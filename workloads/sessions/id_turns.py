@@ -15,9 +15,9 @@ from simulator.base.errors import DataError, SettingError, printable
 from workloads.anomaly import Anomaly
 from workloads.instants import Ticks, exact
 from workloads.options import ReadOptions
-from workloads.prefixes.id_blocks import IdBlocks
 from workloads.prefixes.id_tree import IdTree
 from workloads.reading.fields import MAX_TOKENS, Problem, presence_problem, time_problem
+from workloads.reading.id_blocks import IdBlocks
 from workloads.rows import Rows
 from workloads.sessions.closed_loop import answer_ticks, note_closed_loop
 from workloads.sessions.layout import lay_out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workloads.anomaly import Anomaly
+from workloads.gaps import poisson_arrivals
 from workloads.options import ReadOptions
 from workloads.rows import Rows
 
@@ -25,8 +26,6 @@ def lay_out(rows: Rows, options: ReadOptions) -> None:
                 "sessions-at-once", count, rows.line[0], detail
             )
         return
-    from workloads.arrivals import poisson_arrivals
-
     seed = options.seed or 0
     starts = poisson_arrivals(int(sessions.max(initial=0)) + 1, options.session_rate, seed)
     rows.time_ticks.shift(starts[sessions])

@@ -33,7 +33,7 @@ class Fields:
     session: str | None = None
 
 
-class Request(msgspec.Struct, frozen=True, gc=False):
+class SizedRequest(msgspec.Struct, frozen=True, gc=False):
     """A row of which the lengths are known.
 
     Parameters
@@ -87,7 +87,7 @@ class LengthRows:
         rows.prompts = blocks if tree is None else tree
         return cls(rows, fields, blocks, tree)
 
-    def take(self, request: Request, line: int) -> Problem | None:
+    def take(self, request: SizedRequest, line: int) -> Problem | None:
         """Add a request, or say what is wrong with it and add nothing."""
         names, ticks, timed = self.fields, request.ticks, self.timed
         problem = (
@@ -106,7 +106,7 @@ class LengthRows:
         self._add(request, line, request.prompt_tokens)
         return None
 
-    def _grow(self, tree: PromptTree, request: Request, line: int) -> Problem | None:
+    def _grow(self, tree: PromptTree, request: SizedRequest, line: int) -> Problem | None:
         if self.fields.session is None:
             return None, "expected sessions for incremental rows: the format has none"
         if request.session is None:
@@ -124,7 +124,7 @@ class LengthRows:
         self._add(request, line, whole)
         return None
 
-    def _remember(self, request: Request, after: int, line: int) -> None:
+    def _remember(self, request: SizedRequest, after: int, line: int) -> None:
         """Keep the context of a session, and note a turn that looks like a whole context."""
         if request.session is None:
             return
@@ -135,7 +135,7 @@ class LengthRows:
         self.context[request.session] = after
         self.last[request.session] = request.prompt_tokens + request.output_tokens
 
-    def _add(self, request: Request, line: int, prompt_tokens: int) -> None:
+    def _add(self, request: SizedRequest, line: int, prompt_tokens: int) -> None:
         """Add the columns of a request whose prompt has been added where it is not empty."""
         if not prompt_tokens:
             note_empty_prompt(self.rows, line)

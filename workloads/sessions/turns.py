@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.base.errors import DataError
 from workloads.instants import Ticks, exact
-from workloads.reading.key_fields import Keyed
+from workloads.prefixes.key_fields import Keyed
 from workloads.rows import Rows
 from workloads.sessions.closed_loop import answer_ticks, note_closed_loop
 
@@ -64,7 +64,7 @@ class Turn(Keyed, gc=False):
 
 
 @dataclass(slots=True)
-class Asked:
+class AskingTurn:
     """A turn that asks for an answer."""
 
     line: int
@@ -73,7 +73,7 @@ class Asked:
     ticks: Ticks | None = None
 
 
-def set_times(path: str, asked: list[Asked], rows: Rows) -> list[Asked]:
+def set_times(path: str, asked: list[AskingTurn], rows: Rows) -> list[AskingTurn]:
     """Give turns their times and return them in the order of these, equal ones as they stand.
 
     Where nothing tells a time, turns are returned as they are. A turn that has no time where
@@ -82,7 +82,7 @@ def set_times(path: str, asked: list[Asked], rows: Rows) -> list[Asked]:
     stamped = any(turn.turn.timestamp is not None for turn in asked)
     if not stamped and all(turn.turn.delay is None for turn in asked):
         return asked
-    last: dict[str | int, Asked] = {}
+    last: dict[str | int, AskingTurn] = {}
     timed = []
     for now in asked:
         before = None if now.session is None else last.get(now.session)
@@ -97,7 +97,9 @@ def set_times(path: str, asked: list[Asked], rows: Rows) -> list[Asked]:
     return sorted(timed, key=lambda turn: turn.ticks or 0)
 
 
-def _ticks(now: Asked, before: Asked | None, rows: Rows, *, stamped: bool) -> Ticks | None:
+def _ticks(
+    now: AskingTurn, before: AskingTurn | None, rows: Rows, *, stamped: bool
+) -> Ticks | None:
     delay = now.turn.delay or 0
     if now.turn.timestamp is not None:
         return now.turn.timestamp

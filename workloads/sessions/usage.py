@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workloads.sessions.cached_tokens import CachedMeaning, Counted, Usual, usual_meaning
+from workloads.sessions.cached_tokens import CachedMeaning, CountedTokens, Usual, usual_meaning
 
 
 class _Details(msgspec.Struct, gc=False):
@@ -41,7 +41,7 @@ class Usage(msgspec.Struct, gc=False):
             return "prompt_tokens"
         return "promptTokenCount" if self.input_tokens is None else "input_tokens"
 
-    def counted(self) -> Counted | None:
+    def counted(self) -> CountedTokens | None:
         """Return the tokens of the prompt; None where they are not told."""
         tokens = self.input_tokens if self.prompt_tokens is None else self.prompt_tokens
         tokens = self.of_prompt if tokens is None else tokens
@@ -50,7 +50,7 @@ class Usage(msgspec.Struct, gc=False):
         details = self.prompt_tokens_details or self.input_tokens_details or _Details()
         names = self.cache_read_input_tokens, details.cached_tokens, self.prompt_cache_hit_tokens
         read = next((count for count in (*names, self.of_cache) if count is not None), 0)
-        return Counted(tokens, max(read, 0), max(self.cache_creation_input_tokens or 0, 0))
+        return CountedTokens(tokens, max(read, 0), max(self.cache_creation_input_tokens or 0, 0))
 
     def usual(self, model: str | None) -> Usual:
         """Return what its names say that cached tokens mean, else the name of the model."""

@@ -8,7 +8,7 @@ import msgspec
 
 from workloads.reading.fields import MISSING, Problem
 from workloads.reading.times import UNWRITTEN, Written
-from workloads.text.chat_template import Call, Function, Message
+from workloads.text.chat_template import Function, Message, ToolCall
 from workloads.text.content_blocks import unfolded
 
 Time = float | int | str
@@ -38,7 +38,7 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
     system_prompt: str | None = None
     reasoning_content: str | None = None
     reasoning: Any = None
-    tool_calls: list[Call] | None = None
+    tool_calls: list[ToolCall] | None = None
     function_call: Function | None = None
     name: Any = None
     tool_call_id: Any = None
@@ -83,14 +83,14 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
         return next((content for content in known if content is not None), None)
 
 
-def _calls(text: str) -> list[Call]:
+def _calls(text: str) -> list[ToolCall]:
     """Return the calls of tools that stand as JSON in a text, none where there are none."""
     try:
-        return msgspec.json.decode(text, type=list[Call])
+        return msgspec.json.decode(text, type=list[ToolCall])
     except (msgspec.DecodeError, RecursionError):
         pass
     try:
-        call = msgspec.json.decode(text, type=Call)
+        call = msgspec.json.decode(text, type=ToolCall)
     except (msgspec.DecodeError, RecursionError):
         return []
     return [call] if call.called() is not None else []

@@ -28,7 +28,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 Messages = list[AnyMessage]
 
 
-class Choice(msgspec.Struct, gc=False):
+class AnswerChoice(msgspec.Struct, gc=False):
     """One of the answers to a request."""
 
     message: Message | None = None
@@ -44,7 +44,7 @@ class Body(msgspec.Struct, gc=False):
     content: str | list[Any] | None = None
     reasoning_content: str | None = None
     tool_calls: list[Any] | None = None
-    choices: list[Choice] | None = None
+    choices: list[AnswerChoice] | None = None
     usage: Usage | None = None
     usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
     created: Written = UNWRITTEN
@@ -76,7 +76,7 @@ class LogLine(NamedLine, gc=False):
     body: Body | None = None
     request: Body | None = None
     response: Body | str | None = None
-    choices: list[Choice] | None = None
+    choices: list[AnswerChoice] | None = None
     usage: Usage | None = None
     usage_metadata: Usage | None = msgspec.field(default=None, name="usageMetadata")
 

@@ -28,7 +28,7 @@ class Function(msgspec.Struct, gc=False):
     arguments: Any = None
 
 
-class Call(msgspec.Struct, gc=False):
+class ToolCall(msgspec.Struct, gc=False):
     """A call as OpenAI wraps it, or without the wrap."""
 
     function: Function | None = None
@@ -51,7 +51,7 @@ class Message(msgspec.Struct, gc=False):
     role: str
     content: str | list[Any] | None = None
     reasoning_content: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: list[ToolCall] | None = None
     function_call: Function | None = None
     reasoning: Any = None
     name: Any = None

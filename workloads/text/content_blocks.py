@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from workloads.text.chat_template import Call, Function, Message
+from workloads.text.chat_template import Function, Message, ToolCall
 
 _THOUGHTS = {"thinking": "thinking", "redacted_thinking": "data"}  # by type: where the text stands
 
@@ -51,8 +51,8 @@ def _result(part: dict[str, Any]) -> Message:
     return Message("tool", content, tool_call_id=part.get("tool_use_id"))
 
 
-def _call(part: dict[str, Any]) -> Call:
-    return Call(Function(str(part.get("name") or ""), part.get("input")))
+def _call(part: dict[str, Any]) -> ToolCall:
+    return ToolCall(Function(str(part.get("name") or ""), part.get("input")))
 
 
 def _thought(part: dict[str, Any]) -> str:

@@ -8,13 +8,12 @@ from decimal import Decimal
 from typing import Any, Self
 
 from workloads.anomaly import Anomaly
-from workloads.instants import Ticks, exact
-from workloads.options import TICKS_PER_SECOND as TICKS_PER_UNIT
-from workloads.options import ReadOptions, TimeUnit
+from workloads.instants import TICKS_PER_SECOND, Ticks, TimeUnit, exact
+from workloads.options import ReadOptions
 from workloads.prefixes.prompts import TokenLists
 from workloads.reading.fields import Problem, presence_problem, prompt_problem, time_problem
 from workloads.reading.time_fields import UNIT_OF
-from workloads.reading.times import TICKS_PER_SECOND, DateClock, number_in
+from workloads.reading.times import DATE_TICKS_PER_SECOND, DateClock, number_in
 from workloads.rows import Rows
 from workloads.text.chat_template import Message, content_text
 from workloads.text.naming import tokenizer_for
@@ -167,7 +166,7 @@ class TextRows:
         if number is None or unit is None or self.options.time_unit is not None:
             return number
         self.rows.dated = True  # nobody need doubt the unit
-        there, here = int(TICKS_PER_UNIT[unit]), int(self.rows.ticks_per_second)
+        there, here = int(TICKS_PER_SECOND[unit]), int(self.rows.ticks_per_second)
         return Decimal(exact(number)) * here / there
 
     def _date_ticks(self, time: str) -> int:
@@ -179,7 +178,7 @@ class TextRows:
             raise ValueError("expected a number, which a unit of time was given for")
         clock = DateClock()
         ticks = clock.ticks(time)
-        self.clock, self.rows.ticks_per_second, self.rows.dated = clock, TICKS_PER_SECOND, True
+        self.clock, self.rows.ticks_per_second, self.rows.dated = clock, DATE_TICKS_PER_SECOND, True
         return ticks
 
 

@@ -62,7 +62,7 @@ class Glance(msgspec.Struct, gc=False):
 
 
 @dataclass(slots=True)
-class Survey:
+class RowSurvey:
     """The evidence of a file's rows so far."""
 
     rows: int = 0

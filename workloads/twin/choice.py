@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workloads.twin.growth import Growth
+from workloads.twin.growth import GrowingPrompts
 from workloads.twin.meetings import END, INSIDE
-from workloads.twin.places import Place, Places, Wanted
+from workloads.twin.places import MeetingPlace, Places, Wanted
 
 BLOCK = 64  # rows that are due together
 TRIES = 3  # rows for which a place is looked up
@@ -21,7 +21,7 @@ NEXT = 2  # of these, rows that seem to go on with the last request
 GOOD = 0.3  # cost at which no better row is looked for
 
 
-class Choice:
+class PlaceChoice:
     """Rows with an overlap, block by block.
 
     Parameters
@@ -38,7 +38,7 @@ class Choice:
         self,
         wanted: Sequence[Wanted | None],
         places: Places,
-        growth: Growth,
+        growth: GrowingPrompts,
         scale_tokens: float,
     ) -> None:
         self._places = places
@@ -52,13 +52,13 @@ class Choice:
         self._begun = 0
         self._left: list[int] = []
 
-    def next(self) -> tuple[int, Place]:
+    def next(self) -> tuple[int, MeetingPlace]:
         """Return the next row and its place."""
         if not self._left:
             stop = min(self._begun + BLOCK, len(self._rows))
             self._left = list(range(self._begun, stop))
             self._begun = stop
-        best, chosen = Place(), self._left[0]
+        best, chosen = MeetingPlace(), self._left[0]
         for at in self._first():
             place = self._places.find(self._wanted[at], best.cost)
             if place.cost < best.cost:

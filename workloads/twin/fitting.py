@@ -16,8 +16,8 @@ from workloads.twin.stats import (
     MOST_REQUESTS,
     SESSIONS,
     SLICES,
-    Arrivals,
-    Kind,
+    ArrivalInstants,
+    RequestKind,
     TwinStats,
     from_boxes,
 )
@@ -55,7 +55,7 @@ def fit(trace: Trace) -> TwinStats:
     kinds, groups = [], []
     for rows in _alike(met.meeting, relation, label):
         kinds.append(
-            Kind(
+            RequestKind(
                 meeting=MEETINGS[met.meeting[rows[0]]],
                 session=SESSIONS[relation[rows[0]]],
                 label=int(label[rows[0]]),
@@ -148,7 +148,7 @@ def _answered_share(trace: Trace, rows: Int64) -> float:
     return 0.0 if trace.after is None else round(float((trace.after[rows] >= 0).mean()), 3)
 
 
-def _arrivals(times: Float64 | None) -> Arrivals | None:
+def _arrivals(times: Float64 | None) -> ArrivalInstants | None:
     """Fit how many requests come at an instant, and when the next one is."""
     if times is None:
         return None
@@ -159,4 +159,6 @@ def _arrivals(times: Float64 | None) -> Arrivals | None:
     ticks = np.maximum(np.rint(np.diff(instants) / tick), 1).astype(np.int64)
     values = np.column_stack([_slices(len(ticks)), requests[:-1], ticks])
     scaled = np.column_stack([values[:, 0], np.log2(values[:, 1:])]) * GAP_WEIGHTS
-    return Arrivals(tick_seconds=tick, boxes=from_boxes(split([(values, scaled)], MOST_GAP_BOXES)))
+    return ArrivalInstants(
+        tick_seconds=tick, boxes=from_boxes(split([(values, scaled)], MOST_GAP_BOXES))
+    )

@@ -10,11 +10,18 @@ from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import NO_SESSION, Trace
 from workloads.randomness import stream
 from workloads.twin.boxes import Boxes, draw
-from workloads.twin.choice import Choice
-from workloads.twin.growth import Growth
+from workloads.twin.choice import PlaceChoice
+from workloads.twin.growth import GrowingPrompts
 from workloads.twin.meetings import COLD, MEETINGS
-from workloads.twin.places import Place, Places, Wanted
-from workloads.twin.stats import MOST_REQUESTS, SLICES, Arrivals, Session, TwinStats, as_boxes
+from workloads.twin.places import MeetingPlace, Places, Wanted
+from workloads.twin.stats import (
+    MOST_REQUESTS,
+    SLICES,
+    ArrivalInstants,
+    Session,
+    TwinStats,
+    as_boxes,
+)
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -103,18 +110,18 @@ def _stratified(group: Int64, random: np.random.Generator) -> Float64:
 
 def _grow(
     stats: TwinStats, kind: Int64, rows: Int64, answered: NDArray[np.bool_], seed: int
-) -> tuple[Growth, list[int]]:
+) -> tuple[GrowingPrompts, list[int]]:
     """Grow the prompts one by one, and return the order in which the rows were used."""
-    growth = Growth(len(rows), stats.granularity)
+    growth = GrowingPrompts(len(rows), stats.granularity)
     places = Places(growth, stats.scale_tokens)
     sessions = _Sessions(growth.session, stream(seed, "twin sessions"))
     new, answer = rows[:, 6].tolist(), np.where(answered, rows[:, 7], 0).tolist()
     relations = [stats.kinds[number].session for number in kind.tolist()]
     wanted = _wanted(stats, kind, rows)
-    warm = Choice(wanted, places, growth, stats.scale_tokens)
+    warm = PlaceChoice(wanted, places, growth, stats.scale_tokens)
     order = []
     for at, one in enumerate(wanted):
-        row, place = (at, Place()) if one is None else warm.next()
+        row, place = (at, MeetingPlace()) if one is None else warm.next()
         added = new[row]
         node = places.take(place, added) if place.request >= 0 else ROOT
         if node == ROOT:
@@ -164,7 +171,7 @@ class _Sessions:
         return session
 
 
-def _arrivals(law: Arrivals | None, count: int, seed: int) -> Float64 | None:
+def _arrivals(law: ArrivalInstants | None, count: int, seed: int) -> Float64 | None:
     """Return ascending times from 0: instants at which several may come."""
     if law is None:
         return None

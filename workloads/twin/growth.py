@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.trace.prefix_tree import ROOT, PrefixTree
-from workloads.stack_distance import Recency
+from workloads.stack_distance import RecencyTree
 
 
-class Growth:
+class GrowingPrompts:
     """The prompts of a twin so far.
 
     What one request used last is a single stretch of its path, `(exposed, end]`: later requests
@@ -36,7 +36,7 @@ class Growth:
         self.end: list[int] = []
         self.reach: list[int] = []
         self.exposed: list[int] = []
-        self.recency = Recency(requests)
+        self.recency = RecencyTree(requests)
 
     def node_at(self, request: int, position: int) -> int:
         """Return the node on the path of a request that stops at `position`, split if need be."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import Trace
-from workloads.stack_distance import Recency
+from workloads.stack_distance import RecencyTree
 
 Int64 = NDArray[np.int64]
 
@@ -89,7 +89,7 @@ class _Walk:
         self._child = [ROOT] * nodes  # the last one seen first
         self._ended = [False] * nodes
         self._end: list[int] = []  # the node at which each request ends
-        self._recency = Recency(len(trace))
+        self._recency = RecencyTree(len(trace))
 
     def step(self, request: int, leaf: int, end: int) -> tuple[int, ...]:
         """Return a row of `Meetings`, then let the request pass."""

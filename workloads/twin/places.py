@@ -9,7 +9,7 @@ from math import inf, log2
 
 from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import NO_SESSION
-from workloads.twin.growth import Growth
+from workloads.twin.growth import GrowingPrompts
 from workloads.twin.meetings import BRANCH, END, INSIDE, OLD_END
 from workloads.twin.shelf import Shelf
 
@@ -38,7 +38,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MeetingPlace:
     """A place: a position on the path of a request, and how unlike the wanted one it is."""
 
     cost: float = inf
@@ -57,7 +57,7 @@ class Places:
         Distances far below this are alike.
     """
 
-    def __init__(self, growth: Growth, scale_tokens: float) -> None:
+    def __init__(self, growth: GrowingPrompts, scale_tokens: float) -> None:
         self._growth = growth
         self._scale = scale_tokens
         self._ends: defaultdict[int, Shelf] = defaultdict(lambda: Shelf(growth))
@@ -92,15 +92,15 @@ class Places:
         growth = self._growth
         self._nodes[_bucket(growth.stop[node])].add(growth.owner[node], node)
 
-    def find(self, wanted: Wanted, bound: float = inf) -> Place:
+    def find(self, wanted: Wanted, bound: float = inf) -> MeetingPlace:
         """Return the best place that costs less than `bound`, else one of infinite cost."""
         near = self._growth.recency.request_at(wanted.distance)
-        best = self._search(wanted, near, Place(bound))
+        best = self._search(wanted, near, MeetingPlace(bound))
         if best.cost > CUT[wanted.meeting]:
             best = self._cut(wanted, near, best)
-        return best if best.request >= 0 else Place()
+        return best if best.request >= 0 else MeetingPlace()
 
-    def take(self, place: Place, new_tokens: int) -> int:
+    def take(self, place: MeetingPlace, new_tokens: int) -> int:
         """Return the node of a place, cut where it lies inside a run.
 
         Where nothing follows (`new_tokens` is 0), an end is that of the whole prompt.
@@ -114,7 +114,7 @@ class Places:
             self._end_at(node)
         return node
 
-    def _search(self, wanted: Wanted, near: int, best: Place) -> Place:
+    def _search(self, wanted: Wanted, near: int, best: MeetingPlace) -> MeetingPlace:
         """Look at buckets of depth, nearest first, until a farther one cannot be better."""
         middle = _bucket(wanted.depth + (wanted.beyond if wanted.meeting == INSIDE else 0))
         for off in range(FARTHEST):
@@ -124,7 +124,7 @@ class Places:
                 for request, position, node in self._near(wanted, bucket, near):
                     cost = self._cost(wanted, request, position, node, best.cost)
                     if cost < best.cost:
-                        best = Place(cost, request, position)
+                        best = MeetingPlace(cost, request, position)
         return best
 
     def _near(self, wanted: Wanted, bucket: int, near: int) -> Iterator[tuple[int, int, int]]:
@@ -142,7 +142,7 @@ class Places:
             for request, node in self._nodes[bucket].near(near):
                 yield request, growth.stop[node], node
 
-    def _cut(self, wanted: Wanted, near: int, best: Place) -> Place:
+    def _cut(self, wanted: Wanted, near: int, best: MeetingPlace) -> MeetingPlace:
         """Return the wanted depth on the path of the nearest request that used it last."""
         growth, position = self._growth, wanted.depth
         for off in range(MOST_CUTS):
@@ -151,7 +151,7 @@ class Places:
                 if inside and growth.exposed[request] < position <= growth.reach[request]:
                     cost = self._unlike(wanted, request, position) + CUT[wanted.meeting]
                     cost += self._less_far(wanted, request)
-                    return Place(cost, request, position) if cost < best.cost else best
+                    return MeetingPlace(cost, request, position) if cost < best.cost else best
         return best
 
     def _cost(self, wanted: Wanted, request: int, position: int, node: int, most: float) -> float:

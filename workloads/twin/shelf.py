@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 
 from simulator.trace.prefix_tree import ROOT
-from workloads.twin.growth import Growth
+from workloads.twin.growth import GrowingPrompts
 
 NEIGHBOURS = 4  # looked at on each side
 
@@ -23,7 +23,7 @@ class Shelf:
         Who passed which node.
     """
 
-    def __init__(self, growth: Growth) -> None:
+    def __init__(self, growth: GrowingPrompts) -> None:
         self._growth = growth
         self._places: list[tuple[int, int]] = []
 

@@ -45,7 +45,7 @@ class Box(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     high: Bounds
 
 
-class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RequestKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Requests that are alike in what is no number.
 
     Parameters
@@ -64,7 +64,7 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answered: Share
 
 
-class Arrivals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ArrivalInstants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Instants: how many requests come at each, and ticks to the next; columns `GAP_COLUMNS`."""
 
     tick_seconds: Annotated[float, msgspec.Meta(gt=0, le=1e6)]
@@ -96,9 +96,9 @@ class TwinStats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     granularity: Annotated[int, msgspec.Meta(ge=1, le=1 << 30)]
     scale_tokens: Annotated[float, msgspec.Meta(ge=1, le=1e12)]
     labels: Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_LABELS + 1)]
-    kinds: Annotated[tuple[Kind, ...], msgspec.Meta(min_length=1, max_length=1024)]
+    kinds: Annotated[tuple[RequestKind, ...], msgspec.Meta(min_length=1, max_length=1024)]
     boxes: Annotated[tuple[Box, ...], msgspec.Meta(min_length=1, max_length=1024)]
-    arrivals: Arrivals | None
+    arrivals: ArrivalInstants | None
 
 
 def write_stats(stats: TwinStats, path: Path) -> None:

@@ -13,7 +13,7 @@ from reports.commands.options import Json, Requests, settings_from
 from reports.commands.study_flags import Arrivals, Generator
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
-from reports.study.settings import parse_override
+from reports.study.layers import parse_override
 from simulator.base.bounds import MAX_BLOCK_TOKENS, MAX_SEED
 from simulator.base.errors import UsageError
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reports.results.positions.patterns import Pattern, agreement, keys, multiples, sampled
-from reports.results.positions.stored import Requests, Stored, Whole
+from reports.results.positions.stored import FinishedRequests, Stored, Whole
 from simulator.costs.profile import Profile
 
 ALIKE_TOKENS = 64
@@ -27,12 +27,12 @@ Placed = tuple[Whole, Whole]  # rows of requests, and positions
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class EngineSetting:
     """A setting of an engine: how it is called, its block, and where it stores states."""
 
     name: str
     block_tokens: int
-    placed: Callable[[Requests], Placed]
+    placed: Callable[[FinishedRequests], Placed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,38 +96,40 @@ def block_tokens(profile: Profile) -> int:
     return 16 * max(-(-profile.state_bytes // max(round(recurrent * kv_bytes), 1)), 1)
 
 
-def settings(block: int, pattern: Pattern | None) -> Iterator[Setting]:
+def settings(block: int, pattern: Pattern | None) -> Iterator[EngineSetting]:
     """Yield the settings that are compared, for a model whose vLLM block is `block` tokens."""
     regular = pattern is not None and pattern.kind in ("every", "computed")
     periods = sorted({*PERIODS, *(pattern.tokens[:1] if pattern and regular else ())})
     align = f"vLLM with `--mamba-cache-mode align`, blocks of {block:,} tokens"
-    yield Setting(f"{align}, retention 0 (its default)", block, _vllm(block, None))
+    yield EngineSetting(f"{align}, retention 0 (its default)", block, _vllm(block, None))
     for every in periods:
-        yield Setting(f"{align}, retention {every:,}", block, _vllm(block, every))
+        yield EngineSetting(f"{align}, retention {every:,}", block, _vllm(block, every))
     for chunk in CHUNKS:
         name = f"{align}, retention off, a budget of {chunk:,} tokens"
-        yield Setting(name, block, _vllm_dense(block, chunk))
+        yield EngineSetting(name, block, _vllm_dense(block, chunk))
     name = f"vLLM up to 0.31 with `--mamba-cache-mode all`, blocks of {block:,} tokens"
-    yield Setting(name, block, _every(block))
+    yield EngineSetting(name, block, _every(block))
     for chunk in CHUNKS:
         flag = f"`--chunked-prefill-size {chunk}`"
-        yield Setting(f"SGLang with `no_buffer` and {flag}", 1, _no_buffer(chunk))
-        yield Setting(f"SGLang with `extra_buffer` and {flag}", 64, _extra_buffer(chunk))
-    yield Setting("llama.cpp's server (4 and 516 tokens before the end)", 1, _before((4, 516)))
-    yield Setting("ik_llama.cpp (every 512 tokens, and 5 before the end)", 1, _ik_llama)
+        yield EngineSetting(f"SGLang with `no_buffer` and {flag}", 1, _no_buffer(chunk))
+        yield EngineSetting(f"SGLang with `extra_buffer` and {flag}", 64, _extra_buffer(chunk))
+    yield EngineSetting(
+        "llama.cpp's server (4 and 516 tokens before the end)", 1, _before((4, 516))
+    )
+    yield EngineSetting("ik_llama.cpp (every 512 tokens, and 5 before the end)", 1, _ik_llama)
     for every in periods:
-        yield Setting(f"TensorRT-LLM with an interval of {every:,} tokens", 1, _every(every))
+        yield EngineSetting(f"TensorRT-LLM with an interval of {every:,} tokens", 1, _every(every))
     end = "TensorRT-LLM with an offset of 0 tokens from the end"
-    yield Setting(end, 1, _before((0,)))
-    yield Setting(f"{end} and branch snapshots", 1, _end_and_branch)
+    yield EngineSetting(end, 1, _before((0,)))
+    yield EngineSetting(f"{end} and branch snapshots", 1, _end_and_branch)
     if pattern is not None and pattern.kind in ("before_end", "from_start"):
         before = pattern.kind == "before_end"
         ends = " and ".join(f"{n:,}" for n in pattern.tokens)
         name = f"TensorRT-LLM with offsets of {ends} tokens from the {'end' if before else 'start'}"
-        yield Setting(name, 1, (_before if before else _after_start)(pattern.tokens))
+        yield EngineSetting(name, 1, (_before if before else _after_start)(pattern.tokens))
 
 
-def _nearness(setting: Setting, stored: Stored) -> Nearest:
+def _nearness(setting: EngineSetting, stored: Stored) -> Nearest:
     requests = stored.requests
     row, position = setting.placed(requests)
     new = (position > requests.resume[row]) & (position <= requests.end[row])
@@ -139,7 +141,7 @@ def _nearness(setting: Setting, stored: Stored) -> Nearest:
     return Nearest(setting.name, near, common / len(stored), more, width)
 
 
-def _all_rows(requests: Requests) -> Whole:
+def _all_rows(requests: FinishedRequests) -> Whole:
     return np.arange(len(requests))
 
 
@@ -147,10 +149,10 @@ def _joined(parts: Sequence[Placed]) -> Placed:
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
-def _vllm(block: int, every: int | None) -> Callable[[Requests], Placed]:
+def _vllm(block: int, every: int | None) -> Callable[[FinishedRequests], Placed]:
     """Store the last block before the last token, junctions, and every so many tokens."""
 
-    def placed(requests: Requests) -> Placed:
+    def placed(requests: FinishedRequests) -> Placed:
         row = _all_rows(requests)
         parts = [
             (row, (requests.prompt - 1) // block * block),
@@ -164,24 +166,24 @@ def _vllm(block: int, every: int | None) -> Callable[[Requests], Placed]:
     return placed
 
 
-def _vllm_dense(block: int, chunk: int) -> Callable[[Requests], Placed]:
-    def placed(requests: Requests) -> Placed:
+def _vllm_dense(block: int, chunk: int) -> Callable[[FinishedRequests], Placed]:
+    def placed(requests: FinishedRequests) -> Placed:
         row, position = multiples(requests, chunk, requests.resume, requests.prompt)
         return _joined([_vllm(block, None)(requests), (row, position // block * block)])
 
     return placed
 
 
-def _every(tokens: int) -> Callable[[Requests], Placed]:
+def _every(tokens: int) -> Callable[[FinishedRequests], Placed]:
     return lambda requests: multiples(
         requests, tokens, np.zeros_like(requests.resume), requests.prompt
     )
 
 
-def _no_buffer(chunk: int) -> Callable[[Requests], Placed]:
+def _no_buffer(chunk: int) -> Callable[[FinishedRequests], Placed]:
     """Store at chunk ends, at the end of the prompt, and a token before that of the answer."""
 
-    def placed(requests: Requests) -> Placed:
+    def placed(requests: FinishedRequests) -> Placed:
         row = _all_rows(requests)
         answered = requests.end > requests.prompt
         return _joined(
@@ -195,10 +197,10 @@ def _no_buffer(chunk: int) -> Callable[[Requests], Placed]:
     return placed
 
 
-def _extra_buffer(chunk: int) -> Callable[[Requests], Placed]:
+def _extra_buffer(chunk: int) -> Callable[[FinishedRequests], Placed]:
     """Store one state a chunk: where KV matched inside it, else the last multiple of 64."""
 
-    def placed(requests: Requests) -> Placed:
+    def placed(requests: FinishedRequests) -> Placed:
         row, end = multiples(requests, chunk, requests.resume, requests.prompt + chunk - 1)
         start = end - chunk
         length = np.minimum(end, requests.prompt[row]) - start
@@ -212,25 +214,25 @@ def _extra_buffer(chunk: int) -> Callable[[Requests], Placed]:
     return placed
 
 
-def _before(offsets: Sequence[int]) -> Callable[[Requests], Placed]:
-    def placed(requests: Requests) -> Placed:
+def _before(offsets: Sequence[int]) -> Callable[[FinishedRequests], Placed]:
+    def placed(requests: FinishedRequests) -> Placed:
         row = _all_rows(requests)
         return _joined([(row, requests.prompt - offset) for offset in offsets])
 
     return placed
 
 
-def _after_start(offsets: Sequence[int]) -> Callable[[Requests], Placed]:
-    def placed(requests: Requests) -> Placed:
+def _after_start(offsets: Sequence[int]) -> Callable[[FinishedRequests], Placed]:
+    def placed(requests: FinishedRequests) -> Placed:
         row = _all_rows(requests)
         return _joined([(row, np.full(len(row), offset)) for offset in offsets])
 
     return placed
 
 
-def _end_and_branch(requests: Requests) -> Placed:
+def _end_and_branch(requests: FinishedRequests) -> Placed:
     return _joined([_before((0,))(requests), (_all_rows(requests), requests.kv)])
 
 
-def _ik_llama(requests: Requests) -> Placed:
+def _ik_llama(requests: FinishedRequests) -> Placed:
     return _joined([_before((5,))(requests), _every(512)(requests)])

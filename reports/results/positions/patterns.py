@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reports.results.positions.forks import floored
-from reports.results.positions.stored import Requests, Stored, Whole
+from reports.results.positions.stored import FinishedRequests, Stored, Whole
 
 NEARLY_ALL = 0.95  # of the states, for a rule to explain them
 FILLED = 0.8  # of what a period asks for and what is stored, that both must have
@@ -52,7 +52,9 @@ def pattern_of(stored: Stored) -> Pattern | None:
     return _period(stored) or _offsets(stored)
 
 
-def multiples(requests: Requests, every: int, origin: Whole, stop: Whole) -> tuple[Whole, Whole]:
+def multiples(
+    requests: FinishedRequests, every: int, origin: Whole, stop: Whole
+) -> tuple[Whole, Whole]:
     """Return rows and positions of `origin + every`, `origin + 2 every`, ... in (resume, stop]."""
     first = np.maximum((requests.resume - origin) // every + 1, 1)
     last = (stop - origin) // every

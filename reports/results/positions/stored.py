@@ -18,7 +18,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Requests:
+class FinishedRequests:
     """Columns of the requests that finished, in tokens; int64, of one length.
 
     Parameters
@@ -43,10 +43,10 @@ class Requests:
     def __len__(self) -> int:
         return len(self.prompt)
 
-    def only(self, chosen: Whole) -> Requests:
+    def only(self, chosen: Whole) -> FinishedRequests:
         """Return some of them."""
         columns = (self.prompt, self.end, self.resume, self.kv, self.branch, self.label)
-        return Requests(*(column[chosen] for column in columns))
+        return FinishedRequests(*(column[chosen] for column in columns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class Stored:
         To which positions are floored.
     """
 
-    requests: Requests
+    requests: FinishedRequests
     row: Whole
     position: Whole
     forked: NDArray[np.bool_]
@@ -126,7 +126,7 @@ def stored_states(
     )
 
 
-def _requests(trace: Trace, columns: dict[str, Whole]) -> Requests:
+def _requests(trace: Trace, columns: dict[str, Whole]) -> FinishedRequests:
     prompt, overlap = columns["prompt_tokens"], columns["overlap_tokens"]
     end = prompt
     if trace.after is not None:
@@ -134,7 +134,7 @@ def _requests(trace: Trace, columns: dict[str, Whole]) -> Requests:
         end = np.where(after >= 0, trace.tree.stop[after], prompt)
     flying = columns["lost_in_flight_tokens"]  # not prefilled yet when it was matched
     done = overlap - columns["lost_last_token_tokens"] - flying
-    return Requests(
+    return FinishedRequests(
         prompt.copy(),
         end.copy(),
         columns["saved_tokens"].copy(),

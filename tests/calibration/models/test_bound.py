@@ -70,9 +70,9 @@ def test_what_is_bound_is_named_and_left_out(model: HybridModel, rounding: list[
 
 
 def test_kernels_that_hide_a_mistake_fail() -> None:
-    hidden = exactness.Finding(continued=0.01, restored=0.01, kv_left=0.09, no_replay=0.2)
+    hidden = exactness.ExactnessFinding(continued=0.01, restored=0.01, kv_left=0.09, no_replay=0.2)
     assert "with the kernels that are bound" in str(exactness.kernel_failure(hidden))
-    shown = exactness.Finding(continued=0.01, restored=0.009, kv_left=0.1, no_replay=0.2)
+    shown = exactness.ExactnessFinding(continued=0.01, restored=0.009, kv_left=0.1, no_replay=0.2)
     assert exactness.kernel_failure(shown) is None
 
 

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from calibration.models.configs import TOY, Plan, buildable, config_of, find_geometry, one_group
+from calibration.models.configs import (
+    TOY,
+    ModelPlan,
+    buildable,
+    config_of,
+    find_geometry,
+    one_group,
+)
 from simulator.base.errors import UsageError
 from simulator.costs.geometry import MODELS
 from tests.calibration.tiny import torch, transformers
@@ -57,8 +64,8 @@ def test_a_layer_group_is_three_recurrent_layers_and_one_of_attention(name: str)
 
 
 def test_a_whole_model_is_one_group() -> None:
-    assert Plan(TOY).scale == "whole"
-    assert Plan(TOY).built == TOY
+    assert ModelPlan(TOY).scale == "whole"
+    assert ModelPlan(TOY).built == TOY
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from calibration.calibrate import Options
 from calibration.prototype.served import Pass, read_run
+from calibration.settings import Options
 from simulator.costs.profile import Profile, profile_to_json
 from tests.calibration.prototype.conftest import DOCUMENTS
 from tests.calibration.prototype.requests import run_of, served

@@ -7,7 +7,7 @@ import pytest
 from policies.admission.branch_only import BranchOnly
 from policies.admission.returns import Returns
 from policies.admission.tinylfu import TinyLfu
-from policies.admission.value import Value
+from policies.admission.value import ValueAdmission
 from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures
 from simulator.plugins.entries import Checkpoint, KvSpan
 from simulator.plugins.protocols import Overlap
@@ -74,7 +74,7 @@ def whole_prompt(policy, stop):
 
 def test_value_weighs_the_candidate_against_all_that_leaves():
     for tokens, admitted in ((29, True), (31, False)):
-        policy = Value()
+        policy = ValueAdmission()
         policy.begin(WORLD)
         oldest, old, young, new = (whole_prompt(policy, n) for n in (tokens, 20, 15, 40))
         assert policy.admit(new, 10, NO_DEPARTURES)
@@ -84,7 +84,7 @@ def test_value_weighs_the_candidate_against_all_that_leaves():
 
 
 def test_value_looks_no_further_than_it_must():
-    policy = Value()
+    policy = ValueAdmission()
     policy.begin(WORLD)
     long, short = (whole_prompt(policy, stop) for stop in (40, 15))
 
@@ -96,7 +96,7 @@ def test_value_looks_no_further_than_it_must():
 
 
 def test_value_refuses_what_cannot_fit():
-    policy = Value()
+    policy = ValueAdmission()
     policy.begin(WORLD)
     short, long = (whole_prompt(policy, stop) for stop in (15, 40))
     assert policy.admit(long, 10, leaving(short, short_bytes=10))
@@ -105,7 +105,7 @@ def test_value_refuses_what_cannot_fit():
 
 
 def test_value_gives_up_what_saves_nothing():
-    policy = Value()
+    policy = ValueAdmission()
     policy.begin(WORLD)
     bare = span_below(root(), 500)
     used(policy, bare)  # KV without a state
@@ -118,7 +118,7 @@ def test_value_gives_up_what_saves_nothing():
 
 
 def test_value_counts_a_state_from_the_next_one_above():
-    policy = Value()
+    policy = ValueAdmission()
     policy.begin(WORLD)
     upper = span_below(root(), 80)
     used(policy, upper)
@@ -132,7 +132,7 @@ def test_value_counts_a_state_from_the_next_one_above():
 
 @pytest.mark.parametrize(("tokens", "admitted"), [(26, True), (28, False)])
 def test_value_takes_kv_for_its_share_of_what_it_is_good_for(tokens, admitted):
-    policy = Value()
+    policy = ValueAdmission()
     policy.begin(WORLD)
     victim = whole_prompt(policy, tokens)
     top = KvSpan(root(), 0, 30)

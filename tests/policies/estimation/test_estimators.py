@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.estimation import CountingEstimator, Decay, Frozen, Window
+from policies.estimation import CountingEstimator, Decay, Frozen, WindowEstimator
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.protocols import Law, Overlap
@@ -25,7 +25,7 @@ def shares(law: Law) -> dict[int, float]:
 
 
 def test_a_window_holds_the_last_requests() -> None:
-    estimator = Window(3)
+    estimator = WindowEstimator(3)
     assert shares(teach(estimator, 5, 0)) == {0: 1, 5: 1}
     assert shares(teach(estimator, 7, 7)) == {0: 1, 7: 2}
     assert estimator.effective_samples == 3
@@ -34,11 +34,11 @@ def test_a_window_holds_the_last_requests() -> None:
 @given(depths=st.lists(st.integers(0, 5), min_size=1, max_size=60), size=st.integers(1, 20))
 def test_a_window_equals_a_recount(depths: list[int], size: int) -> None:
     counts = Counter(depths[-size:])
-    assert shares(teach(Window(size), *depths)) == {0: 0} | {d: counts[d] for d in counts}
+    assert shares(teach(WindowEstimator(size), *depths)) == {0: 0} | {d: counts[d] for d in counts}
 
 
 def test_a_window_that_slides_over_equal_overlaps_keeps_its_version() -> None:
-    estimator = Window(2)
+    estimator = WindowEstimator(2)
     version = teach(estimator, 5, 5).version
     assert teach(estimator, 5).version == version
     assert teach(estimator, 6).version == version + 1

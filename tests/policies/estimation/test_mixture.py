@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.estimation import Mixture
+from policies.estimation import MixtureEstimator
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.protocols import Law, Overlap
@@ -15,7 +15,7 @@ def shares(law: Law) -> dict[int, float]:
 
 
 def test_a_document_is_shrunk_to_its_label_and_that_to_all() -> None:
-    estimator = Mixture(shrinkage=2.0)
+    estimator = MixtureEstimator(shrinkage=2.0)
     for depth, label, session in [(10, 0, 0), (10, 0, 0), (20, 0, 1), (0, 1, 2)]:
         estimator.observe(Overlap(depth, 100, session, label))
     assert len(estimator.law_for(label=0).depths) == 0  # not yet
@@ -33,7 +33,7 @@ def test_a_document_is_shrunk_to_its_label_and_that_to_all() -> None:
 
 
 def test_many_observations_outweigh_the_prior() -> None:
-    estimator = Mixture(requests=1000, shrinkage=10.0)
+    estimator = MixtureEstimator(requests=1000, shrinkage=10.0)
     for _ in range(500):
         estimator.observe(Overlap(10, 100, session=1))
         estimator.observe(Overlap(90, 100, session=2))
@@ -42,7 +42,7 @@ def test_many_observations_outweigh_the_prior() -> None:
 
 
 def test_what_is_unseen_for_longest_is_forgotten() -> None:
-    estimator = Mixture(documents=2)
+    estimator = MixtureEstimator(documents=2)
     for session, depth in [(1, 10), (2, 20), (1, 10), (3, 30)]:
         estimator.observe(Overlap(depth, 100, session))
     estimator.settle()
@@ -51,7 +51,7 @@ def test_what_is_unseen_for_longest_is_forgotten() -> None:
 
 
 def test_it_is_empty_before_the_first_observation() -> None:
-    assert len(Mixture().law_for(label=1, session=1).depths) == 0
+    assert len(MixtureEstimator().law_for(label=1, session=1).depths) == 0
 
 
 def test_bad_parameters_are_named() -> None:

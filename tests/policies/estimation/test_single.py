@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.estimation.single import FromBranch, FromEnd, FromStart
+from policies.estimation.single import EndDistances, FromBranch, FromStart
 
 DISTANCES = st.lists(st.integers(1, 60), min_size=1, max_size=25)
 
@@ -23,7 +23,7 @@ def test_from_the_end(distances: list[int], start: int, length: int) -> None:
     stop, total = start + length, len(distances)
     options = [(stop - d, sum(other <= d for other in distances)) for d in sorted(set(distances))]
     position, count = first_best(options, start)
-    assert FromEnd(distances).best(start, stop) == (position, count / total)
+    assert EndDistances(distances).best(start, stop) == (position, count / total)
 
 
 @given(distances=DISTANCES, start=st.integers(0, 50), length=st.integers(1, 80))
@@ -54,7 +54,7 @@ def test_from_the_start(depths: list[int], start: int, length: int) -> None:
 
 def test_by_hand() -> None:
     # Of 40 tokens before the end two of four go, of 100 all: 60 * 4 / 4 beats 120 * 2 / 4 on 160.
-    law = FromEnd([40, 40, 100, 100])
+    law = EndDistances([40, 40, 100, 100])
     assert law.best(0, 160) == (120, 0.5)  # a tie: the shorter distance
     assert law.best(0, 161) == (61, 1.0)
     assert law.best(1000, 1040) == (0, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.eviction.marconi import Marconi
+from policies.eviction.marconi import MarconiEviction
 from policies.eviction.seglen import SegLen
 from policies.registry import create
 from simulator.simulation import Scenario, simulate
@@ -23,7 +23,7 @@ from tests.simulator.prompts import toy_profile, trace_of
 
 def test_marconi_weighs_flops_per_byte_against_recency():
     for alpha, goes in ((0.0, 40), (2.0, 10)):
-        policy = Marconi(alpha=alpha)
+        policy = MarconiEviction(alpha=alpha)
         policy.begin(WORLD)
         request(policy)
         leaf_with_state(policy, 40)  # 40 tokens / 50 bytes
@@ -33,7 +33,7 @@ def test_marconi_weighs_flops_per_byte_against_recency():
 
 
 def test_marconi_takes_the_state_alone_where_there_is_a_child_and_none_where_there_are_two():
-    policy = Marconi(alpha=0.0)
+    policy = MarconiEviction(alpha=0.0)
     policy.begin(WORLD)
     request(policy)
     span, inner = leaf_with_state(policy, 10)
@@ -50,7 +50,7 @@ def test_marconi_takes_the_state_alone_where_there_is_a_child_and_none_where_the
 
 
 def test_marconi_counts_flops_from_the_next_state_above_as_it_comes_and_goes():
-    policy = Marconi(alpha=1.0)
+    policy = MarconiEviction(alpha=1.0)
     policy.begin(WORLD)
     span = span_below(root(), 40)
     end = state_in(span, 40)
@@ -64,7 +64,7 @@ def test_marconi_counts_flops_from_the_next_state_above_as_it_comes_and_goes():
 
 
 def test_marconi_flops_are_those_of_the_paper():
-    one_of_each = Marconi(0.0, 5.0, attention=1, ssm=1, mlp=1, d_model=2, d_state=3)
+    one_of_each = MarconiEviction(0.0, 5.0, attention=1, ssm=1, mlp=1, d_model=2, d_state=3)
     length, bytes_held = 10, 10 + 10
     one_of_each.begin(WORLD)
     attention = 8 * length * 2**2 + 4 * length**2 * 2
@@ -90,7 +90,7 @@ def test_seglen_lets_the_shortest_replay_go():
     assert policy.victim().stop == 20
 
 
-@pytest.mark.parametrize("policy", [SegLen(), Marconi(alpha=1.0)])
+@pytest.mark.parametrize("policy", [SegLen(), MarconiEviction(alpha=1.0)])
 def test_kv_without_a_state_goes_first_and_by_last_use(policy):
     policy.begin(WORLD)
     request(policy)

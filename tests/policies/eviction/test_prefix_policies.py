@@ -10,7 +10,7 @@ from policies.eviction.reuse_probability import ReuseProbability
 from policies.eviction.session_aware import SessionAware
 from policies.eviction.split_lru import SplitLru
 from policies.eviction.tail_lru import TailLru
-from policies.eviction.value import Value
+from policies.eviction.value import ValueEviction
 from policies.objects import ObjectStream, replay
 from policies.registry import create
 from simulator.base.errors import UsageError
@@ -174,7 +174,7 @@ def test_coverage_leaves_what_other_paths_need_and_takes_bare_kv():
 
 
 def test_value_keeps_what_saves_most_seconds_per_byte():
-    policy = Value()
+    policy = ValueEviction()
     policy.begin(WORLD)
     request(policy)
     leaf_with_state(policy, 64)  # 64 seconds / 74 bytes
@@ -186,7 +186,7 @@ def test_value_keeps_what_saves_most_seconds_per_byte():
 
 
 def test_value_learns_that_what_was_used_is_used_again():
-    policy = Value()
+    policy = ValueEviction()
     policy.begin(WORLD)
     _, used = leaf_with_state(policy, 32)
     for _ in range(20):
@@ -204,7 +204,7 @@ def test_value_learns_that_what_was_used_is_used_again():
 
 
 def test_value_spares_what_has_waited_half_the_time_to_its_next_use():
-    policy = Value()
+    policy = ValueEviction()
     policy.begin(WORLD)
     for _ in range(40):  # states are used once, after 24 requests
         run, checkpoint = leaf_with_state(policy, 32)
@@ -223,7 +223,7 @@ def test_value_spares_what_has_waited_half_the_time_to_its_next_use():
 
 
 def test_value_tells_the_end_of_a_path_from_what_was_continued():
-    policy = Value()
+    policy = ValueEviction()
     policy.begin(WORLD)
     for _ in range(40):  # what ends a path is used, and what lies in between never
         run = span_below(root(), 64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policies.eviction.value import Value
+from policies.eviction.value import ValueEviction
 from tests.policies.eviction.hand import WORLD, drop, request, root, span_below, state_in
 
 
@@ -22,7 +22,7 @@ def take(policy, run):
 
 
 def test_bare_kv_goes_first_then_states_with_theirs_and_what_they_leave_bare():
-    policy = Value()
+    policy = ValueEviction()
     policy.begin(WORLD)
     request(policy)
     trunk = span_below(root(), 2)
@@ -46,7 +46,7 @@ def test_bare_kv_goes_first_then_states_with_theirs_and_what_they_leave_bare():
 
 
 def test_a_state_that_others_lie_below_goes_without_its_kv():
-    policy = Value()
+    policy = ValueEviction()
     policy.begin(WORLD)
     request(policy)
     trunk = span_below(root(), 2)
@@ -58,7 +58,7 @@ def test_a_state_that_others_lie_below_goes_without_its_kv():
 
 
 def test_a_state_is_weighed_without_its_kv_once_another_prompt_goes_on_from_it():
-    policy = Value(step=1.1)
+    policy = ValueEviction(step=1.1)
     policy.begin(WORLD)
     request(policy)
     run, other = span_below(root(), 40), span_below(root(), 900)

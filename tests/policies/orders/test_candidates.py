@@ -9,7 +9,7 @@ import pytest
 
 import policies.orders.shortlist as shortlist_module
 from policies.orders.candidates import Candidates
-from policies.orders.shortlist import Node
+from policies.orders.shortlist import KnownState
 from simulator.plugins.entries import Checkpoint, KvSpan
 
 ROOT = KvSpan(None, -1, 0)
@@ -44,7 +44,7 @@ def test_the_least_is_that_of_all(recency, weights, worths):
     candidates, nodes = Candidates(recency), []
     for now in range(150):
         for _ in range(rng.integers(1, 6)):
-            node = Node(Checkpoint(ROOT, len(nodes) + 1, 10), now, len(nodes))
+            node = KnownState(Checkpoint(ROOT, len(nodes) + 1, 10), now, len(nodes))
             candidates.price(node, float(rng.integers(worths)))
             candidates.open(node)
             nodes.append(node)
@@ -76,7 +76,7 @@ def test_what_a_use_moves_beyond_a_short_list_hides_nothing(recency, weights, mo
     candidates, nodes = Candidates(recency), []
     for now in range(400):
         for _ in range(3):
-            node = Node(Checkpoint(ROOT, len(nodes) + 1, 10), now, len(nodes))
+            node = KnownState(Checkpoint(ROOT, len(nodes) + 1, 10), now, len(nodes))
             candidates.price(node, float(rng.integers(3)))
             candidates.open(node)
             nodes.append(node)
@@ -89,8 +89,8 @@ def test_what_a_use_moves_beyond_a_short_list_hides_nothing(recency, weights, mo
 @pytest.mark.parametrize("tied", [30, 100])
 def test_of_many_that_are_tied_it_is_the_eldest(tied):
     candidates = Candidates(even)
-    nodes = [Node(Checkpoint(ROOT, place + 1, 10), 5, tied - place) for place in range(tied)]
-    late = Node(Checkpoint(ROOT, tied + 1, 10), 6, 0)
+    nodes = [KnownState(Checkpoint(ROOT, place + 1, 10), 5, tied - place) for place in range(tied)]
+    late = KnownState(Checkpoint(ROOT, tied + 1, 10), 6, 0)
     for node in (*nodes, late):
         candidates.open(node)
     for _ in range(20):

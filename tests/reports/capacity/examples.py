@@ -9,7 +9,8 @@ from typing import Any
 
 from reports.capacity.evidence import Trial
 from reports.capacity.target import parse_target
-from reports.study.settings import Settings, read_settings
+from reports.study.layers import read_settings
+from reports.study.settings import Settings
 from simulator.costs.profile import profile_to_json
 from tests.simulator.prompts import toy_profile
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reports.capacity.finding import Question, find_capacity
+from reports.capacity.finding import CapacityQuestion, find_capacity
 from reports.capacity.page import render_capacity_page
 from reports.capacity.summary import (
     main_texts,
@@ -30,7 +30,7 @@ MOST = 14 / 36
 def report_of(
     folder: Path, settings: Settings, target: str, *, sensitivity: bool = False
 ) -> dict[str, Any]:
-    asked = Question(settings, parse_target(target), within=0.0, sensitivity=sensitivity)
+    asked = CapacityQuestion(settings, parse_target(target), within=0.0, sensitivity=sensitivity)
     return find_capacity(asked, folder / "out", 1)
 
 

@@ -10,7 +10,7 @@ import pytest
 from reports.capacity.estimate import estimate_capacity
 from reports.capacity.finding import find_capacity
 from reports.cli import main
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import toml
 from tests.reports.capacity.test_finding import SEVEN_HITS, generated, question

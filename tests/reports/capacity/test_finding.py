@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from reports.capacity.answers import Answer
-from reports.capacity.finding import Question, find_capacity
+from reports.capacity.finding import CapacityQuestion, find_capacity
 from reports.capacity.page import render_capacity_page
 from reports.capacity.price import Prices
 from reports.capacity.target import parse_target
-from reports.study.settings import Settings, read_settings
+from reports.study.layers import read_settings
+from reports.study.settings import Settings
 from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import study
 
@@ -29,8 +30,8 @@ GENERATED = {
 }
 
 
-def question(settings: Settings, target: str, **others: Any) -> Question:
-    asked = Question(settings, parse_target(target), within=0.0, sensitivity=False)
+def question(settings: Settings, target: str, **others: Any) -> CapacityQuestion:
+    asked = CapacityQuestion(settings, parse_target(target), within=0.0, sensitivity=False)
     return replace(asked, **others)
 
 

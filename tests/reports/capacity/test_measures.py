@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reports.capacity.measures import Counted, measure, ratio_limit
+from reports.capacity.measures import CountedColumns, measure, ratio_limit
 from reports.capacity.price import GIB, Prices
 from reports.capacity.target import parse_target
 from simulator.base.errors import UsageError
 
 
-def counted(ttft: list[float], arrival: list[float] | None = None, tokens: int = 10) -> Counted:
+def counted(
+    ttft: list[float], arrival: list[float] | None = None, tokens: int = 10
+) -> CountedColumns:
     """Return requests of 10 prompt tokens, 4 of them saved; an infinite TTFT is not served."""
     waits = np.array(ttft, dtype=np.float64)
     served = np.isfinite(waits)
-    return Counted(
+    return CountedColumns(
         served,
         waits,
         np.where(served, 0.5, 0.0),
@@ -27,7 +29,7 @@ def counted(ttft: list[float], arrival: list[float] | None = None, tokens: int =
     )
 
 
-def measured(target: str, rows: Counted, prices: Prices | None = None) -> dict[str, Any]:
+def measured(target: str, rows: CountedColumns, prices: Prices | None = None) -> dict[str, Any]:
     return measure(rows, parse_target(target), prices, 2 * GIB)
 
 

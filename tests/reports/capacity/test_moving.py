@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reports.capacity.finding import Question, find_capacity
+from reports.capacity.finding import CapacityQuestion, find_capacity
 from reports.capacity.moving import against_expectation
 from reports.capacity.sentences import suffices
 from reports.capacity.target import parse_target
@@ -18,7 +18,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A study whose smallest stated capacity is far more than the target takes."""
     stated = generated(**{"grid.cache.capacity": ["16 GiB", "32 GiB"], "study.replications": 1})
     target = parse_target("token_hit_rate>=20%")
-    asked = Question(stated, target, within=0.1, sensitivity=True)
+    asked = CapacityQuestion(stated, target, within=0.1, sensitivity=True)
     return find_capacity(asked, tmp_path_factory.mktemp("moving"), 1)
 
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.capacity.price import GIB, Prices, Step, read_prices, steps
+from reports.capacity.price import GIB, Prices, PriceStep, read_prices, steps
 from simulator.base.errors import UsageError
 
 
 def test_the_hand_worked_steps() -> None:
     # a GiB-hour more saves $8, the next two $2 in all, so $1 each; more memory saves nothing
     by_price = steps([1.0, 2.0, 4.0, 8.0], [20.0, 12.0, 10.0, 10.0])
-    assert by_price == [Step(0, float("inf")), Step(1, 8.0), Step(2, 1.0)]
+    assert by_price == [PriceStep(0, float("inf")), PriceStep(1, 8.0), PriceStep(2, 1.0)]
 
 
 @given(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports.capacity.evidence import Trial
-from reports.capacity.search import Ends, SearchResult, crossing_of, search
+from reports.capacity.search import GridLimits, SearchResult, crossing_of, search
 from tests.reports.capacity.examples import HIT_RATE, trial
 
 
@@ -106,7 +106,7 @@ def test_a_step_as_fine_as_asked_is_left_alone() -> None:
     assert crossing_of([trial(0, 0.1), trial(1, 0.9)], "met").middle(0.0) is None
 
 
-def extended(grid: list[int], curve: Callable[[int], Trial], ends: Ends) -> SearchResult:
+def extended(grid: list[int], curve: Callable[[int], Trial], ends: GridLimits) -> SearchResult:
     """Run a search that may leave its grid, and halves nothing."""
     asked = search(grid, HIT_RATE, 10.0, ends)
     wanted = next(asked)
@@ -123,7 +123,7 @@ def rising(least: int) -> Callable[[int], Trial]:
 
 
 def test_a_grid_whose_smallest_meets_the_target_is_extended_below() -> None:
-    ended = extended([64, 128], rising(20), Ends(3, 1024))
+    ended = extended([64, 128], rising(20), GridLimits(3, 1024))
     assert ended.grid == (16, 32, 64, 128)
     assert ended.crossings["met"].below == 16
     assert ended.least is not None
@@ -131,18 +131,18 @@ def test_a_grid_whose_smallest_meets_the_target_is_extended_below() -> None:
 
 
 def test_down_to_what_can_be_of_use_and_no_further() -> None:
-    ended = extended([64], rising(1), Ends(3, 1024))
+    ended = extended([64], rising(1), GridLimits(3, 1024))
     assert ended.grid == (3, 4, 8, 16, 32, 64)
     assert ended.least is not None
     assert ended.least.capacity_bytes == 3
-    assert extended([2, 64], rising(1), Ends(3, 1024)).grid == (2, 64)
+    assert extended([2, 64], rising(1), GridLimits(3, 1024)).grid == (2, 64)
 
 
 def test_a_grid_that_misses_is_extended_above_up_to_where_all_fits() -> None:
-    assert extended([4, 8], rising(50), Ends(3, 100)).grid == (4, 8, 16, 32, 64, 100)
-    assert extended([4, 8], rising(5000), Ends(3, 100)).grid == (4, 8, 16, 32, 64, 100)
-    assert extended([4, 200], rising(5000), Ends(3, 100)).grid == (4, 200)
+    assert extended([4, 8], rising(50), GridLimits(3, 100)).grid == (4, 8, 16, 32, 64, 100)
+    assert extended([4, 8], rising(5000), GridLimits(3, 100)).grid == (4, 8, 16, 32, 64, 100)
+    assert extended([4, 200], rising(5000), GridLimits(3, 100)).grid == (4, 200)
 
 
 def test_a_grid_that_holds_the_answer_stays() -> None:
-    assert extended([4, 64], rising(20), Ends(1, 4096)).grid == (4, 64)
+    assert extended([4, 64], rising(20), GridLimits(1, 4096)).grid == (4, 64)

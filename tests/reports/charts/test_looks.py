@@ -13,13 +13,13 @@ from reports.charts.curves import Axis, curves
 from reports.charts.lint import checked
 from reports.page.sections import keys_of, section
 from reports.results.comparison import compare
-from reports.results.points import World
+from reports.results.points import WorldPoints
 from tests.reports.sample_study import GIB, sample
 
 SIZES = [f"block:size={2**power}" for power in range(5, 10)]
 
 
-def looks_drawn(world: World) -> dict[str, tuple[str, tuple[int, ...]]]:
+def looks_drawn(world: WorldPoints) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Return colour and dash of each series in the chart of savings."""
     chart = checked(world_charts(world)["pareto_savings"])
     encoding = chart["layer"][0]["encoding"]

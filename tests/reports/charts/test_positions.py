@@ -9,7 +9,7 @@ import pytest
 
 from reports.charts import build_charts, world_charts
 from reports.charts.lint import checked
-from reports.charts.positions import Across
+from reports.charts.positions import OctaveAxis
 from reports.page import render_page
 from reports.page.sections import position_words
 from reports.results.comparison import compare
@@ -68,7 +68,7 @@ def test_labels_follow_the_policy_in_the_light(charts: dict[str, Any]) -> None:
 
 def test_octaves_in_which_nothing_can_lie_take_no_room() -> None:
     rows = [{"octave": n} for n in (-9, -7, 0, 8)]  # on a grid of 64 tokens
-    across = Across.of(rows)
+    across = OctaveAxis.of(rows)
     assert (across.skipped, across.first, across.last) == (6, -3, 2)
     placed = [round(across.placed(row)["from"] + 0.45) for row in rows]
     assert placed == [-3, -1, 0, 2]

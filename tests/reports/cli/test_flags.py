@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reports.commands.options import TraceFlags
-from reports.study.sections import READ_OPTIONS, Workload
+from reports.study.sections import READ_OPTIONS, WorkloadSection
 from tests.reports.cli.conftest import Milepost
 from workloads.options import ReadOptions
 
@@ -21,7 +21,7 @@ def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> No
     options = {field.name for field in fields(ReadOptions)} | {"format"}
     options -= {"default_template"}  # that of the profile's model, which no user states
     assert names | {"seed"} == options
-    assert options <= set(Workload.model_fields)
+    assert options <= set(WorkloadSection.model_fields)
     assert set(READ_OPTIONS) == options - {"format", "on_bad_line"}
 
 

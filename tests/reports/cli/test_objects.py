@@ -134,7 +134,7 @@ def test_bad_parquet_is_one_line(
     [
         ("lur", "8", "did you mean 'lru'?"),
         ("clock:bits=0", "8", "bits: expected 1 to 8"),
-        ("marconi", "8", "eviction Marconi: this eviction policy needs prefixes"),
+        ("marconi", "8", "eviction MarconiEviction: this eviction policy needs prefixes"),
         ("lru", "many", "--capacity: expected a size"),
         ("lru", "-1", "--capacity"),
         ("s3fifo:rules=mine", "8", "unknown parameter 'rules'"),

@@ -16,7 +16,7 @@ from reports.drift.page import GROUPS, render_page
 from reports.drift.sentences import answers, tied
 from reports.drift.study import CLAIRVOYANT, DriftStudy, run
 from reports.page.document import typeset
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from tests.reports.browser import assert_sound, look_at
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

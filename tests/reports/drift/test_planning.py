@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.estimation import Window
+from policies.estimation import WindowEstimator
 from policies.placement.staircase import solve
 from reports.drift.laws import Int64
 from reports.drift.planning import Plans, follow, parameters, reached
@@ -44,7 +44,7 @@ def _planned(depths: Int64, request: int) -> Law:
     """Return the law at the last look before a request: one a 7 requests, since the first hit."""
     first = int(np.flatnonzero(depths > 0)[0]) + 1
     last = first + (request - first) // 7 * 7
-    window = Window(25)
+    window = WindowEstimator(25)
     for depth in depths[:last].tolist():
         window.observe(Overlap(depth, 29))
     return window.law()

@@ -9,8 +9,8 @@ from reports.drift.laws import distances, empirical
 from reports.drift.traffic import knows_truth, laws_by_window, read_overlaps
 from reports.drift.windows import cut
 from reports.study.file import parse_study
-from reports.study.sections import Study
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
+from reports.study.sections import ResolvedStudy
 from workloads.drift import read_drift
 from workloads.synthetic import SessionGenerator, read_generator
 from workloads.synthetic.truth import overlap_law, overlap_laws, total_variation
@@ -18,7 +18,7 @@ from workloads.synthetic.truth import overlap_law, overlap_laws, total_variation
 DRIFT = "shift:distance=0.4 + rewrites:times=2,moved=90"
 
 
-def study(generator: str, drift: str = "", requests: int = 800) -> Study:
+def study(generator: str, drift: str = "", requests: int = 800) -> ResolvedStudy:
     values = {
         "workload.generator": generator,
         "workload.drift": drift,

@@ -15,14 +15,14 @@ from reports.charts.lint import checked
 from reports.place.charts import savings_curve, staircase
 from reports.place.law_file import DepthLaw, law_of
 from reports.place.page import render_place_page
-from reports.place.placement import Question, answer
+from reports.place.placement import PlacementQuestion, answer
 from tests.reports.browser import assert_sound, look_at
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
 def asked(law: DepthLaw, length: int, budget: int) -> dict[str, Any]:
-    return answer(Question(law, length, budget))
+    return answer(PlacementQuestion(law, length, budget))
 
 
 @pytest.fixture(scope="module")

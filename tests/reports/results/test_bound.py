@@ -15,7 +15,7 @@ from policies.registry import create
 from reports.page import render_page
 from reports.results.bound import all_served, bound_saved_tokens, stored_bound
 from reports.study.scenario import build_scenario
-from reports.study.sections import Cache, Server, Study
+from reports.study.sections import CacheSection, ResolvedStudy, ServerSection
 from simulator.simulation import Scenario, simulate
 from simulator.trace.trace import Trace
 from tests.reports.page.test_page import text_of
@@ -33,7 +33,7 @@ POLICIES = (
 
 
 def scenario(capacity: int | None, kind: Kind = "instant") -> Scenario:
-    study = Study(cache=Cache(capacity=capacity), server=Server(kind=kind))
+    study = ResolvedStudy(cache=CacheSection(capacity=capacity), server=ServerSection(kind=kind))
     return build_scenario(study)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reports.results.memory import Requests, memory_requests
+from reports.results.memory import RememberedRequests, memory_requests
 
 Floats = NDArray[np.float64]
 NOTHING = 12.0  # requests: of twelve bursts of one
@@ -15,10 +15,10 @@ def requests(
     arrival: Floats | None = None,
     busy: Floats | None = None,
     count: int = 4000,
-) -> Requests:
+) -> RememberedRequests:
     """Return requests of 1,000 tokens; the server is idle where nothing is said of it."""
     busy = np.zeros(count) if busy is None else busy
-    return Requests(session, np.full(count, 1000), arrival, busy)
+    return RememberedRequests(session, np.full(count, 1000), arrival, busy)
 
 
 def poisson(rate: float = 1.0, seed: int = 1) -> Floats:
@@ -36,7 +36,7 @@ def test_a_session_is_remembered_for_half_its_span() -> None:
     session = np.concatenate([np.arange(100), np.arange(100)])
     assert memory_requests(requests(session, count=200)) == 50
     alone = np.append(session, 100)
-    sessions = Requests(alone, np.append(np.full(200, 10), 2000), None, np.zeros(201))
+    sessions = RememberedRequests(alone, np.append(np.full(200, 10), 2000), None, np.zeros(201))
     assert memory_requests(sessions) == 25
 
 

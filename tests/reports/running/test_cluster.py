@@ -12,7 +12,7 @@ import pytest
 
 from reports.cli import main
 from reports.running.executors import run_tasks
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from simulator.base.errors import UsageError
 from tests.reports.capacity.examples import toml
 from tests.reports.running.conftest import Whole
@@ -88,9 +88,9 @@ def test_a_search_for_capacity_ends_as_on_this_machine(
 def test_a_failing_task_leaves_the_others_alone(cluster: Any) -> None:
     jobs = [Job("0"), Job("1", "raise"), Job("2", "refuse"), Job("3")]
     outcomes = {o.cell: o for o in run_tasks(work, jobs, 1, cluster.scheduler_address)}
-    assert outcomes.pop("1") == Outcome("1", None, "ZeroDivisionError: bad\\nluck")
-    assert outcomes.pop("2") == Outcome("2", None, "no such thing")
-    assert outcomes == {n: Outcome(n, {"square": int(n) ** 2}) for n in ("0", "3")}
+    assert outcomes.pop("1") == CellOutcome("1", None, "ZeroDivisionError: bad\\nluck")
+    assert outcomes.pop("2") == CellOutcome("2", None, "no such thing")
+    assert outcomes == {n: CellOutcome(n, {"square": int(n) ** 2}) for n in ("0", "3")}
 
 
 def test_other_versions_are_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:

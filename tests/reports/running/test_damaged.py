@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reports.running.sweep import sweep
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from simulator.base.errors import DataError
 
 STUDY = """

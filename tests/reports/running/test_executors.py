@@ -5,26 +5,26 @@ from pathlib import Path
 import pytest
 
 from reports.running.executors import run_tasks
-from reports.stored.journal import Outcome
+from reports.stored.journal import CellOutcome
 from tests.reports.worker_tasks import Job, work
 
 
-def outcomes(jobs: list[Job], processes: int) -> dict[str, Outcome]:
+def outcomes(jobs: list[Job], processes: int) -> dict[str, CellOutcome]:
     ended = list(run_tasks(work, jobs, processes))
     assert len(ended) == len(jobs)
     return {outcome.cell: outcome for outcome in ended}
 
 
-def squares(numbers: list[int]) -> dict[str, Outcome]:
-    return {str(n): Outcome(str(n), {"square": n * n}) for n in numbers}
+def squares(numbers: list[int]) -> dict[str, CellOutcome]:
+    return {str(n): CellOutcome(str(n), {"square": n * n}) for n in numbers}
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_failing_task_leaves_the_others_alone(processes: int) -> None:
     jobs = [Job("0"), Job("1", "raise"), Job("2", "refuse"), Job("3")]
     ended = outcomes(jobs, processes)
-    assert ended.pop("1") == Outcome("1", None, "ZeroDivisionError: bad\\nluck")
-    assert ended.pop("2") == Outcome("2", None, "no such thing")
+    assert ended.pop("1") == CellOutcome("1", None, "ZeroDivisionError: bad\\nluck")
+    assert ended.pop("2") == CellOutcome("2", None, "no such thing")
     assert ended == squares([0, 3])
 
 

@@ -15,9 +15,9 @@ from reports.running.precision import widest
 from reports.statistics import mean_interval
 from reports.study.cells import expand
 from reports.study.file import parse_study
+from reports.study.layers import parse_override, read_settings
 from reports.study.rounds import FIRST_REPLICATIONS, first_round, most_replications, next_round
-from reports.study.sections import Study
-from reports.study.settings import parse_override, read_settings
+from reports.study.sections import ResolvedStudy
 from simulator.base.errors import UsageError
 from simulator.base.units import parse_share
 from tests.reports.running.sweeps import finish, start, wait_for
@@ -35,7 +35,7 @@ max_replications = 40
 """
 
 
-def study_of(*sets: str) -> Study:
+def study_of(*sets: str) -> ResolvedStudy:
     return parse_study(read_settings(None, map(parse_override, sets)))
 
 

@@ -14,7 +14,7 @@ from reports.running.estimate import estimate
 from reports.running.sweep import sweep
 from reports.running.warmup import seen_metrics, settled_at, share_of
 from reports.study.file import parse_study
-from reports.study.settings import read_settings
+from reports.study.layers import read_settings
 from simulator.base.errors import UsageError
 from simulator.results.records import FINISHED, REJECTED
 from simulator.results.result import Result

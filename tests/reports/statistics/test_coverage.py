@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from reports.statistics import Estimate
-from studies.coverage import BRISK, Covered, Traffic, by_figure, coverage, figures_of, piece_of
+from studies.coverage import BRISK, CoverageCase, Covered, by_figure, coverage, figures_of, piece_of
 
-DOCUMENTS = Traffic("documents", "documents", "poisson", 3, 1000, 16)
+DOCUMENTS = CoverageCase("documents", "documents", "poisson", 3, 1000, 16)
 
 
-def covered(traffic: Traffic, pieces: int) -> dict[tuple[str, str, str], Covered]:
+def covered(traffic: CoverageCase, pieces: int) -> dict[tuple[str, str, str], Covered]:
     trace, size = traffic.trace(pieces, 5), traffic.requests
     starts = range(0, size * pieces, size)
     return by_figure([figures_of(piece_of(trace, at, at + size), traffic) for at in starts])
 
 
 @pytest.mark.parametrize("traffic", [DOCUMENTS, BRISK], ids=lambda traffic: traffic.name)
-def test_intervals_of_a_replay_hold_the_mean_of_such_traffic(traffic: Traffic) -> None:
+def test_intervals_of_a_replay_hold_the_mean_of_such_traffic(traffic: CoverageCase) -> None:
     """Of 45 at 92 %, 37 or fewer with a chance of 1 in 30; drawn blocks of time held 35 of 50."""
     for figure, counts in covered(traffic, 50).items():
         assert counts.printed >= 40, figure
@@ -31,13 +31,13 @@ def test_intervals_of_a_replay_hold_the_mean_of_such_traffic(traffic: Traffic) -
 @pytest.mark.parametrize(
     "traffic",
     [
-        Traffic("chats", "chats", "poisson", 5, 1500, 16),
-        Traffic("chats in bursts", "chats", "gamma:cv=2", 5, 1500, 16),
-        Traffic("agents in bursts", "agents", "mmpp", 1.5, 1500, 32),
+        CoverageCase("chats", "chats", "poisson", 5, 1500, 16),
+        CoverageCase("chats in bursts", "chats", "gamma:cv=2", 5, 1500, 16),
+        CoverageCase("agents in bursts", "agents", "mmpp", 1.5, 1500, 32),
     ],
     ids=lambda traffic: traffic.name,
 )
-def test_what_is_too_short_to_tell_has_no_interval(traffic: Traffic) -> None:
+def test_what_is_too_short_to_tell_has_no_interval(traffic: CoverageCase) -> None:
     trace, size = traffic.trace(4, 5), traffic.requests
     for at in range(0, len(trace), size):
         for each in figures_of(piece_of(trace, at, at + size), traffic):

@@ -10,7 +10,7 @@ from reports.palette import _POLICIES, BETTER, COLOURS, WORSE
 from reports.results.margins import Margins
 from reports.statistics import Estimate, Margin
 from reports.statistics.estimate import t_interval
-from reports.study.sections import Evidence
+from reports.study.sections import EvidenceSection
 
 
 def between(low: float, high: float, p_holm: float | None = None) -> Estimate:
@@ -75,7 +75,9 @@ def test_a_study_states_its_margins_and_an_older_one_has_the_usual() -> None:
     assert Margins.of({"study": {"margin_points": 1, "margin_times": 0.1}}) == Margins(1, 0.1)
     assert Margins.of({}) == Margins.of({"study": {"seed": 3}}) == Margins(0.5, 0.02)
     assert Margins().text == "0.5 points of a rate or 2 % of a time"
-    evidence = Evidence.model_validate({"margin_points": 1.0, "margin_times": "5 %"}).model_dump()
+    evidence = EvidenceSection.model_validate(
+        {"margin_points": 1.0, "margin_times": "5 %"}
+    ).model_dump()
     assert Margins.of({"study": evidence}) == Margins(1.0, 0.05)
 
 

@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from reports.stored.journal import Journal, Outcome
+from reports.stored.journal import CellOutcome, Journal
 from simulator.base.errors import DataError, UsageError
 from simulator.base.files import TEMPORARY_PREFIX, whole_file, write_text
 
-OUTCOME = Outcome("abc", {"saved_tokens": 3, "rate": 0.1, "blocks": [1, 2], "p99": None})
+OUTCOME = CellOutcome("abc", {"saved_tokens": 3, "rate": 0.1, "blocks": [1, 2], "p99": None})
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     with Journal(tmp_path, "study") as journal:
         journal.write(OUTCOME)
-        journal.write(Outcome("bad", None, "it broke"))
+        journal.write(CellOutcome("bad", None, "it broke"))
     with Journal(tmp_path, "study") as journal:
         assert journal.read("abc") == OUTCOME
-        assert journal.read("bad") == Outcome("bad", None, "it broke")
+        assert journal.read("bad") == CellOutcome("bad", None, "it broke")
         assert journal.read("other") is None
 
 
 def test_floats_keep_every_bit(tmp_path: Path) -> None:
     values = [0.1 + 0.2, 1e-308, 1 / 3, 2.0**60 + 0.0]
     with Journal(tmp_path, "study") as journal:
-        journal.write(Outcome("abc", {"values": values}))
+        journal.write(CellOutcome("abc", {"values": values}))
         outcome = journal.read("abc")
     assert outcome is not None
     assert outcome.metrics == {"values": values}
@@ -188,4 +188,4 @@ def test_an_older_file_survives_a_failed_write(tmp_path: Path) -> None:
 
 def test_nan_is_refused(tmp_path: Path) -> None:
     with Journal(tmp_path, "study") as journal, pytest.raises(ValueError, match="JSON"):
-        journal.write(Outcome("abc", {"rate": float("nan")}))
+        journal.write(CellOutcome("abc", {"rate": float("nan")}))

@@ -11,7 +11,8 @@ from reports.capacity.candidates import candidates, stated_capacities
 from reports.page.care import read_with_care
 from reports.study.capacities import least_useful_bytes, small_capacities, small_note
 from reports.study.cells import expand
-from reports.study.settings import Settings, read_settings
+from reports.study.layers import read_settings
+from reports.study.settings import Settings
 from simulator.base.errors import UsageError
 
 PAGE, STATE = 32 * 1024, 51_511_296  # of qwen3.5-9b-h200

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from reports.api import Study
-from reports.study.settings import Settings, read_settings
+from reports.study.layers import read_settings
+from reports.study.settings import Settings
 
 OWN = ("workload.trace", "own.jsonl", "--trace")
 MOVED = ("workload.trace", "there/file.jsonl", "--set")

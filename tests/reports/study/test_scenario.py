@@ -10,19 +10,20 @@ from hypothesis import strategies as st
 
 from reports.study.cells import baseline_placer, expand, pin_overrides, replication_seeds
 from reports.study.file import generator_fields, parse_study
+from reports.study.layers import parse_override, read_settings
 from reports.study.scenario import build_scenario
-from reports.study.sections import Study
-from reports.study.settings import parse_override, read_settings, to_toml
+from reports.study.sections import ResolvedStudy
+from reports.study.settings import to_toml
 from simulator.base.errors import DataError, MilepostError, UsageError
 
 
-def study_of(text: str, folder: Path, *overrides: str) -> Study:
+def study_of(text: str, folder: Path, *overrides: str) -> ResolvedStudy:
     path = folder / "study.toml"
     path.write_text(text)
     return parse_study(read_settings(path, map(parse_override, overrides)))
 
 
-def cells_of(text: str, folder: Path, *overrides: str) -> tuple[Study, list]:
+def cells_of(text: str, folder: Path, *overrides: str) -> tuple[ResolvedStudy, list]:
     path = folder / "study.toml"
     path.write_text(text)
     return expand(read_settings(path, map(parse_override, overrides)))

@@ -11,8 +11,8 @@ import pytest
 from calibration.catalogue import open_profile
 from reports.study import cells as study_cells
 from reports.study.cells import expand, scenario_of
+from reports.study.layers import read_settings
 from reports.study.scenario import profile_named
-from reports.study.settings import read_settings
 from reports.study.traces import file_sha256, store_trace
 from simulator.base import file_memory
 from simulator.base.errors import DataError

@@ -10,7 +10,7 @@ import pytest
 from calibration.catalogue import open_profile
 from reports.study.cells import expand
 from reports.study.file import parse_study
-from reports.study.settings import parse_override, read_settings
+from reports.study.layers import parse_override, read_settings
 from reports.study.traces import load_trace, store_trace
 from simulator.costs.profile import profile_to_json
 from tests.reports.cli.conftest import Milepost, milepost

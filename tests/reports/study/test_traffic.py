@@ -10,8 +10,9 @@ import pytest
 
 from reports.study.cells import expand
 from reports.study.file import parse_study
-from reports.study.sections import Study
-from reports.study.settings import parse_override, read_settings, to_toml
+from reports.study.layers import parse_override, read_settings
+from reports.study.sections import ResolvedStudy
+from reports.study.settings import to_toml
 from reports.study.traces import load_trace, rate_note, trace_key, with_times
 from reports.study.traffic import traffic_of
 from simulator.base.errors import UsageError
@@ -20,7 +21,7 @@ from workloads.drift import Drift, read_drift
 from workloads.synthetic import Chats, SyntheticSpec, generate, read_generator
 
 
-def study_of(text: str, folder: Path, *overrides: str) -> Study:
+def study_of(text: str, folder: Path, *overrides: str) -> ResolvedStudy:
     path = folder / "study.toml"
     path.write_text(text)
     return parse_study(read_settings(path, map(parse_override, overrides)))

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from reports.study.cells import Cell, expand
-from reports.study.settings import parse_override, read_settings, to_toml
+from reports.study.layers import parse_override, read_settings
+from reports.study.settings import to_toml
 from simulator.base.errors import UsageError
 from workloads.store import save
 from workloads.synthetic import read_generator

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from reports.trace.twin import Point, warning
+from reports.trace.twin import TwinPoint, warning
 
 
-def point(placer: str, capacity: int | None, twin: int) -> Point:
-    return Point(placer, capacity, 500, 1000, twin, 1000)
+def point(placer: str, capacity: int | None, twin: int) -> TwinPoint:
+    return TwinPoint(placer, capacity, 500, 1000, twin, 1000)
 
 
 def test_a_twin_that_is_close_needs_no_warning():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from simulator.base.errors import UsageError
-from workloads.arrivals import poisson_arrivals
+from workloads.arrivals import Poisson
+from workloads.gaps import poisson_arrivals
 from workloads.randomness import stream
 
 
@@ -29,7 +30,7 @@ def test_one_seed_gives_one_process_at_any_rate():
 
 
 def test_few_or_no_requests():
-    assert poisson_arrivals(0, 1.0, seed=0).tolist() == []
+    assert Poisson(1.0).times(0, seed=0).tolist() == []
     assert poisson_arrivals(1, 1.0, seed=0).tolist() == [0.0]
 
 
@@ -47,7 +48,7 @@ def test_a_seed_out_of_range_is_refused(seed):
 
 def test_a_negative_count_is_refused():
     with pytest.raises(UsageError, match="count"):
-        poisson_arrivals(-1, 1.0, seed=0)
+        Poisson(1.0).times(-1, seed=0)
 
 
 def test_streams_of_different_purposes_differ_and_repeat():

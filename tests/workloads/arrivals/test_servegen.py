@@ -9,7 +9,8 @@ import pytest
 from simulator.base.errors import DataError
 from tests.workloads.laws import assert_dispersion, assert_mean
 from workloads.arrivals import read_process
-from workloads.arrivals.servegen import Client, ServeGen
+from workloads.arrivals.servegen import ServeGen
+from workloads.gaps import Client
 
 ROWS = {
     "pool": ["a", "a", "a", "b"],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workloads.arrivals import poisson_arrivals
+from workloads.gaps import poisson_arrivals
 from workloads.inspection.burstiness import burstiness
 from workloads.opening import open_trace
 

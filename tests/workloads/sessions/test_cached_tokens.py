@@ -7,7 +7,7 @@ import pytest
 
 from workloads.prefixes.prompts import BlockKeys
 from workloads.rows import Rows
-from workloads.sessions.cached_tokens import CachedMeaning, Counted, usual_meaning
+from workloads.sessions.cached_tokens import CachedMeaning, CountedTokens, usual_meaning
 from workloads.sessions.usage import Usage
 
 
@@ -33,7 +33,7 @@ def test_names_say_what_is_usual(provider, model, meaning, sure):
 def settled(given, provider, *counts):
     meaning = CachedMeaning(given)
     for line, counted in enumerate(counts, start=1):
-        meaning.see("g", Counted(*counted), usual_meaning(provider, None), line)
+        meaning.see("g", CountedTokens(*counted), usual_meaning(provider, None), line)
     return meaning
 
 
@@ -57,9 +57,12 @@ def test_what_is_said_goes_before_what_is_proved_before_what_is_named(
 
 
 def test_a_prompt_is_the_input_or_the_sum():
-    assert settled("inside", None, (100, 40, 7)).prompt("g", Counted(100, 40, 7)) == (100, 40)
-    assert settled("outside", None, (100, 40, 7)).prompt("g", Counted(100, 40, 7)) == (147, 40)
-    assert settled("inside", None, (3, 40)).prompt("g", Counted(3, 40)) == (3, 3)
+    assert settled("inside", None, (100, 40, 7)).prompt("g", CountedTokens(100, 40, 7)) == (100, 40)
+    assert settled("outside", None, (100, 40, 7)).prompt("g", CountedTokens(100, 40, 7)) == (
+        147,
+        40,
+    )
+    assert settled("inside", None, (3, 40)).prompt("g", CountedTokens(3, 40)) == (3, 3)
 
 
 def rows_with(*settled):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from workloads.text.row_kinds import Glance, Survey
+from workloads.text.row_kinds import Glance, RowSurvey
 
 ASK, SAY = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}
 MORE, NO = {"role": "user", "content": "And?"}, {"role": "assistant", "content": "No."}
@@ -12,7 +12,7 @@ OTHER = {"messages": [MORE, SAY, ASK, NO]}
 
 
 def are_conversations(*rows):
-    survey = Survey()
+    survey = RowSurvey()
     for row in rows:
         survey.see(decode(row))
     return survey.are_conversations()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simulator.trace.trace import Trace
 from workloads.inspection.overlaps import overlaps
 from workloads.prefixes.interning import intern_blocks
-from workloads.stack_distance import Recency
+from workloads.stack_distance import RecencyTree
 from workloads.synthetic import SyntheticSpec
 from workloads.synthetic import generate as built_in
 from workloads.twin.meetings import BRANCH, COLD, END, INSIDE, OLD_END, meetings
@@ -73,7 +73,7 @@ def test_depths_are_the_overlaps(seed):
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.floats(0, 2000, allow_nan=False))
 def test_recency_agrees_with_sums(tokens, distance):
-    recency = Recency(len(tokens))
+    recency = RecencyTree(len(tokens))
     for request, count in enumerate(tokens):
         recency.add(request, count)
     since = [sum(tokens[request + 1 :]) for request in range(len(tokens))]

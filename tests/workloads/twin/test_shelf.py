@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.trace.prefix_tree import ROOT
-from workloads.twin.growth import Growth
+from workloads.twin.growth import GrowingPrompts
 from workloads.twin.shelf import NEIGHBOURS, Shelf
 
 
-def grown(*parents: int) -> Growth:
+def grown(*parents: int) -> GrowingPrompts:
     """Return prompts of 10 tokens each behind the end of an earlier one, or of none (-1)."""
-    growth = Growth(len(parents), 1)
+    growth = GrowingPrompts(len(parents), 1)
     for request, parent in enumerate(parents):
         node = ROOT if parent < 0 else growth.leaf[parent]
         growth.add(node, 10, 0, request)
@@ -32,7 +32,7 @@ def test_an_end_leaves_when_it_is_passed_and_a_node_moves_up():
 @given(st.lists(st.integers(-1, 20), min_size=1, max_size=40), st.integers(0, 40))
 def test_what_a_shelf_gives_is_up_to_date_in_order_and_near(parents, request_number):
     parents = [min(parent, request - 1) for request, parent in enumerate(parents)]
-    growth = Growth(len(parents), 1)
+    growth = GrowingPrompts(len(parents), 1)
     shelf = Shelf(growth)
     for request, parent in enumerate(parents):
         growth.add(ROOT if parent < 0 else growth.leaf[parent], 10, 0, request)

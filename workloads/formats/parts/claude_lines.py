@@ -10,7 +10,7 @@ import msgspec
 
 from workloads.reading.fields import Problem, output_problem
 from workloads.reading.json_stream import decoded
-from workloads.sessions.cached_tokens import Counted
+from workloads.sessions.cached_tokens import CountedTokens
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -37,7 +37,7 @@ class _Created(msgspec.Struct, gc=False):
     ephemeral_1h_input_tokens: int | None = None
 
 
-class Usage(msgspec.Struct, gc=False):
+class ClaudeUsage(msgspec.Struct, gc=False):
     """Tokens as Anthropic counts them: the three of a prompt lie beside each other."""
 
     input_tokens: int | None = None
@@ -46,12 +46,12 @@ class Usage(msgspec.Struct, gc=False):
     cache_creation_input_tokens: int | None = None
     cache_creation: _Created | None = None
 
-    def counted(self) -> Counted:
+    def counted(self) -> CountedTokens:
         """Return the tokens of the prompt."""
         parts = self.cache_creation or _Created()
         halves = (parts.ephemeral_5m_input_tokens or 0) + (parts.ephemeral_1h_input_tokens or 0)
         created = self.cache_creation_input_tokens
-        return Counted(
+        return CountedTokens(
             self.input_tokens or 0,
             self.cache_read_input_tokens or 0,
             halves if created is None else created,
@@ -74,18 +74,18 @@ class Usage(msgspec.Struct, gc=False):
         return self.output_tokens or 0, counted.input_tokens + counted.cached_tokens
 
 
-class Message(msgspec.Struct, gc=False):
+class ClaudeMessage(msgspec.Struct, gc=False):
     """An assistant's line; its content is not looked at."""
 
     id: Name | None = None
     model: Name | None = None
-    usage: Usage | None = None
+    usage: ClaudeUsage | None = None
 
 
-_decode_message = msgspec.json.Decoder(Message).decode
+_decode_message = msgspec.json.Decoder(ClaudeMessage).decode
 
 
-def message_of(line: Line) -> tuple[Message, None] | tuple[None, Problem]:
+def message_of(line: Line) -> tuple[ClaudeMessage, None] | tuple[None, Problem]:
     """Return the message of an assistant's line, or what is wrong with it."""
     if not bytes(line.message):
         return None, ("message", "expected the assistant's message, found none")
@@ -98,7 +98,7 @@ def message_of(line: Line) -> tuple[Message, None] | tuple[None, Problem]:
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class ClaudeCall:
     """A call: one message of the assistant, whose content blocks have a line each.
 
     `chain` names what its context goes on in: a session, or an agent of its own within one.
@@ -114,14 +114,14 @@ class Call:
     model: str | None
     parent: str | None
     nanoseconds: int | None
-    usage: Usage | None = None
+    usage: ClaudeUsage | None = None
 
-    def take(self, usage: Usage | None) -> None:
+    def take(self, usage: ClaudeUsage | None) -> None:
         """Keep the usage that is largest: earlier lines may tell of an unfinished answer."""
         if usage is not None and (self.usage is None or usage.weight() >= self.usage.weight()):
             self.usage = usage
 
-    def is_copy_of(self, other: Call) -> bool:
+    def is_copy_of(self, other: ClaudeCall) -> bool:
         """Say whether this is the other call, repeated in the transcript of a resumed session."""
         one, two = self.request_id, other.request_id
         if one is not None and two is not None and one != two:

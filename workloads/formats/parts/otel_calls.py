@@ -17,9 +17,9 @@ from workloads.formats.parts.otel_messages import (
 )
 from workloads.formats.parts.otel_spans import Attributes, Span, SpanError, plain_attributes
 from workloads.formats.parts.otel_tree import KIND_NAMES, Kind, kind_of
+from workloads.prefixes.key_fields import place_of
 from workloads.reading.fields import MAX_TOKENS, short
-from workloads.reading.key_fields import place_of
-from workloads.sessions.cached_tokens import Counted, Usual, group_of, usual_meaning
+from workloads.sessions.cached_tokens import CountedTokens, Usual, group_of, usual_meaning
 from workloads.text.chat_template import Message
 
 PROMPT_TOKENS = (
@@ -110,7 +110,7 @@ class SpanCall:
     messages: list[Message] | None
     tools: list[Any]
     answer: Message | None
-    counted: Counted | None
+    counted: CountedTokens | None
     answer_tokens: int | None
     session: str | None
     model: str | None
@@ -136,7 +136,7 @@ def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch
     return Sketch(kind, tells and why is None, why, attributes, group, usual)
 
 
-def counted_in(attributes: dict[str, Any]) -> Counted | None:
+def counted_in(attributes: dict[str, Any]) -> CountedTokens | None:
     """Return the tokens of a prompt as the server counted them; None where it did not.
 
     Raises
@@ -147,7 +147,9 @@ def counted_in(attributes: dict[str, Any]) -> Counted | None:
     tokens = _count(attributes, PROMPT_TOKENS)
     if tokens is None:
         return None
-    return Counted(tokens, _cached(attributes, READ_TOKENS), _cached(attributes, CREATED_TOKENS))
+    return CountedTokens(
+        tokens, _cached(attributes, READ_TOKENS), _cached(attributes, CREATED_TOKENS)
+    )
 
 
 def answer_tokens_in(attributes: dict[str, Any]) -> int | None:

@@ -56,7 +56,7 @@ class _ResourceSpans(
             yield from (RawSpan(raw, scope, around) for raw in part.spans)
 
 
-class Document(
+class SpanDocument(
     msgspec.Struct,
     gc=False,
     rename={"resources": "resourceSpans", "logs": "resourceLogs", "metrics": "resourceMetrics"},
@@ -82,7 +82,7 @@ class Document(
         return any(part is not None for part in parts) or _there(self.logs) or _there(self.metrics)
 
 
-_decode_document = msgspec.json.Decoder(Document).decode
+_decode_document = msgspec.json.Decoder(SpanDocument).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 

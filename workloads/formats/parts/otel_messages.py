@@ -17,7 +17,7 @@ import msgspec
 
 from workloads.formats.parts.otel_spans import Event, SpanError
 from workloads.reading.json_lines import explain
-from workloads.text.chat_template import Call, Function, Message
+from workloads.text.chat_template import Function, Message, ToolCall
 
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 SYSTEM, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
@@ -209,8 +209,8 @@ def _listed_texts(parts: dict[str, Any]) -> list[Any] | None:
     return [texts[at] for at in sorted(texts)] or None
 
 
-def _call(part: dict[str, Any]) -> Call:
-    return Call(Function(str(part.get("name", "")), part.get("arguments", part.get("input"))))
+def _call(part: dict[str, Any]) -> ToolCall:
+    return ToolCall(Function(str(part.get("name", "")), part.get("arguments", part.get("input"))))
 
 
 def _plain(message: _InParts) -> Iterator[Message]:

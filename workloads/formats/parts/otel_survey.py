@@ -17,9 +17,9 @@ from workloads.formats.parts.otel_calls import (
     holds_for_calls,
     sketch,
 )
-from workloads.formats.parts.otel_documents import Document, RawSpan, spans_in
+from workloads.formats.parts.otel_documents import RawSpan, SpanDocument, spans_in
 from workloads.formats.parts.otel_spans import Span, SpanError, plain_attributes
-from workloads.formats.parts.otel_tree import Node, SpanTree
+from workloads.formats.parts.otel_tree import SpanNode, SpanTree
 from workloads.reading.fields import Problem
 from workloads.reading.json_stream import decoded, read_json_stream
 from workloads.reading.nanoseconds import NanosecondClock
@@ -69,9 +69,9 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
     """
     number = 0
     decode: Decode = decode_span
-    around: Watch[Document] | None = None
+    around: Watch[SpanDocument] | None = None
     if rows is not None:
-        around, decode = Watch(Document, rows), Watch(Span, rows, "spans[]").decode
+        around, decode = Watch(SpanDocument, rows), Watch(Span, rows, "spans[]").decode
     for file, line, text in read_json_stream(path):
         number = number if line else 0  # a document is a file of its own
         try:
@@ -106,7 +106,7 @@ def _seen(file: Path, line: int, text: RawSpan, decode: Decode) -> SeenSpan | Br
 
 
 @dataclass(slots=True)
-class Survey:
+class SpanSurvey:
     """The result of a first look at all spans.
 
     `held` says whether the server's cache held a token of any prompt.
@@ -127,7 +127,7 @@ class Survey:
                 self.tree.see(span.key(), span.parent(), known.kind, node)
         self.tree.settle()
 
-    def _look_at_call(self, seen: SeenSpan) -> Node:
+    def _look_at_call(self, seen: SeenSpan) -> SpanNode:
         span, known = seen.span, seen.known
         tokens = start = None
         with suppress(SpanError, ValueError):
@@ -138,7 +138,7 @@ class Survey:
                 tokens = counted.input_tokens, answer_tokens_in(known.attributes) or 0
             time = span.start()[1]
             start = None if time is None else self.clock.see(time)
-        return Node(known.kind, start, _end(span), tokens)
+        return SpanNode(known.kind, start, _end(span), tokens)
 
     def left_out(self, seen: SeenSpan) -> tuple[str, str] | None:
         """Return the kind and the words for a span that only looks like a call; None for calls.

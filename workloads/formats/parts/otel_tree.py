@@ -52,7 +52,7 @@ def kind_of(name: str, attributes: dict[str, Any]) -> Kind:
     return _KINDS.get((kind or name.partition(" ")[0]).lower(), "unknown")
 
 
-class Node(NamedTuple):
+class SpanNode(NamedTuple):
     """A span that looks like a call: times in nanoseconds since 1970, tokens of both ends."""
 
     kind: Kind
@@ -84,11 +84,11 @@ class SpanTree:
 
     parents: dict[str, str | None] = field(default_factory=dict)
     tools: set[str] = field(default_factory=set)
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, SpanNode] = field(default_factory=dict)
     below: defaultdict[str, _Below] = field(default_factory=lambda: defaultdict(_Below))
     known: dict[str, _Above] = field(default_factory=dict)
 
-    def see(self, key: str | None, parent: str | None, kind: Kind, node: Node | None) -> None:
+    def see(self, key: str | None, parent: str | None, kind: Kind, node: SpanNode | None) -> None:
         """Learn of a span, with a node where it looks like a call.
 
         One without a key of its own is around nothing.

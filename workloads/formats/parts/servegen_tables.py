@@ -17,7 +17,7 @@ LEVELS = (0.05, 0.25, 0.50, 0.75, 0.95, 0.99)
 USUAL_WINDOW_SECONDS = 600
 
 
-class Window(msgspec.Struct, frozen=True, gc=False):
+class ClientWindow(msgspec.Struct, frozen=True, gc=False):
     """What a client sends in a window: requests a second, and the law and shape of its gaps."""
 
     pool: str
@@ -62,10 +62,10 @@ class Tables:
 
     source: Path  # of the lengths
     known: set[tuple[str, int, int]] = field(default_factory=set)  # windows, idle ones too
-    windows: list[tuple[Window, int]] = field(default_factory=list)
+    windows: list[tuple[ClientWindow, int]] = field(default_factory=list)
     lengths: dict[tuple[str, int], list[Lengths]] = field(default_factory=lambda: defaultdict(list))
 
-    def take_window(self, window: Window, number: int) -> Problem | None:
+    def take_window(self, window: ClientWindow, number: int) -> Problem | None:
         """Keep a window, or say what is wrong with it."""
         name = window.pool, window.client, window.window_s
         if name in self.known:
@@ -91,7 +91,7 @@ class Tables:
         for known in self.lengths.values():
             known.sort(key=lambda lengths: lengths.window_s)
 
-    def lengths_of(self, window: Window) -> list[Lengths]:
+    def lengths_of(self, window: ClientWindow) -> list[Lengths]:
         """Return the lengths of a window's client, or those of all clients of its pool.
 
         Raises
@@ -117,7 +117,7 @@ def _last_begun(known: list[Lengths], seconds: int) -> Lengths:
     return known[max(at - 1, 0)]
 
 
-def _window_problem(window: Window) -> Problem | None:
+def _window_problem(window: ClientWindow) -> Problem | None:
     for name, value, high in (("window_s", window.window_s, 1e9), ("rate", window.rate, 1e6)):
         if not 0 <= value <= high:
             return name, f"expected a number from 0 to {high:g}, found {short(value)}"

@@ -23,7 +23,7 @@ _TURN = 32  # beyond every other kind of key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chats:
+class ChatTurns:
     """All turns of all chats, one chat behind the other.
 
     Parameters
@@ -55,7 +55,9 @@ class Chats:
         return key(_TURN, at), self.stop[at], ends - counts
 
 
-def draw_chats(seed: int, system_tokens: Int64, turns_mean: float, think_median: float) -> Chats:
+def draw_chats(
+    seed: int, system_tokens: Int64, turns_mean: float, think_median: float
+) -> ChatTurns:
     """Draw chats, each behind a system prompt of `system_tokens` (shape (chats,)).
 
     A chat ends before the turn whose prompt would exceed 8,192 tokens. The next turn comes when
@@ -73,7 +75,7 @@ def draw_chats(seed: int, system_tokens: Int64, turns_mean: float, think_median:
     stop = system_tokens[chat] + user + sum_before(user + answer, begin, chat)
     seconds = sum_before(answer * ANSWER_SECONDS_PER_TOKEN + think, begin, chat)
     kept = (stop <= MAX_PROMPT_TOKENS) | (turn == 0)
-    return Chats(
+    return ChatTurns(
         chat=chat[kept],
         turn=turn[kept],
         begin=np.flatnonzero(turn[kept] == 0),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workloads.randomness import stream
-from workloads.synthetic.builtin.chats import Chats
+from workloads.synthetic.builtin.chats import ChatTurns
 from workloads.synthetic.builtin.contents import (
     CHAT,
     KINDS,
@@ -22,7 +22,7 @@ from workloads.synthetic.builtin.contents import (
     question_parts,
     section_parts,
 )
-from workloads.synthetic.builtin.requests import Requests, Starts
+from workloads.synthetic.builtin.requests import Starts, TraceRequests
 from workloads.synthetic.draws import Int64, lognormal_tokens, pick
 
 QUESTION_PARTS = 5  # template, document, instruction, opening, rest
@@ -30,7 +30,7 @@ SYSTEM_PARTS = SECTIONS + 2  # sections, opening, rest
 
 
 def prompt_keys(
-    seed: int, contents: Contents, starts: Starts, chats: Chats, requests: Requests
+    seed: int, contents: Contents, starts: Starts, chats: ChatTurns, requests: TraceRequests
 ) -> tuple[NDArray[np.uint64], Int64, Int64]:
     """Return keys, stops and offsets for `intern_runs`, one row a request."""
     kind = starts.kind[requests.start]
@@ -71,7 +71,7 @@ def _shared_parts(
 
 
 def _turns(
-    rows: Int64, offsets: Int64, chats: Chats, requests: Requests
+    rows: Int64, offsets: Int64, chats: ChatTurns, requests: TraceRequests
 ) -> tuple[Int64, Int64, Int64]:
     """Return where the turns of chat prompts go, and their keys and stops."""
     turn = requests.turn[rows]

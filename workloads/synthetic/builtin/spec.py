@@ -1,34 +1,33 @@
-"""The knobs of the built-in workload."""
+"""The built-in workload: its knobs, and the trace that they make."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from simulator.base.bounds import MAX_REQUESTS
+import numpy as np
+
 from simulator.base.errors import UsageError
 from simulator.trace.trace import Trace
-from workloads.arrivals import ArrivalProcess, check_rate
+from workloads.arrivals import ArrivalProcess
 from workloads.drift import Drift
+from workloads.gaps import check_rate
+from workloads.prefixes.interning import intern_runs
 from workloads.randomness import stream
+from workloads.synthetic.builtin.chats import draw_chats
+from workloads.synthetic.builtin.contents import (
+    CHAT,
+    KINDS,
+    QUESTION,
+    REWRITES,
+    Contents,
+    draw_contents,
+)
+from workloads.synthetic.builtin.limits import check_knob
+from workloads.synthetic.builtin.prompts import prompt_keys
+from workloads.synthetic.builtin.requests import Starts, in_order
+from workloads.synthetic.draws import by_first_sight, pick
 from workloads.synthetic.generator import check_requests
-
-_INTEGER_LIMITS = {
-    "requests": (1, MAX_REQUESTS),
-    "documents": (1, 10**6),
-    "system_prompts": (1, 10**6),
-    "document_tokens_median": (64, 10**6),
-}
-_NUMBER_LIMITS = {
-    "drift": (0.0, 1.0),
-    "question_weight": (0.0, 1e6),
-    "system_weight": (0.0, 1e6),
-    "chat_weight": (0.0, 1e6),
-    "zipf_exponent": (0.0, 4.0),
-    "turns_mean": (1.0, 64.0),
-    "think_seconds_median": (0.001, 1e5),
-}
-LIMITS: dict[str, tuple[float, float]] = {**_NUMBER_LIMITS, **_INTEGER_LIMITS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class BuiltIn:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _check(field.name, getattr(self, field.name))
+            check_knob(field.name, getattr(self, field.name))
         if not self.question_weight + self.system_weight + self.chat_weight > 0:
             raise UsageError("synthetic: expected at least one weight above 0")
 
@@ -88,12 +87,57 @@ class BuiltIn:
         UsageError
             For a drift beside its own, or what `generate` refuses.
         """
-        from workloads.synthetic.builtin import assemble
-
         if drift != Drift():
             raise UsageError("the generator 'builtin' has a knob 'drift' and takes no other drift")
         check_requests(requests)
-        return assemble(self, requests, seed, arrivals)
+        return self.assembled(requests, seed, arrivals)
+
+    def assembled(self, requests: int, seed: int, arrivals: ArrivalProcess) -> Trace:
+        """Generate the trace of a seed and of arrivals; the rate is that of all requests."""
+        contents = draw_contents(
+            seed, self.documents, self.system_prompts, self.document_tokens_median
+        )
+        starts = self._starts(requests, seed, arrivals, contents)
+        chatting = starts.kind == CHAT
+        system_tokens = contents.section_stop[
+            starts.rank[chatting], starts.generation[chatting], -1
+        ]
+        chats = draw_chats(seed, system_tokens, self.turns_mean, self.think_seconds_median)
+        chosen = in_order(requests, seed, starts, chats)
+        keys, stops, offsets = prompt_keys(seed, contents, starts, chats, chosen)
+        interned = intern_runs(keys, stops, offsets)
+        return Trace(
+            name="synthetic",
+            tree=interned.tree,
+            leaf=interned.leaf,
+            arrival_seconds=chosen.seconds,
+            output_tokens=chosen.output_tokens,
+            session=by_first_sight(chosen.chat),
+            label=starts.kind[chosen.start].astype(np.int32),
+            labels=KINDS,
+        )
+
+    def _starts(
+        self, count: int, seed: int, arrivals: ArrivalProcess, contents: Contents
+    ) -> Starts:
+        """Draw when single requests and chats begin, and what they are about.
+
+        There are `count`, as many as requests: each brings at least one.
+        """
+        weights = np.array([self.question_weight, self.system_weight, self.chat_weight])
+        starting = weights / [1.0, 1.0, self.turns_mean]
+        rate = arrivals.rate_per_second
+        seconds = arrivals.at_rate(rate * float(starting.sum() / weights.sum())).times(count, seed)
+        kind = pick(stream(seed, "kinds").random(count), starting)
+        question = kind == QUESTION
+        uniform = stream(seed, "popularity").random(count)
+        rank = np.empty(count, dtype=np.int64)
+        for those, ranks in ((question, self.documents), (~question, self.system_prompts)):
+            rank[those] = pick(uniform[those], np.arange(1.0, ranks + 1) ** -self.zipf_exponent)
+        progress = np.minimum(seconds * rate / count, 1.0)
+        age = REWRITES * self.drift * progress
+        generation = contents.generation(question, rank, age)
+        return Starts(seconds, kind, rank, generation, np.floor(age).astype(np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +166,3 @@ class SyntheticSpec(BuiltIn):
         BuiltIn.__post_init__(self)
         check_rate(self.rate_per_second)
         stream(self.seed, "arrivals")
-
-
-def _check(name: str, value: float) -> None:
-    whole = name in _INTEGER_LIMITS
-    limits = _INTEGER_LIMITS.get(name) or _NUMBER_LIMITS.get(name)
-    if limits is None:
-        return
-    kind: type | tuple[type, ...] = int if whole else (int, float)
-    sound = isinstance(value, kind) and not isinstance(value, bool)
-    if not sound or not limits[0] <= value <= limits[1]:
-        what = "an integer" if whole else "a number"
-        expected = f"{what} from {limits[0]:,} to {limits[1]:,}"
-        raise UsageError(f"synthetic.{name}: expected {expected}, found {value!r}")

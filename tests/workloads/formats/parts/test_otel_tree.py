@@ -6,14 +6,14 @@ import itertools
 
 import pytest
 
-from workloads.formats.parts.otel_tree import Node, SpanTree, kind_of
+from workloads.formats.parts.otel_tree import SpanNode, SpanTree, kind_of
 
 
 def tree(*spans):
     """Return a settled tree of (key, parent, kind, start, end, tokens); no times: no call."""
     grown = SpanTree()
     for key, parent, kind, *rest in spans:
-        grown.see(key, parent, kind, Node(kind, *rest) if rest else None)
+        grown.see(key, parent, kind, SpanNode(kind, *rest) if rest else None)
     grown.settle()
     return grown
 

@@ -9,8 +9,8 @@ from simulator.base.errors import UsageError
 from workloads.inspection import overlaps
 from workloads.opening import open_trace
 from workloads.options import ReadOptions
-from workloads.reading.isolation import Isolation
-from workloads.reading.key_fields import place_of
+from workloads.prefixes.isolation import Isolation
+from workloads.prefixes.key_fields import place_of
 from workloads.store import save
 from workloads.validation import validate
 

@@ -11,8 +11,8 @@ from simulator.base.errors import DataError
 from workloads.prefixes.prompts import BlockKeys
 from workloads.reading.json_document import read_json_documents
 from workloads.reading.json_lines import read_json_lines
-from workloads.reading.unused import MOST_COUNTED, MOST_SHOWN, UnusedFields
 from workloads.rows import Rows
+from workloads.unused import MOST_COUNTED, MOST_SHOWN, UnusedFields
 
 
 class Flat(msgspec.Struct, rename={"output": "out"}):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.base.errors import printable
-from workloads.reading.key_fields import KINDS, place_of, value_of
+from workloads.prefixes.key_fields import KINDS, place_of, value_of
 
 _MOST_KNOWN = 1 << 16  # sets of fields whose key is remembered
 

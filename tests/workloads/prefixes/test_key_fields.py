@@ -9,7 +9,7 @@ import pytest
 
 from workloads.inspection import overlaps
 from workloads.opening import open_trace
-from workloads.reading.key_fields import NAMES, Keyed
+from workloads.prefixes.key_fields import NAMES, Keyed
 
 DECLARED = [name for kind in ("salt", "lora", "model") for name in NAMES[kind] if "." not in name]
 

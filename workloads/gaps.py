@@ -1,0 +1,86 @@
+"""Arrivals by the gaps between them: Poisson processes, and the clients of ServeGen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.base.bounds import MAX_RATE_PER_SECOND, MIN_RATE_PER_SECOND
+from simulator.base.errors import UsageError
+from workloads.randomness import stream
+
+Float64 = NDArray[np.float64]
+
+
+def check_rate(rate_per_second: float) -> None:
+    """Raise `UsageError` where an arrival rate is not finite or out of range."""
+    if not MIN_RATE_PER_SECOND <= rate_per_second <= MAX_RATE_PER_SECOND:
+        limits = f"{MIN_RATE_PER_SECOND:g} to {MAX_RATE_PER_SECOND:g} requests/s"
+        raise UsageError(f"arrival rate: expected {limits}, found {rate_per_second:g}")
+
+
+def poisson_arrivals(count: int, rate_per_second: float, seed: int) -> Float64:
+    """Return `count` times of a Poisson process, at least one: ascending seconds, the first at 0.
+
+    Raises
+    ------
+    UsageError
+        For a rate out of range or not finite, or a seed out of range.
+    """
+    check_rate(rate_per_second)
+    return from_gaps(stream(seed, "arrivals").exponential(1 / rate_per_second, size=count - 1))
+
+
+def from_gaps(gaps: Float64) -> Float64:
+    """Return the times of a renewal process that starts with an arrival."""
+    return np.concatenate([np.zeros(1), np.cumsum(gaps)])
+
+
+def unit_poisson(random: np.random.Generator, count: int) -> Float64:
+    """Return a Poisson process of rate 1 that starts with an arrival.
+
+    Mapped by the inverse of a cumulative rate it becomes the Poisson process of that rate (time
+    change; Daley and Vere-Jones, An Introduction to the Theory of Point Processes, 7.4).
+    """
+    return from_gaps(random.standard_exponential(count - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client in one window: its rate, the law of its gaps and the shape of that law."""
+
+    number: int
+    rate: float
+    pattern: str  # "Gamma" or "Weibull"
+    shape: float
+
+    def until(self, seconds: float, seed: int) -> Float64:
+        """Draw the times of its requests in [0, seconds), in the steady state.
+
+        The first gap is what is left of one that began before: a uniform share of a gap drawn
+        in proportion to its length.
+        """
+        random = stream(seed, f"arrivals of client {self.number}")
+        times = np.array([random.random() * self._met_gap(random)])
+        while times[-1] < seconds:
+            more = 16 + int(1.1 * (seconds - times[-1]) * self.rate)
+            times = np.concatenate([times, times[-1] + np.cumsum(self._gaps(random, more))])
+        return times[times < seconds]
+
+    def _gaps(self, random: np.random.Generator, count: int) -> Float64:
+        if self.pattern == "Gamma":
+            return random.gamma(self.shape, 1 / (self.rate * self.shape), size=count)
+        return self._weibull_scale() * random.weibull(self.shape, size=count)
+
+    def _met_gap(self, random: np.random.Generator) -> float:
+        """Draw a gap by its length: the one in which a moment picked at random lies."""
+        if self.pattern == "Gamma":
+            return float(random.gamma(self.shape + 1, 1 / (self.rate * self.shape)))
+        power = random.gamma(1 + 1 / self.shape)
+        return float(self._weibull_scale() * power ** (1 / self.shape))
+
+    def _weibull_scale(self) -> float:
+        return 1 / (self.rate * math.gamma(1 + 1 / self.shape))
