@@ -22,10 +22,10 @@ from simulator.results.records import Records
 from simulator.scenario import Scenario, cache_of, context_of
 from simulator.serving.arrivals import Arrivals
 from simulator.serving.fcfs import Fcfs
+from simulator.serving.heap_clock import HeapClock
 from simulator.serving.priced import PricedExecutor
 from simulator.serving.replica import Replica
 from simulator.serving.router import RoundRobin
-from simulator.serving.timeline import Timeline
 from simulator.trace.trace import Trace
 
 MOST_DIFFERENCE = 1e-4  # of a logit in float32; a wrong state is off by far more
@@ -152,11 +152,11 @@ class Prototype:
         self, cache: PolicyCache, executor: ModelExecutor, note: Callable[[Running], None]
     ) -> None:
         """Let the trace come to one replica, as in a simulation."""
-        trace, timeline = self._trace, Timeline()
+        trace, clock = self._trace, HeapClock()
         self.records = Records.of(trace)
-        replica = Replica(cache, Fcfs, executor, timeline, self.records, on_finished=note)
-        Arrivals(timeline, trace, [replica], RoundRobin()).begin()
-        while timeline.advance():
+        replica = Replica(cache, Fcfs, executor, clock, self.records, on_finished=note)
+        Arrivals(clock, trace, [replica], RoundRobin()).begin()
+        while clock.advance():
             pass
         cache.check()
         cache.tree.clear()

@@ -72,7 +72,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
     worth: tuple[Worth, ...]
 
 
-class Pool(msgspec.Struct, frozen=True, kw_only=True):
+class StoredPool(msgspec.Struct, frozen=True, kw_only=True):
     """One of the pools of a split cache, at the answer."""
 
     capacity_bytes: Amount
@@ -82,8 +82,8 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
 class Pools(msgspec.Struct, frozen=True, kw_only=True):
     """Both of them."""
 
-    kv: Pool
-    states: Pool
+    kv: StoredPool
+    states: StoredPool
 
 
 class StoredAnswer(msgspec.Struct, frozen=True, kw_only=True):

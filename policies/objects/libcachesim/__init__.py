@@ -7,19 +7,19 @@ policies of the papers is held against it. They are for flat object mode only:
 
 from __future__ import annotations
 
-from policies.objects.libcachesim.lirs import Lirs
-from policies.objects.libcachesim.variants import Arc, S3Fifo, Slru, TwoQ
+from policies.objects.libcachesim.lirs import LibLirs
+from policies.objects.libcachesim.variants import LibArc, LibS3Fifo, LibSlru, LibTwoQ
 
-__all__ = ["RULES", "Arc", "Lirs", "S3Fifo", "Slru", "TwoQ", "spelled_out"]
+__all__ = ["RULES", "LibArc", "LibLirs", "LibS3Fifo", "LibSlru", "LibTwoQ", "spelled_out"]
 
-RULES = {"slru": Slru, "two_q": TwoQ, "arc": Arc, "lirs": Lirs, "s3fifo": S3Fifo}
+RULES = {"slru": LibSlru, "two_q": LibTwoQ, "arc": LibArc, "lirs": LibLirs, "s3fifo": LibS3Fifo}
 _ASKED = "rules=libcachesim"
 
 
 def spelled_out(spec: str) -> str:
     """Return a policy string with the class that `rules=libcachesim` asks for, if it does.
 
-    "slru:rules=libcachesim,segments=8" is "policies.objects.libcachesim:Slru:segments=8".
+    "slru:rules=libcachesim,segments=8" is "policies.objects.libcachesim:LibSlru:segments=8".
     """
     name, _, rest = spec.strip().partition(":")
     parameters = [part.strip() for part in rest.split(",")]

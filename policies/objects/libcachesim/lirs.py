@@ -9,7 +9,7 @@ from policies.eviction import lirs
 from policies.objects.libcachesim.cache import LibPolicy
 
 
-class Lirs(LibPolicy, lirs.Lirs):
+class LibLirs(LibPolicy, lirs.Lirs):
     """Make room in both parts apart, and lower LIR objects for every hit in the queue.
 
     HIR entries have 1 % of the capacity; an object larger than that does not enter. Two faults are

@@ -10,7 +10,7 @@ from policies.orders.ghosts import Ghosts
 from simulator.plugins.entries import Entry
 
 
-class Slru(LibPolicy, slru.Slru):
+class LibSlru(LibPolicy, slru.Slru):
     """Give each segment an equal part, probation included.
 
     A new object enters the lowest segment that has room, and not at all if it is larger than a
@@ -49,7 +49,7 @@ class Slru(LibPolicy, slru.Slru):
         super()._lower(level)
 
 
-class TwoQ(LibPolicy, two_q.TwoQ):
+class LibTwoQ(LibPolicy, two_q.TwoQ):
     """Refuse an object larger than A1in, and let Am give way where it exceeds its own share.
 
     One that returns and is larger than Am does not enter either, though room is made for it. With
@@ -79,7 +79,7 @@ class TwoQ(LibPolicy, two_q.TwoQ):
         super().on_insert(entry)
 
 
-class Arc(LibPolicy, arc.Arc):
+class LibArc(LibPolicy, arc.Arc):
     """Move the target by bytes, however large the object that returns.
 
     With sizes of 1 this is the policy of the paper; large ones hardly move it.
@@ -90,7 +90,7 @@ class Arc(LibPolicy, arc.Arc):
         super()._note_return(entry, 1)
 
 
-class S3Fifo(LibPolicy, s3fifo.S3Fifo):
+class LibS3Fifo(LibPolicy, s3fifo.S3Fifo):
     """Let the main queue give way where it exceeds its share, else the small one.
 
     Until the first eviction what overfills the small queue enters the main one. An object larger

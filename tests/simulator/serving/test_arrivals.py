@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simulator.serving.arrivals import Arrivals
+from simulator.serving.heap_clock import HeapClock
 from simulator.serving.router import RoundRobin
-from simulator.serving.timeline import Timeline
 from tests.simulator.prompts import trace_of
 
 
@@ -26,7 +26,7 @@ class Told:
 
 def told(arrivals, names="a", before=()):
     """Return what replicas are told; steps end at the times `before`, asked for at first."""
-    clock, notes = Timeline(), []
+    clock, notes = HeapClock(), []
     replicas = [Told(name, notes, clock) for name in names]
     trace = trace_of([(1,)] * 4, arrivals)
     Arrivals(clock, trace, replicas, RoundRobin()).begin()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.serving.clock import SimpyClock
+from simulator.serving.heap_clock import HeapClock
 from simulator.serving.interfaces import Clock, ClockError
-from simulator.serving.timeline import Timeline
 
 DELAY = st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, 1e-17])  # many fall together, or nearly
 
@@ -45,7 +45,7 @@ def happened(
 
 @given(st.lists(st.lists(DELAY, max_size=4), max_size=20))
 def test_both_clocks_keep_one_order(schedule: list[list[float]]) -> None:
-    simpy, timeline = SimpyClock(), Timeline()
+    simpy, timeline = SimpyClock(), HeapClock()
 
     def run() -> None:
         while timeline.advance():
@@ -55,7 +55,7 @@ def test_both_clocks_keep_one_order(schedule: list[list[float]]) -> None:
     assert happened(timeline, run, schedule) == expected
 
 
-@pytest.mark.parametrize("clock", [SimpyClock(), Timeline()])
+@pytest.mark.parametrize("clock", [SimpyClock(), HeapClock()])
 @pytest.mark.parametrize("delay", [nan, inf, -1.0])
 def test_no_bad_delay_reaches_a_clock(clock: Clock, delay: float) -> None:
     with pytest.raises(ClockError, match="a delay of"):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from simulator.results.records import FINISHED, REJECTED, UNFINISHED, Records
+from simulator.serving.heap_clock import HeapClock
 from simulator.serving.replica import Replica
 from simulator.serving.step import Chunk, Step
-from simulator.serving.timeline import Timeline
 from tests.simulator.caches import cache_of
 from tests.simulator.placers import Wanted
 from tests.simulator.prompts import trace_of
@@ -67,7 +67,7 @@ class Run:
     """A replica that is taken through `PROMPTS`, both of which have come at time 0."""
 
     def __init__(self, *steps, timeless=False):
-        self.clock, self.finished = Timeline(), []
+        self.clock, self.finished = HeapClock(), []
         self.scheduler = Written(*steps)
         self.scheduler.timeless = timeless
         trace = trace_of(PROMPTS, [0.0, 0.0])

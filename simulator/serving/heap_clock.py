@@ -9,7 +9,7 @@ from math import inf
 from simulator.serving.interfaces import ClockError
 
 
-class Timeline:
+class HeapClock:
     """Time as a heap of callbacks; those due at one time come in the order they were asked for."""
 
     def __init__(self) -> None:
