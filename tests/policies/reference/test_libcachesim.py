@@ -115,7 +115,7 @@ def test_these_rules_are_for_flat_objects_only(policy):
 
 
 def test_the_rules_may_stand_anywhere_among_the_parameters():
-    expected = "policies.objects.libcachesim:S3Fifo:small=0.2,promote=1"
+    expected = "policies.objects.libcachesim:LibS3Fifo:small=0.2,promote=1"
     for spec in (
         "rules=libcachesim,small=0.2,promote=1",
         "small=0.2, rules=libcachesim ,promote=1",
