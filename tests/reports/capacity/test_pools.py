@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reports.capacity.candidates import candidates, coarse_grid, ends_of
-from reports.capacity.finding import Question, find_capacity
+from reports.capacity.finding import CapacityQuestion, find_capacity
 from reports.capacity.page import read_capacity, render_capacity_page, write_capacity
 from reports.capacity.summary import main_texts, texts_beside
 from reports.capacity.target import parse_target
@@ -22,8 +22,10 @@ THREE_HITS = "token_hit_rate>=16%"  # of FIFO with three states: 2 tokens a hit,
 KEPT = 30  # bytes of three states
 
 
-def asked(settings: Settings, target: str = THREE_HITS, **others: Any) -> Question:
-    return Question(settings, parse_target(target), within=0.0, **{"sensitivity": False, **others})
+def asked(settings: Settings, target: str = THREE_HITS, **others: Any) -> CapacityQuestion:
+    return CapacityQuestion(
+        settings, parse_target(target), within=0.0, **{"sensitivity": False, **others}
+    )
 
 
 def split(folder: Path, capacities: Sequence[object] = (), **settings: Any) -> Settings:

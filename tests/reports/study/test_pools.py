@@ -10,9 +10,9 @@ import pytest
 
 from reports.study.capacities import least_useful_bytes, small_note, states_bytes
 from reports.study.cells import Cell, expand
+from reports.study.layers import read_settings
 from reports.study.own_policies import doubts
 from reports.study.scenario import build_scenario
-from reports.study.settings import read_settings
 from simulator.base.errors import UsageError
 
 PAGE, STATE = 32 * 1024, 51_511_296  # of qwen3.5-9b-h200

@@ -10,8 +10,8 @@ import pytest
 
 from reports.api import Study
 from reports.study.cells import Cell, expand
+from reports.study.layers import parse_override, read_settings
 from reports.study.renamed import current, current_key, current_value
-from reports.study.settings import parse_override, read_settings
 from simulator.base.errors import UsageError
 
 
