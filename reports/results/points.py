@@ -1,7 +1,8 @@
 """What charts and pages show of a study: policies at capacities, compared with a baseline.
 
 A *world* is everything that policies share: workload, profile, server. A *series* is one
-combination of policies in it, and a *point* a series at one capacity, over its replications.
+combination of policies and pools in it, and a *point* a series at one capacity, over its
+replications.
 """
 
 from __future__ import annotations
