@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 
 from policies.admission.base import identity
 from policies.admission.probabilistic import toss
-from policies.eviction import EVICTION
 from policies.registry import create
 from simulator.base.errors import UsageError
 from simulator.plugins.departures import NO_DEPARTURES, Departure, Departures
 from simulator.plugins.entries import Checkpoint, KvSpan
-from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.replays import replay
 
 
 def runs(count):
@@ -29,27 +28,21 @@ def leaving(*entries):
     return Departures(len(departures), lambda _: iter(departures))
 
 
-def replay(prompts, spec, capacity=None):
-    scenario = Scenario(
-        profile=toy_profile(),
-        placer=lambda: Wanted(end=True),
-        eviction=EVICTION["lru"],
-        admission=lambda: create("admission", spec),
-        capacity_bytes=capacity,
-        server="instant",
-        check_every_request=True,
-    )
-    return simulate(trace_of(prompts), scenario).columns
+def columns_of(prompts, spec, capacity=None):
+    """Replay prompts with a state at the end of each."""
+    admission = partial(create, "admission", spec)
+    how = {"admission": admission, "capacity_bytes": capacity, "server": "instant"}
+    return replay(prompts, None, lambda: Wanted(end=True), **how).columns
 
 
 def test_never_saves_nothing_and_says_why():
-    columns = replay([(1, 2, 3)] * 3, "never")
+    columns = columns_of([(1, 2, 3)] * 3, "never")
     assert columns["saved_tokens"].tolist() == [0, 0, 0]
     assert columns["lost_not_admitted_tokens"].tolist() == [0, 2, 2]
 
 
 def test_a_second_sighting_is_admitted():
-    columns = replay([(1, 2, 3), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5)], "second_sighting")
+    columns = columns_of([(1, 2, 3), (1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 5)], "second_sighting")
     # The second prompt brings in its KV and the state at its end, whence the others resume.
     assert columns["saved_tokens"].tolist() == [0, 0, 3, 3]
     assert columns["checkpoints_written"].tolist() == [0, 1, 0, 0]
@@ -59,17 +52,20 @@ def test_the_second_prompt_brings_in_a_path_of_any_number_of_runs():
     long = (1, 2, 3, 4, 5, 6)
     cuts = [(*long[:cut], 9) for cut in (1, 2, 3, 4)]  # the path has five spans
     # Nothing of `long` that is cut off later has to be seen once more for it.
-    columns = replay([long, long, *cuts, (*long, 7)], "second_sighting")
+    columns = columns_of([long, long, *cuts, (*long, 7)], "second_sighting")
     assert columns["saved_tokens"].tolist() == [0, 0, 0, 0, 0, 0, 6]
     assert columns["checkpoints_written"].tolist()[:2] == [0, 1]
 
 
 def test_size_aware_refuses_more_than_a_share():
-    columns = replay([(1,) * 9, (1,) * 9 + (2,)], "size_aware:share=0.2", 100)
+    columns = columns_of([(1,) * 9, (1,) * 9 + (2,)], "size_aware:share=0.2", 100)
     assert columns["saved_tokens"].tolist() == [0, 9]
-    columns = replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware:share=0.2", 100)
+    columns = columns_of([(1,) * 21, (1,) * 21 + (2,)], "size_aware:share=0.2", 100)
     assert columns["saved_tokens"].tolist() == [0, 0]
-    assert replay([(1,) * 21, (1,) * 21 + (2,)], "size_aware")["saved_tokens"].tolist() == [0, 21]
+    assert columns_of([(1,) * 21, (1,) * 21 + (2,)], "size_aware")["saved_tokens"].tolist() == [
+        0,
+        21,
+    ]
 
 
 def test_the_coin_of_an_entry_always_falls_the_same_way():

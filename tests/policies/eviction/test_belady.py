@@ -5,14 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from policies.eviction.belady import Belady
 from policies.foresight import NEVER
 from simulator.plugins.entries import KvSpan
-from simulator.simulation import Scenario, simulate
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.replays import replay
 
 PROMPTS = st.lists(
     st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple), min_size=1, max_size=15
@@ -35,16 +33,9 @@ class Recording(Belady):
 
 
 def run(prompts, eviction, capacity, server="instant"):
-    scenario = Scenario(
-        profile=toy_profile(),
-        placer=lambda: Wanted(2, end=True),
-        eviction=eviction,
-        admission=ADMISSION["always"],
-        capacity_bytes=capacity,
-        server=server,
-        check_every_request=True,
-    )
-    return simulate(trace_of(prompts, [float(i // 3) for i in range(len(prompts))]), scenario)
+    arrivals = [float(i // 3) for i in range(len(prompts))]
+    how = {"eviction": eviction, "capacity_bytes": capacity, "server": server}
+    return replay(prompts, arrivals, lambda: Wanted(2, end=True), **how)
 
 
 @given(PROMPTS, st.sampled_from(["instant", "queue"]))

@@ -6,8 +6,8 @@ import pytest
 
 from policies.eviction.marconi import MarconiEviction
 from policies.eviction.seglen import SegLen
+from policies.placement.branch import Branch
 from policies.registry import create
-from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.hand import (
     WORLD,
     drop,
@@ -18,7 +18,8 @@ from tests.policies.eviction.hand import (
     span_below,
     state_in,
 )
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.prompts import toy_profile
+from tests.simulator.replays import replay
 
 
 def test_marconi_weighs_flops_per_byte_against_recency():
@@ -113,15 +114,13 @@ def test_kv_without_a_state_goes_first_and_by_last_use(policy):
 
 @pytest.mark.parametrize("policy", ["seglen", "marconi:alpha=1", "value", "lru"])
 def test_where_kv_has_no_bytes_a_state_with_many_children_can_go(policy):
-    scenario = Scenario(
+    result = replay(
+        [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (1, 3)],
+        None,
+        Branch,
         profile=toy_profile(kv_bytes=0),
-        placer=lambda: create("placer", "branch"),
         eviction=lambda: create("eviction", policy),
-        admission=lambda: create("admission", "always"),
         capacity_bytes=toy_profile().state_bytes,
         server="instant",
-        check_every_request=True,
     )
-    prompts = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (1, 3)]
-    saved = simulate(trace_of(prompts), scenario).columns["saved_tokens"]
-    assert saved.tolist() == [0, 0, 0, 0, 1, 1]
+    assert result.columns["saved_tokens"].tolist() == [0, 0, 0, 0, 1, 1]

@@ -8,9 +8,9 @@ import pytest
 from policies.eviction import EVICTION
 from policies.eviction.prefixed import PrefixEviction
 from policies.objects import ObjectStream, replay
+from policies.placement.none import NoPlacer
 from policies.registry import create
-from simulator.simulation import Scenario, simulate
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator import replays
 
 # In flat object mode a new object of gdsf enters before room is made, and may leave at once.
 CLASSIC = [
@@ -24,17 +24,9 @@ SHARES += ["wtinylfu:window=0.3", "slru:protected=0.5"]
 
 def resident(spec, objects, capacity):
     """Return for each of the objects, prompts of one token, whether its KV was there."""
-    scenario = Scenario(
-        profile=toy_profile(),
-        placer=lambda: create("placer", "none"),
-        eviction=lambda: create("eviction", spec),
-        admission=lambda: create("admission", "always"),
-        capacity_bytes=capacity,
-        server="instant",
-        check_every_request=True,
-    )
-    trace = trace_of([(token,) for token in objects])
-    return (simulate(trace, scenario).columns["kv_tokens"] > 0).tolist()
+    prompts, eviction = [(token,) for token in objects], lambda: create("eviction", spec)
+    how = {"eviction": eviction, "capacity_bytes": capacity, "server": "instant"}
+    return (replays.replay(prompts, None, NoPlacer, **how).columns["kv_tokens"] > 0).tolist()
 
 
 @pytest.mark.parametrize("spec", [*CLASSIC, *SHARES])

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.admission.always import Always
 from policies.eviction.lru import Lru
 from policies.eviction.ttl import Ttl
 from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import LOSSES
-from simulator.simulation import Scenario, simulate
 from tests.policies.eviction.hand import request, root, span_below, state_in
 from tests.simulator.cache.naive_cache import NaiveCache
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.prompts import toy_profile
+from tests.simulator.replays import replay
 
 
-def replay(prompts, arrivals, eviction, **changes):
+def run(prompts, arrivals, eviction, placer=lambda: Wanted(2, end=True), **scenario):
     """Replay prompts whose prefill takes no time to speak of, with a state at 2 and at the end."""
-    scenario = Scenario(
-        profile=toy_profile(seconds_per_token=1e-5),
-        placer=lambda: Wanted(2, end=True),
-        eviction=eviction,
-        admission=Always,
-        server="instant",
-        check_every_request=True,
-    )
-    return simulate(trace_of(prompts, arrivals), replace(scenario, **changes))
+    known = {"profile": toy_profile(seconds_per_token=1e-5), "server": "instant"} | scenario
+    return replay(prompts, arrivals, placer, eviction=eviction, **known)
 
 
 def test_the_oldest_expires_and_the_least_recent_is_evicted():
@@ -84,20 +75,20 @@ def test_what_lies_below_lives_no_longer_than_the_kv_above():
 
 def test_what_has_expired_serves_no_hit_and_counts_as_evicted():
     prompts = [(1, 2, 3), (1, 2, 3, 4), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)]
-    result = replay(prompts, [0.0, 10.0, 10.5, 12.0], partial(Ttl, seconds=10.2))
+    result = run(prompts, [0.0, 10.0, 10.5, 12.0], partial(Ttl, seconds=10.2))
     rows = result.columns
     # At 10.5 all that came at 0 has gone, and (4) with it, whose KV hung below.
     assert rows["saved_tokens"].tolist() == [0, 3, 0, 5]
     assert rows["lost_kv_evicted_tokens"].tolist() == [0, 0, 4, 0]
     assert result.counters.checkpoints_evicted == 3  # at 2, 3 and 4
-    for_ever = replay(prompts, [0.0, 10.0, 10.5, 12.0], Lru)
+    for_ever = run(prompts, [0.0, 10.0, 10.5, 12.0], Lru)
     assert for_ever.columns["saved_tokens"].tolist() == [0, 3, 4, 5]
 
 
 def test_a_state_expires_alone_where_its_kv_is_younger():
     prompts = [(1, 2, 3, 4), (1, 2, 3, 4, 5), (1, 2, 3, 4, 6)]
     eviction = partial(Ttl, seconds=10, refresh=True)
-    result = replay(prompts, [0.0, 5.0, 13.0], eviction, placer=lambda: Wanted(2, 4))
+    result = run(prompts, [0.0, 5.0, 13.0], eviction, placer=lambda: Wanted(2, 4))
     # The second prompt resumes at 4 and passes all of the KV; the state at 2 is not used again.
     assert result.columns["saved_tokens"].tolist() == [0, 4, 4]
     assert result.counters.checkpoints_evicted == 1
@@ -105,7 +96,7 @@ def test_a_state_expires_alone_where_its_kv_is_younger():
 
 def test_without_times_nothing_expires():
     prompts = [(1, 2, 3)] * 5
-    saved = replay(prompts, None, partial(Ttl, seconds=1e-9)).columns["saved_tokens"]
+    saved = run(prompts, None, partial(Ttl, seconds=1e-9)).columns["saved_tokens"]
     assert saved.tolist() == [0, 2, 2, 2, 2]
 
 
@@ -113,7 +104,7 @@ def test_what_a_request_uses_stays_until_it_ends():
     prompts = [(1, 2), (1, 2, *range(30)), (1, 2, 7), (1, 2, 8)]
     slow = toy_profile(seconds_per_token=1.0)
     eviction = partial(Ttl, seconds=10)
-    result = replay(prompts, [0.0, 5.0, 5.0, 50.0], eviction, profile=slow, server="queue")
+    result = run(prompts, [0.0, 5.0, 5.0, 50.0], eviction, profile=slow, server="queue")
     # The second takes the server from 5 to 35; the third was matched with it, and ends at 36.
     assert result.columns["saved_tokens"].tolist() == [0, 2, 2, 0]
     assert result.columns["lost_kv_evicted_tokens"].tolist() == [0, 0, 0, 2]
@@ -167,7 +158,7 @@ PROMPTS = st.lists(
 def test_every_request_agrees_with_the_oracle(requests, life, refresh, capacity, cut):
     prompts, waits = zip(*requests, strict=True)
     arrivals = [float(sum(waits[:count])) for count in range(1, len(waits) + 1)]
-    result = replay(
+    result = run(
         prompts,
         arrivals,
         partial(Ttl, seconds=life + 0.5, refresh=refresh),

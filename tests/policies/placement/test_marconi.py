@@ -5,21 +5,13 @@ from __future__ import annotations
 import pytest
 
 from policies.registry import create
-from simulator.simulation import Scenario, simulate
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.replays import replay
 
 
 def saved(prompts, placer, capacity=None, answers=None):
-    scenario = Scenario(
-        profile=toy_profile(),
-        placer=lambda: create("placer", placer),
-        eviction=lambda: create("eviction", "lru"),
-        admission=lambda: create("admission", "always"),
-        capacity_bytes=capacity,
-        server="instant",
-        check_every_request=True,
-    )
-    return simulate(trace_of(prompts, answers=answers), scenario).columns["saved_tokens"].tolist()
+    how = {"capacity_bytes": capacity, "answers": answers, "server": "instant"}
+    result = replay(prompts, None, lambda: create("placer", placer), **how)
+    return result.columns["saved_tokens"].tolist()
 
 
 def test_the_third_prompt_finds_the_branch_point():

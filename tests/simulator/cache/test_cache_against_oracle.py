@@ -5,14 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import LOSSES
-from simulator.simulation import Scenario, simulate
 from tests.simulator.cache.naive_cache import NaiveCache
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.prompts import toy_profile
+from tests.simulator.replays import replay
 
 TOKENS = st.lists(st.integers(0, 1), min_size=1, max_size=10).map(tuple)
 ANSWER = st.lists(st.integers(0, 1), max_size=5).map(tuple)
@@ -37,19 +36,17 @@ def test_every_request_agrees(
 ):
     granularity, alignment = grid
     prompts, answers = zip(*requests, strict=True)
-    trace = trace_of(prompts, granularity=granularity, answers=answers)
-    result = simulate(
-        trace,
-        Scenario(
-            profile=toy_profile(kv_bytes, state_bytes, page, alignment),
-            placer=lambda: Wanted(*wanted, end=end),
-            eviction=EVICTION[eviction],
-            admission=ADMISSION["always"],
-            capacity_bytes=capacity,
-            cut=cut,
-            server="instant",
-            check_every_request=True,
-        ),
+    result = replay(
+        prompts,
+        None,
+        lambda: Wanted(*wanted, end=end),
+        granularity=granularity,
+        answers=answers,
+        profile=toy_profile(kv_bytes, state_bytes, page, alignment),
+        eviction=EVICTION[eviction],
+        capacity_bytes=capacity,
+        cut=cut,
+        server="instant",
     )
 
     def positions(prompt, resume):

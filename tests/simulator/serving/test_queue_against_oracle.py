@@ -8,15 +8,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.admission import ADMISSION
 from policies.eviction import EVICTION
 from simulator.costs.schema import CheckpointCost, Io, Link
 from simulator.plugins.context import SPAN, TAIL
 from simulator.results.records import COUNT_COLUMNS, TIME_COLUMNS
-from simulator.simulation import Scenario, simulate
 from tests.simulator.cache.naive_cache import NaiveCache
 from tests.simulator.placers import Wanted
-from tests.simulator.prompts import toy_profile, trace_of
+from tests.simulator.prompts import toy_profile
+from tests.simulator.replays import replay
 from tests.simulator.serving.naive_server import CUT_SECONDS, RESTORE_SECONDS, NaiveServer
 
 PROMPT = st.lists(st.integers(0, 1), min_size=1, max_size=9).map(tuple)
@@ -62,19 +61,17 @@ def test_every_column_agrees(
 ):
     prompts = [prompt for prompt, _ in requests]
     arrivals = np.cumsum([gap for _, gap in requests]).astype(float).tolist()
-    result = simulate(
-        trace_of(prompts, arrivals, granularity=grid[0]),
-        Scenario(
-            profile=whole_seconds(toy_profile(kv_bytes, state_bytes, page, grid[1])),
-            placer=lambda: Wanted(*wanted, end=end),
-            eviction=EVICTION[eviction],
-            admission=ADMISSION["always"],
-            capacity_bytes=capacity,
-            cut=cut,
-            queue_limit=queue_limit,
-            horizon_seconds=horizon,
-            check_every_request=True,
-        ),
+    result = replay(
+        prompts,
+        arrivals,
+        lambda: Wanted(*wanted, end=end),
+        granularity=grid[0],
+        profile=whole_seconds(toy_profile(kv_bytes, state_bytes, page, grid[1])),
+        eviction=EVICTION[eviction],
+        capacity_bytes=capacity,
+        cut=cut,
+        queue_limit=queue_limit,
+        horizon_seconds=horizon,
     )
 
     def positions(prompt, resume):
