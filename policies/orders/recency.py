@@ -47,9 +47,9 @@ class Recency:
 
     def on_evict(self, entry: Entry) -> None:
         """Take out an entry that has left; the span above it was used as late as it was."""
-        if entry in self._order:
+        try:
             del self._order[entry]
-        else:
+        except KeyError:
             entry.queued = 0
         if isinstance(entry, KvSpan):
             above, rank = entry.parent, entry.rank

@@ -130,7 +130,10 @@ class Residency:
         """
         if self._asks:
             return False
-        return self._make_room_for_both(tokens * self._kv_bytes, states * self._state_bytes)
+        kv_bytes, states_bytes = tokens * self._kv_bytes, states * self._state_bytes
+        if kv_bytes + states_bytes <= self._kv.free_bytes and self._shared:  # as in most cases
+            return True
+        return self._make_room_for_both(kv_bytes, states_bytes)
 
     def admits_rest(self, span: KvSpan, stop: int) -> bool:
         """Ask whether the KV that `span` lacks up to token `stop` may enter: once for all of it."""
