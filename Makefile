@@ -2,8 +2,10 @@
 #
 #   make demo     install, run the first study, say where its page is
 #   make test     install what the tests need, and run them all
+#   make test-fast   compile twice: the same bytes, and the same results as plain Python
 #   make lint     formatting, style, types, import layers
 #   make bench    speed and memory, as figures to read
+#   make fast     compile the hot loops; make slow takes that back
 #   make figures  the figures that commands make, again, against what the documents say
 
 PYTHON ?= python3
@@ -11,14 +13,17 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SHARED := $(if $(MILEPOST_SHARED),$(MILEPOST_SHARED),../shared)
 
-.PHONY: demo test lint bench figures clean
+.PHONY: demo test test-fast lint bench fast slow figures clean
 
 demo: $(VENV)/installed
 	$(BIN)/milepost sweep studies/demo.toml --out results/demo
 	@echo "Open results/demo/report.html in a browser."
 
 test: $(VENV)/installed-dev
-	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q -n auto --dist loadfile
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not compiled"
+
+test-fast: $(VENV)/installed-dev
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q -m compiled
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -29,6 +34,15 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest benchmarks -q --benchmark-only \
 		--benchmark-columns=min,median,max,rounds --benchmark-sort=name
+
+fast: $(VENV)/installed-dev
+	MILEPOST_COMPILE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --no-deps -e .
+	@$(BIN)/milepost doctor | grep -w simulator
+
+slow:
+	rm -f simulator/compiled.txt milepost__mypyc.*.so
+	find simulator policies -name '*.so' -delete
 
 figures: $(VENV)/installed
 	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m studies.figures
@@ -43,5 +57,5 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt $(VENV)/installed
 		-e '.[dev,calibration]' -c constraints.txt
 	@touch $@
 
-clean:
+clean: slow
 	rm -rf $(VENV) results build dist

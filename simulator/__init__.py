@@ -6,6 +6,8 @@ placers can be used where simpy is absent. Everything else is imported from its 
 
 from typing import TYPE_CHECKING, Any
 
+import simulator.base.compiled  # noqa: F401 - before any module that it may turn away
+
 if TYPE_CHECKING:
     from simulator.simulation import Scenario, simulate
 

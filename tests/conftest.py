@@ -14,6 +14,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 ROOT = Path(__file__).parent.parent
 
+# The source itself is tested, whose parts can be replaced; tests/compiled sees to what is compiled.
+os.environ["MILEPOST_PLAIN"] = "1"
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:

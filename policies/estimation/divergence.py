@@ -20,16 +20,17 @@ not seen.
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from policies.estimation.single import EndDistances, FromBranch, FromStart, SingleLaw
 
-COORDINATES = ("end", "branch", "start")  # of equal scores the first wins
-LEAST = 8  # divergences before another coordinate than the first is believed
-FADE = 0.98  # of scores, whenever a divergence is scored
-PRIOR_TOKENS = 256
-STEADY = 32  # up to so many divergences each one is scored and makes a new law,
-SCORE = 4  # then every so many of them are scored,
-REPLAN = 8  # and every so many make a new law
+COORDINATES: Final = ("end", "branch", "start")  # of equal scores the first wins
+LEAST: Final = 8  # divergences before another coordinate than the first is believed
+FADE: Final = 0.98  # of scores, whenever a divergence is scored
+PRIOR_TOKENS: Final = 256
+STEADY: Final = 32  # up to so many divergences each one is scored and makes a new law,
+SCORE: Final = 4  # then every so many of them are scored,
+REPLAN: Final = 8  # and every so many make a new law
 
 
 class DivergenceLaw:

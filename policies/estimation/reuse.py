@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-RESCALE = 1e12
-SHRINKAGE = 8.0  # trials of one label that weigh as much as all others together
+from typing import Final
+
+RESCALE: Final = 1e12
+SHRINKAGE: Final = 8.0  # trials of one label that weigh as much as all others together
 
 
 class ReuseRates:

@@ -49,7 +49,7 @@ class EndDistances:
 
     def _push(self, delta: int, count: int) -> None:
         bounds, lines = self._bounds, self._lines
-        bound: float = delta  # the first line: it saves something where n > delta
+        bound = float(delta)  # the first line: it saves something where n > delta
         while lines:
             other, less = lines[-1]
             # Whole numbers, so rounding moves no bound across one.
@@ -58,7 +58,7 @@ class EndDistances:
                 break
             bounds.pop()
             lines.pop()
-            bound = delta
+            bound = float(delta)
         bounds.append(bound)
         lines.append((delta, count))
 

@@ -8,11 +8,13 @@ from heapq import heappop, heappush, merge
 
 from policies.orders.heaps import in_order
 from policies.orders.outlook import Outlook
+from simulator.base.compiling import mypyc_attr
 from simulator.plugins.entries import Entry, KvSpan
 
 Place = tuple[int, int, Entry]  # last use, an order among equal ones, the entry
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Recency:
     """The hooks of an eviction policy that lets go of what was not used for the longest time.
 

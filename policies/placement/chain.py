@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 Line = tuple[float, float, int]  # its value at 0, by how much it falls, and whose it is
 
 
-def priced_chain(gains: Sequence[float], survival: Sequence[float], price: float) -> list[int]:
+def priced_chain(gains: list[float], survival: list[float], price: float) -> list[int]:
     """Return the indices of the checkpoints that save most, less `price` for each; descending.
 
     Candidates come from the deepest up. By summation by parts a set c_1 < ... < c_M saves

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import exp
+from typing import Final
 
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap
 
-SAMPLE_TOKENS = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
-FADE = 0.999  # of what is counted, a request
-STEP = 0.03  # of the multiplier's logarithm
+SAMPLE_TOKENS: Final = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
+FADE: Final = 0.999  # of what is counted, a request
+STEP: Final = 0.03  # of the multiplier's logarithm
 
 
 class Price:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final
 
 from simulator.plugins.entries import KvSpan
 from simulator.trace.grid import Grid
 
-KINDS = NEW, CONTINUED, DIVERGED = 0, 1, 2  # how a prompt meets what is known
+NEW: Final = 0  # how a prompt meets what is known
+CONTINUED: Final = 1
+DIVERGED: Final = 2
+KINDS: Final = (NEW, CONTINUED, DIVERGED)
 
 
 class Segment:
@@ -37,7 +40,7 @@ class Segment:
         self.left = False  # a prompt has diverged inside it
 
 
-class Meeting(NamedTuple):
+class Meeting:
     """Where a prompt leaves what is known.
 
     Parameters
@@ -51,9 +54,12 @@ class Meeting(NamedTuple):
         prompt, else DIVERGED.
     """
 
-    span: KvSpan
-    segment: Segment | None
-    kind: int
+    __slots__ = ("kind", "segment", "span")
+
+    def __init__(self, span: KvSpan, segment: Segment | None, kind: int) -> None:
+        self.span = span
+        self.segment = segment
+        self.kind = kind
 
 
 class Sightings:

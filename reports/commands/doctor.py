@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from reports.commands.options import Json
 from reports.console import print_json, print_table
 from reports.version import version
+from simulator.base.compiled import STATE
 
 NEEDED = (
     "altair",
@@ -46,6 +47,7 @@ def examine() -> dict[str, str | int]:
     return {
         "milepost": version(),
         "python": platform.python_version(),
+        "simulator": STATE,
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count() or 1,
         **needed,

@@ -36,34 +36,40 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
     """
     _check_cover(tree)
     kv_bytes_per_token = layout.kv_bytes_per_token
-    pins = Counter([tree.root, *_pinned_by(running)])  # the root stays
-    children: dict[KvSpan, int] = {}
-    kv_tokens = checkpoints = seen = span_count = 0
-    for span in tree:
-        start, kv_end, stop = span.start, span.kv_end, span.stop
+    held = Counter([tree.root, *_pinned_by(running)])  # the root stays
+    below: dict[KvSpan, int] = {}  # resident children
+    kv_tokens = checkpoints = 0
+    root = tree.root
+    seen, children, pins = root.children_seen, root.children_resident, root.pins
+    spans: list[KvSpan] = [*tree]
+    for span in spans:
+        start, kv_end, stop, parent = span.start, span.kv_end, span.stop, span.parent
         if not start <= kv_end <= span.kv_admitted_end <= stop:
             raise _fault("KV lies outside its span")
-        if span.parent.stop != start:
+        if parent.stop != start:
             raise _fault("a span does not start where the one above it stops")
         if span.size_bytes != (kv_end - start) * kv_bytes_per_token:
             raise _fault("the bytes of a span are miscounted")
         if kv_end > start:
-            children[span.parent] = children.get(span.parent, 0) + 1
+            if parent.kv_end != start:
+                raise _fault("KV has a hole above it")
+            below[parent] = below.get(parent, 0) + 1
             kv_tokens += kv_end - start
         if span.checkpoints:
-            _check_checkpoints(span, pins)
+            _check_checkpoints(span, held)
             checkpoints += len(span.checkpoints)
+        if span.children_resident < 0 or span.pins < 0:
+            raise _fault("the resident children or the pins of a span are miscounted")
         seen += span.children_seen
-        span_count += 1
-    for parent in children:
-        if parent.kv_end != parent.stop:
-            raise _fault("KV has a hole above it")
-    for span in [tree.root, *tree]:
-        if span.children_resident != children.get(span, 0):
-            raise _fault("the resident children are miscounted")
-        if span.pins != pins.get(span, 0):
-            raise _fault("the pins of a span are miscounted")
-    _require(seen + tree.root.children_seen == span_count, "the children are miscounted")
+        children += span.children_resident
+        pins += span.pins
+    # None below 0, and the sums right: so all others are 0.
+    right = all(span.children_resident == count for span, count in below.items())
+    _require(right and children == sum(below.values()), "the resident children are miscounted")
+    pinned = {entry: count for entry, count in held.items() if isinstance(entry, KvSpan)}
+    right = all(span.pins == count for span, count in pinned.items())
+    _require(right and pins == sum(pinned.values()), "the pins of a span are miscounted")
+    _require(seen == len(spans), "the children are miscounted")
     _check_pools(layout, kv_tokens, checkpoints, running)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -31,7 +32,8 @@ class Arrivals:
         self._replicas = replicas
         self._router = router
         times = np.zeros(len(trace)) if trace.arrival_seconds is None else trace.arrival_seconds
-        self._times = times.data
+        # Numpy says that all columns hold whole numbers, which compiled code would believe.
+        self._times = cast("memoryview[float]", times.data)
         self._next = 0
 
     def begin(self) -> None:

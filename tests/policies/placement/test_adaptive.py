@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from calibration.catalogue import open_profile
-from policies.placement.adaptive import ENDLESS, Adaptive, reach_tokens
+from policies.placement.adaptive import Adaptive
+from policies.placement.adaptive_rule import ENDLESS, reach_tokens
 from policies.placement.price import Price
 from policies.registry import create
 from simulator.base.errors import UsageError
