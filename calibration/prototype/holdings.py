@@ -126,5 +126,5 @@ class Holdings:
     def _resident_end(self, node: int) -> int:
         """Return how far the KV of a node is resident; where it starts if it is not."""
         start, stop = int(self._spans.prefixes.start[node]), int(self._spans.prefixes.stop[node])
-        span = self._spans.covering()[node]
+        span = self._spans.covering(node)
         return start if span is None else min(max(span.kv_end, start), stop)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from policies.eviction.prefixed import PrefixEviction
+from policies.orders.inner import NEVER, InnerStates, loss_between
 from policies.orders.outlook import Outlook
 from policies.orders.queue import Queue
 from policies.orders.queue_view import QueueView
@@ -29,6 +31,7 @@ class Coverage(PrefixEviction):
     def __init__(self) -> None:
         super().__init__()
         self._paths, self._states = Queue(), Queue()
+        self._inner = InnerStates()
 
     def on_insert(self, entry: Entry) -> None:
         """Make it the most recent."""
@@ -45,70 +48,79 @@ class Coverage(PrefixEviction):
     def on_evict(self, entry: Entry) -> None:
         """Forget it."""
         self._list_of(entry).discard(entry)
+        self._inner.note_gone(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
         """Leave both parts where they stand."""
         self._paths.split(upper, lower)
+        self._inner.split(upper, lower)
 
     def victim(self) -> Entry | None:
         """Return what covers least per byte on the least recent path."""
         leaf = self._paths.head()
-        return self._least(leaf, Outlook()) if isinstance(leaf, KvSpan) else self._states.head()
+        if isinstance(leaf, KvSpan):
+            return self._least(leaf, Outlook(), self._inner)
+        return self._states.head()
 
     def victims(self) -> Iterator[Entry]:
         """Yield what would go, each for what it covers when those before have gone."""
-        outlook = Outlook()
+        outlook, inner = Outlook(), InnerStates()
         paths, states = QueueView(self._paths, outlook), QueueView(self._states, outlook)
         while True:
             leaf = paths.head()
-            entry = self._least(leaf, outlook) if isinstance(leaf, KvSpan) else states.head()
+            if isinstance(leaf, KvSpan):
+                entry: Entry | None = self._least(leaf, outlook, inner)
+            else:
+                entry = states.head()
             if entry is None:
                 return
             yield entry
             paths.on_evictable(outlook.let_go(entry))
+            inner.note_gone(entry)
 
-    def _least(self, leaf: KvSpan, outlook: Outlook) -> Entry:
-        """Return what covers least per byte on the path to `leaf`."""
-        best: Entry = leaf
-        least = float("inf")
-        below = 0
-        alone = self.context is not None and not self.context.orders_states
-        for checkpoint, above in () if alone else _own_states(leaf, outlook):
-            position = checkpoint.position
-            if below:
-                loss = (position - above) * (below - position) / max(checkpoint.size_bytes, 1)
-            else:
-                loss = self._loss_of_end(leaf, position - above, checkpoint.size_bytes)
-            if loss < least and (checkpoint.evictable or not below):
-                best, least = (checkpoint if below else leaf), loss
-            below = position
-        return best
+    def _least(self, leaf: KvSpan, outlook: Outlook, inner: InnerStates) -> Entry:
+        """Return what covers least per byte on the path to `leaf`, the deepest of several."""
+        if self.context is not None and not self.context.orders_states:
+            return leaf
+        losses = self._losses(leaf, outlook, inner)
+        return min(losses, key=itemgetter(0), default=(0.0, leaf))[1]
 
-    def _loss_of_end(self, leaf: KvSpan, tokens: int, state_bytes: int) -> float:
-        """Return the loss per byte of the last state of a path with the KV that it adds."""
-        reach = leaf.kv_end
+    def _losses(
+        self, leaf: KvSpan, outlook: Outlook, inner: InnerStates
+    ) -> Iterator[tuple[float, Entry]]:
+        """Yield what could go of the path to `leaf` below its lowest fork, from the deepest.
+
+        Each comes with its loss per byte, NEVER where it is in use. Of the states that lie between
+        others of their span, only that of least loss does.
+        """
+        below = 0  # the state next below, 0 if there is none
+        first: Checkpoint | None = None  # of a span: the state above it is in another one
+        span, own = leaf, True
+        while span.stop and (own or first is not None):
+            states = outlook.states_of(span)
+            if states:
+                if first is not None:
+                    yield self._loss(leaf, states[-1].position, first, below)
+                    below = first.position
+                if not own:
+                    return
+                if len(states) > 1:
+                    yield self._loss(leaf, states[-2].position, states[-1], below)
+                    yield inner.least(span, states)
+                    below = states[1].position
+                first = states[0]
+            span = span.parent
+            own = own and outlook.children_of(span) <= 1
+        if first is not None:
+            yield self._loss(leaf, 0, first, below)
+
+    def _loss(self, leaf: KvSpan, above: int, state: Checkpoint, below: int) -> tuple[float, Entry]:
+        """Return the loss per byte of a state, and what goes: the last one with its KV."""
+        if below:
+            return (loss_between(above, state, below) if state.evictable else NEVER), state
+        tokens = state.position - above
         kv_bytes = 1 if self.context is None else self.context.sizes.kv_bytes_per_token
-        return tokens * reach / max(state_bytes + tokens * kv_bytes, 1)
+        return tokens * leaf.kv_end / max(state.size_bytes + tokens * kv_bytes, 1), leaf
 
     def _list_of(self, entry: Entry) -> Queue:
         return self._states if isinstance(entry, Checkpoint) else self._paths
-
-
-def _own_states(leaf: KvSpan, outlook: Outlook) -> Iterator[tuple[Checkpoint, int]]:
-    """Yield the states of the path to `leaf` below its lowest fork, from the deepest.
-
-    Each comes with the position of the next one above, 0 if there is none.
-    """
-    span, own = leaf, True
-    before: Checkpoint | None = None
-    while span.stop and (own or before is not None):
-        for checkpoint in reversed(outlook.states_of(span)):
-            if before is not None:
-                yield before, checkpoint.position
-            if not own:
-                return
-            before = checkpoint
-        span = span.parent
-        own = own and outlook.children_of(span) <= 1
-    if before is not None:
-        yield before, 0

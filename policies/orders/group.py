@@ -13,6 +13,7 @@ class Group:
 
     __slots__ = (
         "bound",
+        "first_young",
         "holds",
         "index",
         "limit",
@@ -35,6 +36,7 @@ class Group:
         self.serial, self.weight = serial, weight
         self.index, self.lows, self.holds = index, lows, holds
         self.places: deque[Place] = deque()  # ascending, outdated ones among them
+        self.first_young = (0, 0)  # what stands before, of those with its last use, is outdated
         self.limit = 64
         self.low = 0.0  # no state has a lesser index
         self.until = 0  # the request at which that expires
@@ -65,8 +67,9 @@ def oldest_of(places: deque[Place]) -> Life | None:
     return None
 
 
-def youngest_of(places: deque[Place]) -> Life:
+def youngest_of(group: Group) -> Life:
     """Return the state that can be evicted and was used last, the first of several."""
+    places = group.places
     while True:
         last, time, life = places[-1]
         if life.time == time:
@@ -75,8 +78,13 @@ def youngest_of(places: deque[Place]) -> Life:
             life.time = 0
         places.pop()
     if len(places) > 1 and places[-2][0] == last:
-        for index in range(bisect_left(places, (last,)), len(places)):
-            _, time, other = places[index]
+        start = group.first_young if group.first_young[0] == last else (last,)
+        index = bisect_left(places, start)
+        while places[index][2].time != places[index][1]:
+            index += 1
+        group.first_young = places[index][:2]
+        for at in range(index, len(places) - 1):
+            _, time, other = places[at]
             if other.time == time and not other.entry.pins:
                 return other
     return life

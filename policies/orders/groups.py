@@ -177,7 +177,7 @@ class Groups:
             self._bound(group, now)
             return None
         if low < worth:
-            young = youngest_of(places)
+            young = youngest_of(group)
             young_worth = group.index[(now - young.last).bit_length()]
             if young_worth < worth:
                 return young_worth * group.weight, young.last, group.serial, young

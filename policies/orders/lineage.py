@@ -5,20 +5,31 @@ from __future__ import annotations
 from simulator.plugins.entries import Checkpoint, KvSpan
 
 
+class _Family:
+    """The checkpoints next below another one, `above`, that lie on one branch."""
+
+    __slots__ = ("above", "branch", "members")
+
+    def __init__(self, above: Checkpoint | None, branch: KvSpan | None) -> None:
+        self.above = above
+        self.branch = branch
+        self.members: dict[Checkpoint, None] = {}
+
+
 class Lineage:
     """Knows for every checkpoint the nearest one above it, and hence the tokens it saves.
 
     Checkpoints below one another are grouped by their *branch*, the span through which they lie
-    below: the one directly below the span of the checkpoint above, or that span itself. So one that
-    comes in between looks only at those that may pass it.
+    below: the one directly below the span of the checkpoint above, or None in that span itself. So
+    one that comes in between looks only at those that may pass it.
 
     `above` gives the position next above, 0 for the start of the prompt.
     """
 
     def __init__(self) -> None:
         self.above: dict[Checkpoint, int] = {}
-        self._places: dict[Checkpoint, tuple[Checkpoint | None, KvSpan]] = {}  # above, branch
-        self._below: dict[Checkpoint | None, dict[KvSpan, dict[Checkpoint, None]]] = {}
+        self._families: dict[Checkpoint, _Family] = {}  # that in which each is
+        self._below: dict[Checkpoint | None, dict[KvSpan | None, _Family]] = {}
 
     def add(self, checkpoint: Checkpoint) -> list[Checkpoint]:
         """Take in a checkpoint; return those for which it is the nearest above now."""
@@ -30,8 +41,9 @@ class Lineage:
         elif same_span:  # what lay below the one above lies below this one
             moved = self._all_below(above)
         else:
-            family = self._below.get(above, {}).get(branch, ())
-            moved = [other for other in family if _passes(other, span, position)]
+            family = self._below.get(above, {}).get(branch)
+            members = () if family is None else family.members
+            moved = [other for other in members if _passes(other, span, position)]
         for other in moved:
             before = self._leave(other)
             self._join(other, checkpoint, before if same_span else _branch_below(other, span))
@@ -40,9 +52,9 @@ class Lineage:
 
     def remove(self, checkpoint: Checkpoint) -> list[Checkpoint]:
         """Forget a checkpoint; return those for which it was the nearest above."""
-        above = self._places[checkpoint][0]
+        above = self._families[checkpoint].above
         branch = self._leave(checkpoint)
-        del self._places[checkpoint], self.above[checkpoint]
+        del self._families[checkpoint], self.above[checkpoint]
         moved = self._all_below(checkpoint)
         same_span = above is not None and above.span is checkpoint.span
         for other in moved:
@@ -56,45 +68,56 @@ class Lineage:
         above = parent.deepest_checkpoint(parent.stop) if parent.stop else None
         if above is not None or not parent.stop:
             families = self._below.get(above)
-            for other in [] if families is None else [*families.get(lower, ())]:
-                self._leave(other)
-                self._join(other, above, upper)
-        for checkpoint in upper.checkpoints:
-            for other in self._all_below(checkpoint):
-                self._leave(other)
-                self._join(other, checkpoint, upper if other.span is upper else lower)
+            family = None if families is None else families.pop(lower, None)
+            if families is not None and family is not None:
+                family.branch, families[upper] = upper, family
+        if upper.checkpoints:
+            self._merge(self._below.get(upper.checkpoints[-1]), lower)
+
+    def _merge(self, families: dict[KvSpan | None, _Family] | None, branch: KvSpan) -> None:
+        """Make one of all families below a checkpoint, which lie on one branch now."""
+        if families is None:
+            return
+        first, *others = families.values()
+        for family in others:
+            first.members |= family.members
+            self._families |= dict.fromkeys(family.members, first)
+        first.branch = branch
+        families.clear()
+        families[branch] = first
 
     def _all_below(self, checkpoint: Checkpoint | None) -> list[Checkpoint]:
         families = self._below.get(checkpoint)
-        return [] if families is None else [other for f in families.values() for other in f]
+        return [] if families is None else [other for f in families.values() for other in f.members]
 
-    def _leave(self, checkpoint: Checkpoint) -> KvSpan:
+    def _leave(self, checkpoint: Checkpoint) -> KvSpan | None:
         """Take a checkpoint out of its family, and return its branch."""
-        above, branch = self._places[checkpoint]
-        families = self._below[above]
-        family = families[branch]
-        del family[checkpoint]
-        if not family:
-            del families[branch]
+        family = self._families[checkpoint]
+        del family.members[checkpoint]
+        if not family.members:
+            families = self._below[family.above]
+            del families[family.branch]
             if not families:
-                del self._below[above]
-        return branch
+                del self._below[family.above]
+        return family.branch
 
-    def _join(self, checkpoint: Checkpoint, above: Checkpoint | None, branch: KvSpan) -> None:
+    def _join(
+        self, checkpoint: Checkpoint, above: Checkpoint | None, branch: KvSpan | None
+    ) -> None:
         families = self._below.get(above)
         if families is None:
             families = self._below[above] = {}
         family = families.get(branch)
         if family is None:
-            family = families[branch] = {}
-        family[checkpoint] = None
-        self._places[checkpoint] = above, branch
+            family = families[branch] = _Family(above, branch)
+        family.members[checkpoint] = None
+        self._families[checkpoint] = family
         self.above[checkpoint] = 0 if above is None else above.position
 
 
-def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvSpan]:
+def _nearest(checkpoint: Checkpoint) -> tuple[Checkpoint | None, KvSpan | None]:
     """Return the nearest checkpoint above, and the branch through which this one lies below it."""
-    branch = span = checkpoint.span
+    branch, span = None, checkpoint.span
     limit = checkpoint.position - 1
     while span.stop:
         above = span.deepest_checkpoint(limit) if span.checkpoints else None
@@ -114,12 +137,12 @@ def _passes(checkpoint: Checkpoint, span: KvSpan, position: int) -> bool:
     return holding is span
 
 
-def _branch_below(checkpoint: Checkpoint, top: KvSpan) -> KvSpan:
-    """Return the span of the path to `checkpoint` that lies directly below `top`, or is `top`."""
-    span = checkpoint.span
-    while span is not top and span.parent is not top:
-        span = span.parent
-    return span
+def _branch_below(checkpoint: Checkpoint, top: KvSpan) -> KvSpan | None:
+    """Return the span right below `top` on the path to `checkpoint`, None if that is in `top`."""
+    branch, span = None, checkpoint.span
+    while span is not top:
+        branch, span = span, span.parent
+    return branch
 
 
 def state_at(span: KvSpan, limit: int) -> int:

@@ -54,7 +54,8 @@ class Outlook:
 
     def states_of(self, span: KvSpan) -> list[Checkpoint]:
         """Return the states of `span` that are still there, ascending."""
-        return [state for state in span.checkpoints if state not in self._gone]
+        gone = self._gone
+        return [s for s in span.checkpoints if s not in gone] if gone else span.checkpoints
 
     def children_of(self, span: KvSpan) -> int:
         """Return how many spans right below `span` still hold KV."""

@@ -86,11 +86,9 @@ def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
 
 def _check_cover(spans: KvTree) -> None:
     """Check that each span covers a chain of nodes, and each node that was passed has one span."""
-    covering, parents, stops = (
-        spans.covering(),
-        spans.prefixes.parent.data,
-        spans.prefixes.stop.data,
-    )
+    prefixes = spans.prefixes
+    parents, stops = prefixes.parent.data, prefixes.stop.data
+    covering = [spans.covering(node) for node in range(prefixes.nodes)]
     for node, (span, parent) in enumerate(zip(covering, parents, strict=True)):
         if span is None or not node:
             continue

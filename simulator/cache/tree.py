@@ -39,7 +39,10 @@ class KvTree:
         self._stop = tree.stop.data
         self._on_split = on_split
         self._foresee = foresee
-        self._spans: list[KvSpan | None] = [None] * tree.nodes  # that which covers each node
+        # The span that ends with each node that has been passed; within a span, its mark. That is
+        # a span too: a split so marks the nodes of the smaller part alone. No other has the mark.
+        self._spans: list[KvSpan | None] = [None] * tree.nodes
+        self._marked: dict[KvSpan, KvSpan] = {}  # by mark, where a span is not its own
         # In the order in which they lie in memory: looking at them all takes half the time so.
         self._made: list[KvSpan] = []
         self.root = KvSpan(None, -1, 0)
@@ -59,11 +62,9 @@ class KvTree:
         spans, parent = self._spans, self._parent
         missing = []
         above = node
-        span = spans[above]
-        while span is None:
+        while (span := spans[above]) is None:
             missing.append(above)
             above = parent[above]
-            span = spans[above]
         if span.node != above:
             span = self._split(span, above)
         if not self._foresee:
@@ -81,19 +82,31 @@ class KvTree:
             self._spans[node] = span
         return span
 
-    def _split(self, lower: KvSpan, node: int) -> KvSpan:
-        """Cut a span behind one of its nodes; return the upper part."""
-        upper = lower.cut(self._stop[node], node)
+    def _split(self, mark: KvSpan, node: int) -> KvSpan:
+        """Cut the span with this mark behind one of its nodes; return the upper part."""
+        spans, parent = self._spans, self._parent
+        lower = self._marked.get(mark, mark)
+        upper = spans[node] = lower.cut(self._stop[node], node)
         self._made.append(upper)
-        while self._spans[node] is lower:
-            self._spans[node] = upper
-            node = self._parent[node]
+        first, last = parent[node], upper.parent.node  # the upper part's nodes lie from there
+        above, below = first, parent[lower.node]
+        while above != last and below != node:
+            above, below = parent[above], parent[below]
+        if above != last:  # the lower part has fewer
+            self._marked[mark], self._marked[upper] = upper, lower
+            first, last = parent[lower.node], node
+        while first != last:
+            spans[first] = upper
+            first = parent[first]
         self._on_split(upper, lower)
         return upper
 
-    def covering(self) -> list[KvSpan | None]:
-        """Return the span that covers each node, None where none has been passed."""
-        return self._spans
+    def covering(self, node: int) -> KvSpan | None:
+        """Return the span that covers a node, None where none has been passed."""
+        span = self._spans[node]
+        if span is None or span.node == node:
+            return span
+        return self._marked.get(span, span)
 
     def clear(self) -> None:
         """Break the circle between spans and their checkpoints, so that all can be freed at once.

@@ -10,7 +10,7 @@ from simulator.plugins.entries import Checkpoint
 from tests.policies.eviction.hand import root, span_below, state_in
 
 TREES = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), min_size=1, max_size=9)
-STEPS = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), max_size=40)
+STEPS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 4), st.booleans()), max_size=40)
 
 
 def tree_of(shape):
@@ -30,19 +30,26 @@ def brute_force(held):
 @given(TREES, STEPS)
 def test_it_knows_the_nearest_above_whatever_comes_and_goes(shape, steps):
     spans, lineage = tree_of(shape), Lineage()
-    held: dict[tuple[int, int], Checkpoint] = {}
-    for number, offset in steps:
+    held: set[Checkpoint] = set()
+    for number, offset, cuts in steps:
         span = spans[number % len(spans)]
-        place = (number % len(spans), min(span.start + offset, span.stop))
-        before = brute_force(held.values())
-        if place in held:
-            checkpoint = held.pop(place)
+        position = min(span.start + offset, span.stop)
+        if cuts and position < span.stop:
+            spans.append(span.cut(position, 0))
+            lineage.split(spans[-1], span)
+            assert lineage.above == brute_force(held)
+            continue
+        before = brute_force(held)
+        checkpoint = span.deepest_checkpoint(position)
+        if checkpoint is not None and checkpoint.position == position:
+            held.remove(checkpoint)
             span.remove(checkpoint)
             moved = lineage.remove(checkpoint)
         else:
-            checkpoint = held[place] = state_in(span, place[1])
+            checkpoint = state_in(span, position)
+            held.add(checkpoint)
             moved = lineage.add(checkpoint)
-        after = brute_force(held.values())
+        after = brute_force(held)
         assert lineage.above == after
         assert set(moved) == {c for c in before if c in after and before[c] != after[c]}
         assert len(set(moved)) == len(moved)

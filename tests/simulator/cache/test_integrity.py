@@ -49,7 +49,7 @@ FAULTS = {
     "lacks its KV": move_beyond_the_kv,
     "elsewhere": lambda cache, spans: setattr(spans[2, 4].checkpoints[0], "span", spans[0, 2]),
     "the children are": lambda cache, spans: setattr(spans[0, 2], "children_seen", 1),
-    "cover its nodes": lambda cache, spans: cache.tree.covering().__setitem__(1, None),
+    "cover its nodes": lambda cache, spans: cache.tree._spans.__setitem__(1, None),
     "end with its node": lambda cache, spans: setattr(spans[2, 4], "stop", 5),
     "where the one above": lambda cache, spans: setattr(spans[2, 4], "start", 1),
     "ascending": lambda cache, spans: spans[0, 2].checkpoints.append(spans[0, 2].checkpoints[0]),

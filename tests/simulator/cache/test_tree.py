@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,9 +45,26 @@ def test_they_end_where_the_past_has_shown_it(prompts):
             assert path_of(known) == expected(prompt, came)
         ends = node_ends(came)
         assert len(list(spans)) == len(ends) <= before + 2
+        for node, prefix in enumerate(node_ends(prompts), 1):
+            span = spans.covering(node)
+            below = [end for end in ends if end[: len(prefix)] == prefix]
+            covering = None if span is None else prompts[span.request][: span.stop]
+            assert covering == min(below, key=len, default=None)
         for span in [spans.root, *spans]:
             assert span.children_seen == sum(other.parent is span for other in spans)
     assert all(upper.stop == lower.start for upper, lower in split[-1:])
+
+
+@given(st.permutations(range(1, 40)))
+def test_nodes_are_covered_in_whatever_order_a_span_is_cut(depths):
+    trace = trace_of([(0,) * 40, *((0,) * depth + (1,) for depth in depths)])
+    spans, stops = KvTree(trace.tree, lambda *parts: None), [40]
+    trunk = [node for node in trace.tree.path(int(trace.leaf[0])) if node]
+    for request, leaf in enumerate(trace.leaf.tolist()):
+        spans.at(leaf, request)
+        stops = sorted([40, *depths[:request]])
+        covering = [spans.covering(node).stop for node in trunk]
+        assert covering == [stops[bisect_left(stops, depth)] for depth in range(1, 41)]
 
 
 @given(PROMPTS)
