@@ -17,11 +17,11 @@ from simulator.costs.cost_model import CostModel
 from simulator.costs.profile import Profile
 from simulator.plugins.context import CacheContext
 from simulator.results.records import FINISHED, SERVICE_COLUMNS, TTFT_COLUMN, Records
-from simulator.results.result import Counters, Result
+from simulator.results.result import Counters, PoolCounters, Result
 from simulator.scenario import Scenario, cache_of, context_of, refuse_misfits, schedule_of
 from simulator.serving.arrivals import Arrivals
 from simulator.serving.clock import SimpyClock
-from simulator.serving.interfaces import Clock, SchedulerFactory
+from simulator.serving.interfaces import SchedulerFactory
 from simulator.serving.priced import PricedExecutor
 from simulator.serving.replica import Replica
 from simulator.trace.trace import Trace
@@ -72,6 +72,34 @@ def _run(
     on_progress: Callable[[int], None] | None,
 ) -> Result:
     clock, records = SimpyClock(), Records.of(trace)
+    # The caches are gone when this returns: what follows needs room for columns.
+    pools, loaded = _replay(trace, scenario, context, schedule, clock, records, on_progress)
+    profile, columns = scenario.profile, records.columns()
+    if not profile.tells_times:
+        columns |= {
+            name: np.full(len(columns["status"]), np.nan)
+            for name in (*SERVICE_COLUMNS, TTFT_COLUMN)
+        }
+    return Result(
+        columns=columns,
+        counters=Counters.of(pools, profile.kv_bytes_per_token, _extrapolated(columns, profile)),
+        simulated_seconds=float(clock.now),
+        wall_seconds=0.0,
+        full_seconds=_full_seconds(columns, context.costs) if loaded else None,
+        positions=records.positions(),
+    )
+
+
+def _replay(
+    trace: Trace,
+    scenario: Scenario,
+    context: CacheContext,
+    schedule: SchedulerFactory,
+    clock: SimpyClock,
+    records: Records,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[list[PoolCounters], bool]:
+    """Fill the records; return what the pools counted, and whether one server had a load."""
     caches = [cache_of(trace, scenario, context) for _ in range(scenario.replicas)]
     on_finished = _finished_hook(caches, scenario, on_progress)
     executor = PricedExecutor(context.costs, context.sizes.state_bytes)
@@ -83,40 +111,12 @@ def _run(
     clock.run(until=scenario.horizon_seconds)
     for replica in replicas:
         replica.stop()
-    for cache in caches:
+    pools = []
+    for number, cache in enumerate(caches):
         cache.check()
         cache.tree.clear()
-    return _result_of(scenario, context, caches, records, clock, replicas[0].timeless)
-
-
-def _result_of(
-    scenario: Scenario,
-    context: CacheContext,
-    caches: Sequence[PolicyCache],
-    records: Records,
-    clock: Clock,
-    timeless: bool,
-) -> Result:
-    profile, columns = scenario.profile, records.columns()
-    if not profile.tells_times:
-        columns |= {
-            name: np.full(len(columns["status"]), np.nan)
-            for name in (*SERVICE_COLUMNS, TTFT_COLUMN)
-        }
-    pools = [
-        pool.counters(number)
-        for number, cache in enumerate(caches)
-        for pool in cache.pools.values()
-    ]
-    loaded = not timeless and len(caches) == 1
-    return Result(
-        columns=columns,
-        counters=Counters.of(pools, profile.kv_bytes_per_token, _extrapolated(columns, profile)),
-        simulated_seconds=float(clock.now),
-        wall_seconds=0.0,
-        full_seconds=_full_seconds(columns, context.costs) if loaded else None,
-        positions=records.positions(),
-    )
+        pools += [pool.counters(number) for pool in cache.pools.values()]
+    return pools, len(replicas) == 1 and not replicas[0].timeless
 
 
 def _full_seconds(columns: dict[str, NDArray[Any]], costs: CostModel) -> NDArray[np.float64]:

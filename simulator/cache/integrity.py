@@ -37,11 +37,12 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
     _check_cover(tree)
     kv_bytes_per_token = layout.kv_bytes_per_token
     held = Counter([tree.root, *_pinned_by(running)])  # the root stays
-    below: dict[KvSpan, int] = {}  # resident children
+    # Resident children by the node with which a span ends, which no other span has.
+    below = [0] * tree.prefixes.nodes
     kv_tokens = checkpoints = 0
     root = tree.root
-    seen, children, pins = root.children_seen, root.children_resident, root.pins
-    spans: list[KvSpan] = [*tree]
+    seen, pins = root.children_seen, root.pins
+    spans = tree.made
     for span in spans:
         start, kv_end, stop, parent = span.start, span.kv_end, span.stop, span.parent
         if not start <= kv_end <= span.kv_admitted_end <= stop:
@@ -53,19 +54,20 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
         if kv_end > start:
             if parent.kv_end != start:
                 raise _fault("KV has a hole above it")
-            below[parent] = below.get(parent, 0) + 1
+            below[parent.node] += 1
             kv_tokens += kv_end - start
         if span.checkpoints:
             _check_checkpoints(span, held)
             checkpoints += len(span.checkpoints)
-        if span.children_resident < 0 or span.pins < 0:
-            raise _fault("the resident children or the pins of a span are miscounted")
+        if span.pins < 0:
+            raise _fault("the pins of a span are miscounted")
         seen += span.children_seen
-        children += span.children_resident
         pins += span.pins
-    # None below 0, and the sums right: so all others are 0.
-    right = all(span.children_resident == count for span, count in below.items())
-    _require(right and children == sum(below.values()), "the resident children are miscounted")
+    right = root.children_resident == below[root.node]
+    for span in spans:
+        right = right and span.children_resident == below[span.node]
+    _require(right, "the resident children are miscounted")
+    # None below 0, and the sum right: so all others are 0.
     pinned = {entry: count for entry, count in held.items() if isinstance(entry, KvSpan)}
     right = all(span.pins == count for span, count in pinned.items())
     _require(right and pins == sum(pinned.values()), "the pins of a span are miscounted")

@@ -44,7 +44,7 @@ class KvTree:
         self._spans: list[KvSpan | None] = [None] * tree.nodes
         self._marked: dict[KvSpan, KvSpan] = {}  # by mark, where a span is not its own
         # In the order in which they lie in memory: looking at them all takes half the time so.
-        self._made: list[KvSpan] = []
+        self.made: list[KvSpan] = []
         self.root = KvSpan(None, -1, 0)
         self.root.pins = 1  # never evicted
         self.root.kv_end = self.root.kv_admitted_end = self.root.done_end = 0
@@ -77,7 +77,7 @@ class KvTree:
         """Put one span over `nodes`, the deepest first, below another."""
         above.children_seen += 1
         span = KvSpan(above, above.stop, self._stop[nodes[0]], nodes[0], request)
-        self._made.append(span)
+        self.made.append(span)
         for node in nodes:
             self._spans[node] = span
         return span
@@ -87,7 +87,7 @@ class KvTree:
         spans, parent = self._spans, self._parent
         lower = self._marked.get(mark, mark)
         upper = spans[node] = lower.cut(self._stop[node], node)
-        self._made.append(upper)
+        self.made.append(upper)
         first, last = parent[node], upper.parent.node  # the upper part's nodes lie from there
         above, below = first, parent[lower.node]
         while above != last and below != node:
@@ -115,7 +115,9 @@ class KvTree:
         """
         for span in self:
             span.checkpoints = NO_CHECKPOINTS
+        self.made = []
+        self._spans = []
 
     def __iter__(self) -> Iterator[KvSpan]:
         """Yield the spans that exist, below the root, as they were made."""
-        return iter(self._made)
+        return iter(self.made)

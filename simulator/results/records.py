@@ -73,6 +73,7 @@ _NAMES = tuple(field.name for field in fields(Columns))
 COUNT_COLUMNS = tuple(name for name in _NAMES if not name.endswith("_seconds"))
 TIME_COLUMNS = tuple(name for name in _NAMES if name.endswith("_seconds"))
 SERVICE_COLUMNS = TIME_COLUMNS[2:]  # of one request, once it runs
+_WIDE: dict[str, Any] = {"seconds": np.float64, "bytes": np.int64}  # the last word of a name
 
 
 class Records:
@@ -82,23 +83,25 @@ class Records:
     ----------
     requests
         How many there can be.
+    most_tokens
+        Of a prompt with its answer. Tokens are kept in 32 bits where they fit, since a simulation
+        has its whole cache in memory as well.
     """
 
-    def __init__(self, requests: int) -> None:
+    def __init__(self, requests: int, most_tokens: int = 0) -> None:
+        tokens = np.int32 if max(requests, most_tokens) < 2**31 else np.int64
         self._arrays: dict[str, NDArray[Any]] = {
-            name: np.zeros(requests, np.int64 if name in COUNT_COLUMNS else np.float64)
-            for name in _NAMES
+            name: np.zeros(requests, _WIDE.get(name.rpartition("_")[2], tokens)) for name in _NAMES
         }
-        self._arrays["request"][:] = np.arange(requests)
         views: dict[str, Any] = {name: values.data for name, values in self._arrays.items()}
         self.rows = Columns(**views)
         self._positions = array("q")  # of all states that were stored, request by request
-        self._writers = array("q")  # the requests that stored any, in that order
+        self._writers = array("I")  # the requests that stored any, in that order
 
     @classmethod
     def of(cls, trace: Trace) -> Records:
         """Return the records of a trace, with what that tells of each request."""
-        records = cls(len(trace))
+        records = cls(len(trace), int(trace.tree.stop.max(initial=0)))
         records._arrays["prompt_tokens"][:] = trace.prompt_tokens
         if trace.arrival_seconds is not None:
             records._arrays["arrival_seconds"][:] = trace.arrival_seconds
@@ -124,10 +127,14 @@ class Records:
 
         `ttft_seconds` is added: the sum of the times, NaN where the request did not finish.
         """
-        columns = self._arrays
-        arrived = columns["status"] != ABSENT
-        if not arrived.all():
-            columns = {name: column[arrived] for name, column in columns.items()}
+        self._arrays["request"][:] = np.arange(len(self._arrays["request"]))
+        arrived = self._arrays["status"] != ABSENT
+        columns = {
+            name: (column if arrived.all() else column[arrived]).astype(
+                np.int64 if name in COUNT_COLUMNS else np.float64, copy=False
+            )
+            for name, column in self._arrays.items()
+        }
         parts = sum(columns[name] for name in TIME_COLUMNS[1:])
         ttft = np.where(columns["status"] == FINISHED, parts, np.nan)
         return columns | {TTFT_COLUMN: ttft}
