@@ -148,7 +148,7 @@ def test_a_cell_has_the_columns_that_are_told() -> None:
 def test_states_of_an_answer_are_told_apart() -> None:
     """Two prompts of 3 tokens, whose answers end at 5 and 6, and a state at the end of each."""
     trace = trace_of([(1, 2, 3), (9, 8, 7)], answers=[(4, 5), (6, 5, 4)])
-    how = replace(scenario("last"), placer=AtTheEnd())
+    how = replace(scenario("last"), placer=AtTheEnd)
     summary = positions_of("end", trace, how, simulate(trace, how), 0.0)
     assert (summary["states"], summary["in_answer"]) == (2, 2)
     assert summary["words"] == "`end` stores 1.00 states a request: all in the answer"
