@@ -2,7 +2,7 @@
 #
 #   make demo     install, run the first study, say where its page is
 #   make test     install what the tests need, and run them all
-#   make test-fast   compile twice: the same bytes, and the same results as plain Python
+#   make test-fast  compile twice: the same bytes, and the same results as plain Python
 #   make lint     formatting, style, types, import layers
 #   make bench    speed and memory, as figures to read
 #   make fast     compile the hot loops; make slow takes that back
@@ -23,7 +23,7 @@ test: $(VENV)/installed-dev
 	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not compiled"
 
 test-fast: $(VENV)/installed-dev
-	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q -m compiled
+	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m pytest -q tests/compiled
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -41,8 +41,8 @@ fast: $(VENV)/installed-dev
 	@$(BIN)/milepost doctor | grep -w simulator
 
 slow:
-	rm -f simulator/compiled.txt milepost__mypyc.*.so
 	find simulator policies -name '*.so' -delete
+	rm -f milepost__mypyc.*.so simulator/compiled.txt
 
 figures: $(VENV)/installed
 	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m studies.figures

@@ -7,6 +7,7 @@ The same source gives the same bytes, wherever and whenever it is compiled.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -31,25 +32,23 @@ class CompilingHook(BuildHookInterface):
         return [*self.config["requires"], *self.metadata.core.dependencies]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and put what comes out beside its source or into the wheel."""
+        """Compile, and put what comes out into the wheel, or beside its source."""
         if not os.environ.get("MILEPOST_COMPILE"):
             return
-        root = Path(self.root)
+        root, self._scratch = Path(self.root), TemporaryDirectory()
         modules = matching(root, self.config["modules"], self.config["interpreted"])
-        built = self._built = TemporaryDirectory()
-        target = root if version == "editable" else Path(built.name, "lib")
-        compile_modules(root, modules, Path(built.name), target)
+        built = compile_modules(root, modules, Path(self._scratch.name))
         if version == "editable":
+            lay_beside_sources(root, built)
             return
         build_data["infer_tag"] = True
         build_data["pure_python"] = False
-        files = sorted(path for path in target.rglob("*") if path.is_file())
-        build_data["force_include"] |= {str(file): str(file.relative_to(target)) for file in files}
+        build_data["force_include"] |= {str(built[name]): name for name in sorted(built)}
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what the wheel has taken in."""
-        if hasattr(self, "_built"):
-            self._built.cleanup()
+        if hasattr(self, "_scratch"):
+            self._scratch.cleanup()
 
 
 def matching(root: Path, patterns: list[str], unless: list[str]) -> list[str]:
@@ -58,8 +57,11 @@ def matching(root: Path, patterns: list[str], unless: list[str]) -> list[str]:
     return sorted(path for path in found if not any(fnmatch(path, name) for name in unless))
 
 
-def compile_modules(root: Path, modules: list[str], scratch: Path, target: Path) -> None:
-    """Compile `modules` into one library, with a shim each and a stamp, below `target`."""
+def compile_modules(root: Path, modules: list[str], scratch: Path) -> dict[str, Path]:
+    """Return the stamp, a shim for each module and their library, by where they belong."""
+    target = scratch / "lib"
+    checksums = (f"{zlib.crc32((root / name).read_bytes()):08x} {name}" for name in modules)
+    stamp = "\n".join((sysconfig.get_config_var("EXT_SUFFIX"), *checksums))
     command = [sys.executable, "-P", __file__, str(scratch), str(target), *modules]
     environment = os.environ | {"PYTHONHASHSEED": "0"}  # sets in one order
     done = subprocess.run(
@@ -67,10 +69,24 @@ def compile_modules(root: Path, modules: list[str], scratch: Path, target: Path)
     )
     if done.returncode:
         raise SystemExit(f"compiling failed:\n{done.stdout}{done.stderr}")
-    digests = (f"{zlib.crc32((root / module).read_bytes()):08x} {module}\n" for module in modules)
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    (target / STAMP).parent.mkdir(parents=True, exist_ok=True)
-    (target / STAMP).write_text(f"{suffix}\n{''.join(digests)}", encoding="utf-8")
+    (target / STAMP).write_text(f"{stamp}\n", encoding="utf-8")
+    built = sorted(path.relative_to(target).as_posix() for path in target.rglob("*.*"))
+    return {name: target / name for name in (STAMP, *built)}
+
+
+def lay_beside_sources(root: Path, built: dict[str, Path]) -> None:
+    """Replace what was compiled before: if that is cut short, something is missing and none runs.
+
+    The stamp comes first, the library without which nothing runs last.
+    """
+    packages = {name.split("/")[0] for name in built if "/" in name}
+    outdated = [path for package in packages for path in (root / package).rglob("*.so")]
+    for path in (*outdated, *root.glob("milepost__mypyc.*.so")):
+        path.unlink()
+    for name in sorted(built, key=lambda name: (name != STAMP, "/" not in name)):
+        copied = root / f"{name}.new"
+        shutil.copy(built[name], copied)
+        copied.replace(root / name)
 
 
 def _build(scratch: Path, target: Path, modules: list[str]) -> None:
@@ -79,6 +95,7 @@ def _build(scratch: Path, target: Path, modules: list[str]) -> None:
     from setuptools import Distribution
     from setuptools.command.build_ext import build_ext
 
+    _add_flag("CFLAGS", "-fno-semantic-interposition -fvisibility=hidden")  # direct calls
     # No path of this machine is written into what is compiled.
     for folder in (scratch, Path(mypyc.__file__).parent):
         _add_flag("CFLAGS", f"-ffile-prefix-map={folder}=.")
