@@ -21,7 +21,8 @@ from simulator.serving.router import RoundRobin
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 
-QUEUE, INSTANT = SERVERS = ("queue", "instant")
+# One prefill at a time; or none that takes time, where only the order of arrivals counts.
+SERVERS: dict[str, type[Fcfs] | type[Instant]] = {"queue": Fcfs, "instant": Instant}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Scenario:
     admission: Callable[[], AdmissionPolicy]
     capacity_bytes: int | None = None
     pools: str = "unified"
-    server: str | SchedulerFactory = QUEUE
+    server: str | SchedulerFactory = "queue"
     alignment: int | None = None
     cut: str = TAIL
     count_running: bool = False
@@ -153,9 +154,10 @@ def refuse_misfits(trace: Trace, scenario: Scenario) -> None:
     UsageError
         Saying what it needs.
     """
-    if trace.arrival_seconds is None and scenario.server != INSTANT:
+    timeless = _is_timeless(scenario.server)
+    if trace.arrival_seconds is None and not timeless:
         raise UsageError(f"trace '{trace.name}' has no arrival times: state a rate of arrivals")
-    if not scenario.profile.tells_times and scenario.server != INSTANT:
+    if not scenario.profile.tells_times and not timeless:
         raise UsageError(
             f"profile '{scenario.profile.profile_id}' tells sizes, and no times that a "
             f"{scenario.server} server needs: take the instant server (--server instant)"
@@ -178,11 +180,18 @@ def schedule_of(scenario: Scenario) -> SchedulerFactory:
     server = scenario.server
     if not isinstance(server, str):
         return server
-    if server == INSTANT:
-        return Instant
-    if server == QUEUE:
+    if server not in SERVERS:
+        raise _unknown("server", server, tuple(SERVERS))
+    scheduler = SERVERS[server]
+    if scheduler is Fcfs:
         return partial(Fcfs, queue_limit=scenario.queue_limit)
-    raise _unknown("server", server, SERVERS)
+    return scheduler
+
+
+def _is_timeless(server: str | SchedulerFactory) -> bool:
+    """Say whether only the order of arrivals counts; a class of one's own may say so too."""
+    scheduler = SERVERS.get(server) if isinstance(server, str) else server
+    return bool(getattr(scheduler, "timeless", False))
 
 
 def _unknown(what: str, value: str, known: tuple[str, ...]) -> UsageError:

@@ -163,7 +163,7 @@ def refuse_clockless(question: CapacityQuestion, sought: Sequence[Candidate]) ->
     metric = question.target.metric
     if metric.unit == "dollars" and question.prices is None:
         raise UsageError(f"--target {metric.name}: needs --prices FILE")
-    instant = any(candidate.study.server.kind == "instant" for candidate in sought)
+    instant = any(candidate.study.server.timeless for candidate in sought)
     if instant and (metric.needs_clock or question.prices is not None):
         what = f"--target {metric.name}" if metric.needs_clock else "--prices"
         raise UsageError(f"{what}: contradicts server.kind = 'instant', which has no clock")

@@ -68,7 +68,7 @@ def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
     traffic conversations begin at another rate and their pauses stay: turns interleave otherwise.
     """
     study = cell.study
-    if study.server.kind == "instant":
+    if study.server.timeless:
         raise UsageError("the instant server knows the order of requests only")
     path, facts = workshop.stored(cell)
     if study.workload.trace is not None and facts.has_arrivals:

@@ -118,7 +118,7 @@ def _knobs(cell: Cell) -> set[str]:
 
 def _trace(study: ResolvedStudy, facts: TraceFacts) -> dict[str, Any]:
     builtin = study.workload.trace is None
-    drawn = builtin or (not facts.has_arrivals and study.server.kind != "instant")
+    drawn = builtin or (not facts.has_arrivals and not study.server.timeless)
     return {
         "name": facts.name,
         "requests": facts.requests,

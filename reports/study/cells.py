@@ -272,7 +272,7 @@ def _refuse_repetition(cells: list[Cell]) -> None:
     """Refuse replications in which nothing is drawn."""
     for cell in cells:
         study = cell.study
-        replay = study.workload.trace is not None and study.server.kind == "instant"
+        replay = study.workload.trace is not None and study.server.timeless
         if cell.replication and replay and cell.draw is None:
             why = "with the instant server nothing in a replay depends on the seed"
             raise _repetition(study, why)

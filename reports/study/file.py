@@ -140,7 +140,7 @@ def _refuse_contradictions(settings: Settings, study: ResolvedStudy) -> None:
     if most is not None and most < study.study.replications:
         raise contradiction(settings, "study.max_replications", "a higher study.replications")
     _refuse_policies_of_pools(settings, study)
-    if study.server.kind == "instant":
+    if study.server.timeless:
         for name in ("queue_limit", "horizon"):
             if getattr(study.server, name) is not None:
                 raise contradiction(settings, f"server.{name}", "server.kind = 'instant'")

@@ -249,6 +249,11 @@ class ServerSection(_Section):
     horizon: Seconds | None = None
     """When the simulation ends, whatever is unfinished; by default when all requests are."""
 
+    @property
+    def timeless(self) -> bool:
+        """Whether only the order of requests counts: there is no clock, and so no load."""
+        return self.kind == "instant"
+
 
 class PolicySection(_Section):
     """One policy string of each kind."""

@@ -75,8 +75,8 @@ class PolicyCache:
         self._label = trace.label.data
         self._takes_own = context.cut == BLOCK
         self._placer = placer
-        told: list[AdmissionPolicy | EvictionPolicy] = [admission, *orders]
-        self._told = [policy for policy in told if policy.observes]
+        policies: list[AdmissionPolicy | EvictionPolicy] = [admission, *orders]
+        self._observers = [policy for policy in policies if policy.observes]
         self._implicit = placer.implicit
         self._step = context.grid.step
         self._counts_running = count_running
@@ -178,7 +178,7 @@ class PolicyCache:
         _mark_done(span, upto)
         first = running.computed == running.match.resume
         if first:
-            for policy in self._told:
+            for policy in self._observers:
                 policy.observe(_overlap_of(running, span, now_seconds))
         if self._counts_running:
             self._give_back_chunk(running, upto)

@@ -37,13 +37,13 @@ def cache_of(
     admission: AdmissionPolicy | None = None,
     *,
     count_running: bool = False,
-    **context: Any,
+    **sizes: Any,
 ) -> PolicyCache:
     """Return a cache of one pool: LRU, and whatever comes is admitted, unless it says otherwise."""
-    told = context_of(**context)
-    layout = unified(told, eviction or Lru())
+    context = context_of(**sizes)
+    layout = unified(context, eviction or Lru())
     return PolicyCache(
-        trace, told, placer, admission or Always(), layout, count_running=count_running
+        trace, context, placer, admission or Always(), layout, count_running=count_running
     )
 
 

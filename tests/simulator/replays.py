@@ -26,8 +26,8 @@ def replay(
 
     What is not said is LRU, an unbounded cache into which all may enter, and a second a token.
     """
-    told = {"profile": toy_profile(), "eviction": Lru, "admission": Always} | scenario
+    settings = {"profile": toy_profile(), "eviction": Lru, "admission": Always} | scenario
     return simulate(
         trace_of(prompts, arrivals, granularity, answers),
-        Scenario(placer=placer, check_every_request=True, **told),
+        Scenario(placer=placer, check_every_request=True, **settings),
     )

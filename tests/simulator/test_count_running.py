@@ -81,12 +81,12 @@ def test_every_request_ends_and_only_one_that_is_too_large_is_rejected(
     status = result.columns["status"].tolist()
     assert len(status) == len(requests)
     assert set(status) <= {FINISHED, REJECTED}
-    for (prompt, answer), found in zip(requests, status, strict=True):
+    for (prompt, answer), outcome in zip(requests, status, strict=True):
         needed_bytes = (len(prompt) + len(answer)) * kv_bytes + state_bytes
         if needed_bytes > capacity:
-            assert found == REJECTED
+            assert outcome == REJECTED
         elif needed_bytes + state_bytes <= capacity:  # with the one from which it resumes
-            assert found == FINISHED
+            assert outcome == FINISHED
 
 
 @given(
@@ -109,11 +109,11 @@ def test_no_pool_of_a_split_is_exceeded(requests, gaps, server, slots, kv_tokens
         count_running=True,
     )
     assert all(pool.peak_bytes <= pool.capacity_bytes for pool in result.counters.pools)
-    for request, found in zip(requests, result.columns["status"], strict=True):
+    for request, outcome in zip(requests, result.columns["status"], strict=True):
         if sum(map(len, request)) > kv_tokens or not slots:
-            assert found == REJECTED
+            assert outcome == REJECTED
         elif slots > 1:
-            assert found == FINISHED
+            assert outcome == FINISHED
 
 
 @given(requests=REQUESTS, gaps=GAPS, server=SERVERS)

@@ -62,9 +62,9 @@ def test_one_changed_source_turns_all_away(root: Path, source: str) -> None:
     assert "make fast" in state
     assert "\n" not in state
     for module in ("simulator.one", "simulator.two"):
-        found = sys.meta_path[0].find_spec(module, None)
+        spec = sys.meta_path[0].find_spec(module, None)
         assert found is not None
-        assert found.origin == str(root / f"{module.replace('.', '/')}.py")
+        assert spec.origin == str(root / f"{module.replace('.', '/')}.py")
     assert sys.meta_path[0].find_spec("simulator.three", None) is None
 
 

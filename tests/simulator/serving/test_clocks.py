@@ -23,7 +23,7 @@ def happened(
 
     Each of them asks for those of the next line of the schedule.
     """
-    found: list[tuple[int, float, float]] = []
+    calls: list[tuple[int, float, float]] = []
     lines = iter(schedule)
     asked = 0
 
@@ -34,13 +34,13 @@ def happened(
             asked += 1
 
     def happen(number: int) -> None:
-        found.append((number, clock.now, clock.peek()))
+        calls.append((number, clock.now, clock.peek()))
         ask()
 
     ask()
     run()
     assert clock.peek() == inf
-    return found
+    return calls
 
 
 @given(st.lists(st.lists(DELAY, max_size=4), max_size=20))

@@ -30,11 +30,11 @@ def second_of(prompts, *positions, answers=None):
 
 def seconds_of(running, *stops):
     """Return what the steps of a request take that end at these tokens."""
-    executor, start, found = PricedExecutor(CostModel(PROFILE), 10), running.computed, []
+    executor, start, prices = PricedExecutor(CostModel(PROFILE), 10), running.computed, []
     for stop in stops:
-        found.append(executor.seconds(Step([Chunk(running, start, stop)])))
+        prices.append(executor.seconds(Step([Chunk(running, start, stop)])))
         start = stop
-    return found
+    return prices
 
 
 def test_chunks_take_what_the_whole_takes_and_the_first_restores():
