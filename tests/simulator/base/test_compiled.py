@@ -63,7 +63,7 @@ def test_one_changed_source_turns_all_away(root: Path, source: str) -> None:
     assert "\n" not in state
     for module in ("simulator.one", "simulator.two"):
         spec = sys.meta_path[0].find_spec(module, None)
-        assert found is not None
+        assert spec is not None
         assert spec.origin == str(root / f"{module.replace('.', '/')}.py")
     assert sys.meta_path[0].find_spec("simulator.three", None) is None
 
