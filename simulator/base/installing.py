@@ -7,6 +7,6 @@ from pathlib import Path
 
 def install_hint(extra: str) -> str:
     """Return the command that installs an optional part, and where it is to be typed."""
-    clone = Path(__file__).resolve().parents[1]
+    clone = Path(__file__).resolve().parents[2]
     where = f"the clone, {clone}" if (clone / "pyproject.toml").is_file() else "a clone of Milepost"
     return f"pip install -e '.[{extra}]' in {where}"

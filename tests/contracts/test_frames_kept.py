@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 
@@ -72,7 +72,9 @@ def frames_sampled() -> Iterator[list[object]]:
     def sample() -> None:
         while not over.is_set():
             for frame in sys._current_frames().values():
-                kept.extend((each, each.f_locals) for each, _ in traceback.walk_stack(frame))
+                # Where a call ends meanwhile, its frame may name anything as its caller.
+                with suppress(AttributeError):
+                    kept.extend((each, each.f_locals) for each, _ in traceback.walk_stack(frame))
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
