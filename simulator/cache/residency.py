@@ -198,10 +198,10 @@ class Residency:
         for position in reversed(positions):
             while span.start >= position:
                 span = span.parent
-            checkpoint = Checkpoint(span, position, size_bytes)
-            span.add(checkpoint)
-            checkpoints.append(checkpoint)
+            checkpoints.append(Checkpoint(span, position, size_bytes))
         checkpoints.reverse()
+        for checkpoint in checkpoints:  # ascending: each goes to the end of its span's list
+            checkpoint.span.add(checkpoint)
         self._states.take_checkpoints(len(checkpoints), len(checkpoints) * size_bytes)
         return checkpoints
 
