@@ -1,4 +1,4 @@
-"""How time and memory grow: each is measured at three sizes, and the exponent is printed."""
+"""Growth of time and memory: each is measured at three sizes, and the exponent is printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a calibration."""
+"""The options of a calibration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is asked of a calibration.
+    """Options of a calibration.
 
     Parameters
     ----------

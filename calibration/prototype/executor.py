@@ -28,7 +28,7 @@ SAMPLE_EVERY = 4  # of the requests that resume, one in so many is computed whol
 
 
 class _Executed(NamedTuple):
-    """What a request took and left."""
+    """The time, logits and states that a request left."""
 
     seconds: float  # from the restore to the logits of the last prompt token, captures included
     logits: Tensor  # of that token, float32, shape (vocabulary,), on the host

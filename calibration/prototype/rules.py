@@ -12,7 +12,7 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides: what makes the policies, and the capacity of the cache; None is unbounded."""
+    """Makers of the policies, and the capacity of the cache; None is unbounded."""
 
     placer: Callable[[], Placer]
     eviction: Callable[[], EvictionPolicy]

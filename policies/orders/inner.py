@@ -1,4 +1,4 @@
-"""Which state of a span lies closest between two others."""
+"""Inner states of a span, by how closely they lie between two others."""
 
 from __future__ import annotations
 

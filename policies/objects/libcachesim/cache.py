@@ -1,4 +1,4 @@
-"""How libCacheSim serves a request."""
+"""A flat cache that serves a request as libCacheSim does."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LibCache(ObjectCache):
 
 
 class LibPolicy(BaseEviction):
-    """What a policy has that a `LibCache` asks."""
+    """The hooks of a policy that a `LibCache` asks."""
 
     object_cache: ClassVar[type[ObjectCache]] = LibCache
     cache: Any  # the cache that it rules
