@@ -1,0 +1,43 @@
+"""Reports: the result of a command as one value, and what shows and keeps it."""
+
+from reports.report.value import (
+    Block,
+    Cell,
+    Code,
+    Followed,
+    Heading,
+    Key,
+    Listing,
+    Number,
+    Panel,
+    Panels,
+    Range,
+    Report,
+    Section,
+    Sentence,
+    Strong,
+    Table,
+    Terms,
+    plain,
+)
+
+__all__ = [
+    "Block",
+    "Cell",
+    "Code",
+    "Followed",
+    "Heading",
+    "Key",
+    "Listing",
+    "Number",
+    "Panel",
+    "Panels",
+    "Range",
+    "Report",
+    "Section",
+    "Sentence",
+    "Strong",
+    "Table",
+    "Terms",
+    "plain",
+]
