@@ -51,8 +51,8 @@ def lossy(kept: Mapping[str, str]) -> Iterator[str]:
     """Yield what each lossy profile keeps; `kept` is its name -> "keeps 4 bits of KV"."""
     for name, words in kept.items():
         yield (
-            f"Lossy: with the profile {name} {words}, so answers differ from those of the model "
-            "itself. Bytes are counted; no prefill gets faster by it, and packing takes no time."
+            f"Lossy, with the profile {name}: {words}. Answers differ from those of the model "
+            "itself; bytes are counted, but no prefill gets faster, and packing takes no time."
         )
 
 

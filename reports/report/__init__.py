@@ -1,10 +1,8 @@
 """Reports: the result of a command as one value, and what shows and keeps it."""
 
 from reports.report.value import (
-    Block,
-    Cell,
+    ChosenPolicy,
     Code,
-    Followed,
     Heading,
     Key,
     Listing,
@@ -13,19 +11,19 @@ from reports.report.value import (
     Panels,
     Range,
     Report,
+    ReportBlock,
     Section,
     Sentence,
     Strong,
     Table,
+    TableCell,
     Terms,
     plain,
 )
 
 __all__ = [
-    "Block",
-    "Cell",
+    "ChosenPolicy",
     "Code",
-    "Followed",
     "Heading",
     "Key",
     "Listing",
@@ -34,10 +32,12 @@ __all__ = [
     "Panels",
     "Range",
     "Report",
+    "ReportBlock",
     "Section",
     "Sentence",
     "Strong",
     "Table",
+    "TableCell",
     "Terms",
     "plain",
 ]

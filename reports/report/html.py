@@ -19,7 +19,7 @@ from reports.charts.lint import checked
 from reports.charts.theme import CONFIG
 from reports.report.json_text import as_text
 from reports.report.packing import packed
-from reports.report.value import Code, Followed, Report, Strong
+from reports.report.value import ChosenPolicy, Code, Report, Strong
 from simulator.base.files import escaped
 
 SCRIPTS = ("charts", "table", "light", "range", "save")  # in the order of what they use
@@ -81,7 +81,7 @@ def _environment() -> Environment:
         "pieces": lambda text: (text,) if isinstance(text, str) else text,
         "kind": lambda block: type(block).__name__,
     }
-    kinds = {"code": Code, "strong": Strong, "followed": Followed}
+    kinds = {"code": Code, "strong": Strong, "chosen": ChosenPolicy}
     environment.tests |= {
         name: lambda piece, kind=kind: isinstance(piece, kind) for name, kind in kinds.items()
     }

@@ -5,7 +5,17 @@ from __future__ import annotations
 from textwrap import wrap
 
 from reports.console import print_line, print_table, stdout
-from reports.report.value import Block, Cell, Heading, Listing, Report, Section, Table, Terms, plain
+from reports.report.value import (
+    Heading,
+    Listing,
+    Report,
+    ReportBlock,
+    Section,
+    Table,
+    TableCell,
+    Terms,
+    plain,
+)
 
 MOST_ROWS = 60  # of a table; a page or the JSON has the rest
 MOST_TERMS = 60
@@ -33,7 +43,7 @@ def _print_section(section: Section) -> None:
             _print_block(block)
 
 
-def _print_block(block: Block) -> None:
+def _print_block(block: ReportBlock) -> None:
     if isinstance(block, Table):
         _print_rows(block)
     elif isinstance(block, Terms):
@@ -54,10 +64,10 @@ def _print_rows(table: Table) -> None:
         print_line(f"{more:,} more rows are in {table.beyond or 'the JSON of the same command'}")
 
 
-def _text(cell: str | Cell | Heading) -> str:
+def _text(cell: str | TableCell | Heading) -> str:
     if isinstance(cell, str):
         return cell
-    return f"{cell.text} ({cell.note})" if isinstance(cell, Cell) and cell.note else cell.text
+    return f"{cell.text} ({cell.note})" if isinstance(cell, TableCell) and cell.note else cell.text
 
 
 def _print_folded(text: str, indent: str) -> None:

@@ -21,7 +21,7 @@ class Strong(str):
     __slots__ = ()
 
 
-class Followed(str):
+class ChosenPolicy(str):
     """A piece of a sentence that a page replaces by the policy which its reader has chosen."""
 
     __slots__ = ()
@@ -115,7 +115,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ReportBlock:
     """A part of a section.
 
     Parameters
@@ -138,7 +138,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panels(Block):
+class Panels(ReportBlock):
     """A group of charts; with a `range`, sliders choose the time that the section's charts show."""
 
     panels: tuple[Panel, ...]
@@ -147,7 +147,7 @@ class Panels(Block):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A cell of a table: its text, a second line in small type, and the number to sort by."""
 
     text: str
@@ -164,7 +164,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Block):
+class Table(ReportBlock):
     """A table.
 
     Parameters
@@ -188,7 +188,7 @@ class Table(Block):
     """
 
     head: Sequence[str | Heading]
-    rows: Sequence[Sequence[str | Cell]]
+    rows: Sequence[Sequence[str | TableCell]]
     words: tuple[int, ...] = ()
     literal: bool = False
     most: int = 500
@@ -199,14 +199,14 @@ class Table(Block):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms(Block):
+class Terms(ReportBlock):
     """Names, and a sentence on each."""
 
     items: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(Block):
+class Listing(ReportBlock):
     """Sentences, each with a remark in small type that may be empty."""
 
     items: Sequence[tuple[Sentence, Sentence]]
@@ -239,7 +239,7 @@ class Section:
     answer: Sentence
     also: tuple[Sentence, ...] = ()
     numbers: tuple[Number, ...] = ()
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[ReportBlock, ...] = ()
     id: str = ""
     name: str = ""
     keys: tuple[Key, ...] = ()

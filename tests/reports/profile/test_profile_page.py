@@ -120,7 +120,7 @@ def test_the_page_says_how_far_to_trust_it(drawn_profile: Profile) -> None:
     assert "Errors on points that the fit has not seen" in text
     assert not re.search(r'(src|href)="https?:', page)
     lossy = open_profile("qwen3.5-9b-h200:kv_budget=2048")
-    assert "kv_budget=2048 KV keeps 2,048 tokens a layer" in render(report_of(lossy))
+    assert "kv_budget=2048: KV keeps 2,048 tokens a layer" in render(report_of(lossy))
 
 
 @pytest.mark.parametrize("ending", [".html", ".svg", ".png"])
