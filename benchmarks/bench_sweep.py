@@ -108,12 +108,12 @@ def test_what_a_cell_costs_beside_its_simulation(benchmark, tasks, monkeypatch):
 
 
 def test_page_of_a_thousand_cells(benchmark):
-    from reports.page import render_page
+    from tests.reports.pages.rendering import render_study
     from tests.reports.sample_study import sample
 
     sizes = [round(2**30 * 1.11**step) for step in range(50)]
     placers = [f"block:size={512 * number}" for number in range(1, 21)]
     cells, manifest = sample(placers, sizes, replications=1, baseline=placers[0])
     manifest["trace"] |= {"deterministic": True}
-    page = benchmark.pedantic(render_page, (cells, manifest), rounds=1, warmup_rounds=0)
+    page = benchmark.pedantic(render_study, (cells, manifest), rounds=1, warmup_rounds=0)
     benchmark.extra_info["megabytes"] = round(len(page.encode()) / 1e6, 2)

@@ -116,7 +116,9 @@ class Study:
 
         with self._settings.naming():
             sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
-        return Results(Path(folder))
+        results = Results(Path(folder))
+        results.write_page()
+        return results
 
     @classmethod
     def _of(cls, settings: Settings) -> Study:
@@ -158,10 +160,10 @@ class Results:
 
     def write_page(self) -> Path:
         """Write `report.html` again and return its path."""
-        from reports.artifacts.writing import write_page
+        from reports.pages.study import study_report
+        from reports.report.store import store
 
-        write_page(self.folder, self.cells, self.manifest)
-        return self.folder / "report.html"
+        return store(study_report(self.cells, self.manifest), self.folder)
 
     @cached_property
     def _stored(self) -> tuple[pl.DataFrame, dict[str, Any]]:

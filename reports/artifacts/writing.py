@@ -1,4 +1,4 @@
-"""What a sweep leaves: tables, `manifest.json`, `study.resolved.toml`, `report.html`.
+"""What a sweep leaves: tables, `manifest.json`, `study.resolved.toml`.
 
 All are made from the journal alone, in the order of the cells, and hold no wall-clock time: a
 resumed sweep ends with the same bytes.
@@ -28,7 +28,6 @@ from simulator.base.files import write_text
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_ANSWERS = 6  # that a sweep prints
 PLAIN_COLUMNS = {  # grid keys that have a column under a name of their own
     "policy.placer": "placer",
     "policy.eviction": "eviction",
@@ -47,8 +46,8 @@ def write_artifacts(
     baseline: str,
     command: str,
     reached: bool | None = None,
-) -> list[str]:
-    """Write the results of a sweep, the page last; return what they conclude, in sentences.
+) -> None:
+    """Write the tables and the manifest of a sweep.
 
     `reached` tells whether the intervals became as narrow as `study.until_ci` asks.
 
@@ -65,20 +64,6 @@ def write_artifacts(
     write_csv(folder / "cells.csv", cells)
     write_json(folder / "manifest.json", manifest)
     write_text(folder / "study.resolved.toml", to_toml(study.absolute()))
-    return write_page(folder, cells, manifest)
-
-
-def write_page(folder: Path, cells: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
-    """Write `differences.json` and `report.html`; return what the former concludes."""
-    from reports.cross_workload.stored import write_differences
-    from reports.page import render_page
-    from reports.page.answer import answer_text
-    from reports.results.comparison import compare
-
-    worlds = compare(cells, manifest)
-    sentences = write_differences(folder, worlds, [answer_text(w) for w in worlds[:MOST_ANSWERS]])
-    write_text(folder / "report.html", render_page(cells, manifest))
-    return sentences
 
 
 def read_artifacts(folder: Path) -> tuple[pl.DataFrame, dict[str, Any]]:

@@ -33,7 +33,6 @@ def coarse_clock(*, artefact: bool) -> Iterator[str]:
 
 
 def noted(notes: Iterable[Any]) -> Iterator[str]:
-    """Yield notes as sentences: a capital letter first, a full stop last."""
+    """Yield notes as sentences, each with a full stop."""
     for note in notes:
-        text = str(note).rstrip(".")
-        yield f"{text[:1].upper()}{text[1:]}."
+        yield f"{str(note).rstrip('.')}."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from reports.commands.options import Json
-from reports.console import print_json, print_line, say
+from reports.console import print_line, say
 from simulator.base.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -60,8 +61,11 @@ def compare(
     from reports.compare import compare_folders, parse_condition
     from reports.compare.condition import broken
     from reports.compare.measures import USUAL
-    from reports.compare.shown import as_json, failure_line, print_comparison
-    from reports.compare.stored import PAGE, document_of, refuse_other_folder, write_comparison
+    from reports.compare.shown import as_json, failure_line
+    from reports.compare.stored import refuse_other_folder
+    from reports.pages.comparison import comparison_report
+    from reports.report.showing import show
+    from reports.report.store import store
 
     conditions = [parse_condition(text) for text in fail_if or ()]
     margins = _margins(margin_points, margin_times)
@@ -73,22 +77,18 @@ def compare(
     )
     failures = broken(runs, conditions)
     lines = [failure_line(condition, compared) for condition, compared in failures]
-    if out is not None:
-        flags = {
-            "--fail-if": fail_if,
-            "--measure": measure,
-            "--resample": resample and [resample],
-            "--margin-points": margin_points and [margin_points],
-            "--margin-times": margin_times and [margin_times],
-        }
-        command = command_line(a, b, flags, paired=runs.paired)
-        write_comparison(out, document_of(runs, lines, command))
-    if json:
-        print_json(as_json(runs, failures))
-    else:
-        print_comparison(runs)
-    if out is not None and not json:
-        print_line(f"the page: {out / PAGE}")
+    flags = {
+        "--fail-if": fail_if,
+        "--measure": measure,
+        "--resample": resample and [resample],
+        "--margin-points": margin_points and [margin_points],
+        "--margin-times": margin_times and [margin_times],
+    }
+    report = comparison_report(runs, lines, command_line(a, b, flags, paired=runs.paired))
+    page = None if out is None else store(report, out)
+    show(replace(report, data=as_json(runs, failures)), as_json=json)
+    if page is not None and not json:
+        print_line(f"the page: {page}")
     for line in lines:
         say(f"failed: {line}")
     if failures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,7 @@ from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.execution.sweep import SweepReport
+    from reports.report import Report
 
 CELLS_FAILED = 4
 UntilCi = Annotated[
@@ -106,16 +108,20 @@ def sweep(
     if out is None:
         raise typer.BadParameter("--out DIR is needed", param_hint="--out")
     from reports.execution.sweep import sweep as run_sweep
+    from reports.pages.study import kept_report
+    from reports.report.store import store
 
     command = command_line("sweep", study, flags, sets)
     try:
         with settings.naming(), Progress(quiet=quiet or json, resumable=True) as progress:
-            report = run_sweep(settings, out, jobs, command, progress, cluster)
+            swept = run_sweep(settings, out, jobs, command, progress, cluster)
     except KeyboardInterrupt:
         say(f"the cells done so far are kept in {out}: the same command goes on from there")
         raise
-    _print_report(report, json, quiet=quiet)
-    if report.failed:
+    report = kept_report(out)
+    store(report, out)
+    _print_swept(swept, report, as_json=json, quiet=quiet)
+    if swept.failed:
         raise typer.Exit(CELLS_FAILED)
 
 
@@ -154,32 +160,41 @@ def command_line(
     return shlex.join([*parts, "--out", "DIR"])
 
 
-def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
-    from reports.execution.sweep import describe, loads_of
+def _print_swept(swept: SweepReport, report: Report, *, as_json: bool, quiet: bool) -> None:
+    from reports.execution.sweep import describe
+    from reports.pages.study import conclusions
+    from reports.report.json_text import as_json as plain_values
+
+    _warn(swept, quiet=as_json or quiet)
+    if as_json:
+        print_json(plain_values(replace(report, data=describe(swept, conclusions(report)))))
+        return
+    done = len(swept.outcomes) - len(swept.failed)
+    page = swept.folder / report.page_file
+    print_line(f"{done} of {len(swept.outcomes)} cells done; the page: {page}")
+    for sentence in conclusions(report):
+        print_line(sentence)
+
+
+def _warn(swept: SweepReport, *, quiet: bool) -> None:
+    """Tell on stderr what speaks against the results of a sweep."""
+    from reports.execution.sweep import loads_of
     from reports.results.overload import grown_words, range_words
     from reports.study.capacities import small_capacities
 
-    for note in small_capacities(cell.study for cell, _ in report.outcomes):
+    for note in small_capacities(cell.study for cell, _ in swept.outcomes):
         say(f"note: {note}")
-    loads = loads_of(report)
-    if not (as_json or quiet) and (load_line := range_words(loads)) is not None:
+    loads = loads_of(swept)
+    if not quiet and (load_line := range_words(loads)) is not None:
         say(load_line)
     if (warning := grown_words(loads)) is not None:
         say(f"warning: {warning}")
-    for cell, outcome in report.failed:
+    for cell, outcome in swept.failed:
         say(f"failed: {cell.study.policy.placer}, cell {cell.identity}: {outcome.error}")
-    for warning in report.warnings:
+    for warning in swept.warnings:
         say(f"warning: {warning}")
-    if report.reached is False:
+    if swept.reached is False:
         say("the intervals are still wider than --until-ci asks, with the most replications")
-    if as_json:
-        print_json(describe(report))
-        return
-    done = len(report.outcomes) - len(report.failed)
-    page = report.folder / "report.html"
-    print_line(f"{done} of {len(report.outcomes)} cells done; the page: {page}")
-    for sentence in report.sentences:
-        print_line(sentence)
 
 
 def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:

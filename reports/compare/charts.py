@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import altair as alt
 
 from reports.charts.intervals import IntervalRow, intervals
-from reports.charts.theme import CONFIG, second_unit
+from reports.charts.theme import second_unit
 from reports.compare.outcome import Compared, TwoRuns
 from reports.compare.shown import place_words
-from reports.page.document import typeset
-from reports.page.panel import Panel
 from reports.palette import BETTER, GREY, WORSE
+from reports.report.html import typeset
 from reports.results.points import MOST_SERIES
 
 WORDS = {
@@ -32,53 +32,66 @@ def words_of(name: str) -> str:
     return WORDS.get(name) or f"{name.removesuffix('_ttft').upper()} TTFT"
 
 
-def comparison_charts(runs: TwoRuns) -> dict[str, alt.LayerChart]:
-    """Return the charts by the ids of their panels; a figure without a difference is left out."""
-    charts = {}
-    for panel, group in _groups(runs):
-        unit, size = _unit(group)
-        rows = [_row(each, unit, size, runs.kind) for each in group]
-        chart = intervals(rows, f"B less A ({unit})", zero=0.0)
-        chart.title = f"{_title(group, runs.kind)}, B less A"  # of an image, which stands alone
-        chart.config = alt.Config(**CONFIG)
-        charts[panel] = chart
-    return charts
+@dataclass(frozen=True, slots=True)
+class ChartGroup:
+    """The figures of one chart.
+
+    Parameters
+    ----------
+    id, title
+        Of the chart.
+    compared
+        As many figures as a chart has room for, those that are better or worse first.
+    left_out
+        How many there are besides.
+    """
+
+    id: str
+    title: str
+    compared: tuple[Compared, ...]
+    left_out: int = 0
+
+    @property
+    def swatches(self) -> tuple[tuple[str, str], ...]:
+        """The name and the colour of what occurs among the figures."""
+        verdicts = (each.verdict for each in self.compared)
+        names = {verdict if verdict in _COLOURS else _NEITHER for verdict in verdicts}
+        known = {**_COLOURS, _NEITHER: GREY}
+        return tuple((name, colour) for name, colour in known.items() if name in names)
 
 
-def panels(runs: TwoRuns) -> list[Panel]:
-    """Return what stands around each chart."""
-    how = "Paired, request by request" if runs.paired else "Two samples that share nothing"
-    if runs.kind == "sweep" and runs.paired:
-        how = "Paired, replication by replication or block by block"
-    caption = f"{how}. Bars: 95 % intervals."
-    return [
-        Panel(panel, _title(group, runs.kind), caption + _left_out(runs, group), _swatches(group))
-        for panel, group in _groups(runs)
-    ]
-
-
-def _swatches(group: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
-    """Return the name and the colour of what occurs among the figures of a chart."""
-    names = {each.verdict if each.verdict in _COLOURS else _NEITHER for each in group}
-    known = {**_COLOURS, _NEITHER: GREY}
-    return tuple((name, colour) for name, colour in known.items() if name in names)
-
-
-def _groups(runs: TwoRuns) -> list[tuple[str, list[Compared]]]:
+def chart_groups(runs: TwoRuns) -> list[ChartGroup]:
     """Return the figures of each chart: of runs those of one unit, of sweeps those of one kind.
 
     Where all are equal there is nothing to draw.
     """
-    known = [each for each in runs.comparisons if each.difference is not None]
     groups: dict[str, list[Compared]] = {}
-    for each in known:
-        name = each.measure.unit if runs.kind == "run" else each.measure.name
-        groups.setdefault(f"compare-{name.replace('_', '-').replace('.', '-')}", []).append(each)
+    for each in runs.comparisons:
+        if each.difference is not None:
+            name = each.measure.unit if runs.kind == "run" else each.measure.name
+            groups.setdefault(name, []).append(each)
     return [
-        (name, _most_telling(group))
+        _group(name, group, runs.kind)
         for name, group in groups.items()
         if any(each.verdict != "equal" for each in group)
     ]
+
+
+def _group(name: str, group: Sequence[Compared], kind: str) -> ChartGroup:
+    words = words_of(group[0].measure.name)
+    title = words[:1].upper() + words[1:]
+    if kind == "run":
+        title = "Shares" if group[0].measure.unit == "share" else "Times to first token"
+    shown = _most_telling(group)
+    id = f"compare-{name.replace('_', '-').replace('.', '-')}"
+    return ChartGroup(id, title, tuple(shown), 0 if kind == "run" else len(group) - len(shown))
+
+
+def comparison_chart(runs: TwoRuns, group: ChartGroup) -> alt.LayerChart:
+    """Draw the figures of a group: what B is less A, each with its interval."""
+    unit, size = _unit(group.compared)
+    rows = [_row(each, unit, size, runs.kind) for each in group.compared]
+    return intervals(rows, f"B less A ({unit})", zero=0.0)
 
 
 def _most_telling(group: Sequence[Compared]) -> list[Compared]:
@@ -86,21 +99,6 @@ def _most_telling(group: Sequence[Compared]) -> list[Compared]:
     claims = [each.verdict in _COLOURS for each in group]
     order = sorted(range(len(group)), key=lambda index: not claims[index])
     return [group[index] for index in sorted(order[:MOST_SERIES])]
-
-
-def _left_out(runs: TwoRuns, group: Sequence[Compared]) -> str:
-    if runs.kind == "run":
-        return ""
-    same = [each for each in runs.comparisons if each.measure == group[0].measure]
-    more = sum(each.difference is not None for each in same) - len(group)
-    return f" {more} more are in the table." if more else ""
-
-
-def _title(group: Sequence[Compared], kind: str) -> str:
-    if kind == "run":
-        return "Shares" if group[0].measure.unit == "share" else "Times to first token"
-    words = words_of(group[0].measure.name)
-    return words[:1].upper() + words[1:]
 
 
 def _unit(group: Sequence[Compared]) -> tuple[str, float]:

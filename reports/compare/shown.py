@@ -8,13 +8,10 @@ from typing import Any, get_args
 
 from reports.compare.condition import Condition
 from reports.compare.outcome import Compared, TwoRuns
-from reports.console import print_line, print_table
 from reports.results.summary import LOSS_WORDS
-from reports.statistics import CLAIMS, Verdict
+from reports.statistics import Verdict
 from simulator.base.units import format_bytes
 
-MOST_ROWS = 60
-HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
 _METHODS = {"blocks": "blocks of time"}
 
 
@@ -38,24 +35,6 @@ def as_json(runs: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[s
     }
 
 
-def print_comparison(runs: TwoRuns) -> None:
-    """Print what differs in what was asked, then what differs in what came of it."""
-    print_line(f"A: {runs.a}")
-    print_line(f"B: {runs.b}")
-    print()
-    if runs.changes:
-        rows = [(c.key, _given(c.key, c.a), _given(c.key, c.b)) for c in runs.changes]
-        print_table(("what differs", "A", "B"), rows)
-    else:
-        print_line("settings, trace and versions are the same")
-    for note in runs.notes:
-        print_line(f"note: {note}")
-    print()
-    _print_figures(runs)
-    if runs.kind == "run":
-        _print_requests(runs)
-
-
 def failure_line(condition: Condition, compared: Compared) -> str:
     """Return one line about a change that is beyond its limit, and what its interval says."""
     where = f" at {place_words(compared.place)}" if compared.place else ""
@@ -64,26 +43,8 @@ def failure_line(condition: Condition, compared: Compared) -> str:
     return f"--fail-if {condition.text}: {change} ({_relative(compared)} of A){where}; {sure}"
 
 
-def _print_figures(runs: TwoRuns) -> None:
-    shown = list(runs.comparisons)
-    if len(shown) > MOST_ROWS:
-        shown = [compared for compared in shown if compared.verdict in CLAIMS]
-    if runs.kind == "run":
-        print_table(("", *HEAD), [(c.measure.name, *row_of(c)) for c in shown])
-    for name in dict.fromkeys(c.measure.name for c in shown) if runs.kind == "sweep" else ():
-        rows = [(place_words(c.place), *row_of(c)) for c in shown if c.measure.name == name]
-        print_table(("", *HEAD), rows, title=name)
-        print()
-    print_line(counted(runs))
-    if hidden := len(runs.comparisons) - len(shown):
-        print_line(
-            f"{hidden} that are neither better nor worse are not shown here; --json has them all"
-        )
-    print_line(evidence(runs))
-
-
 def row_of(compared: Compared) -> list[str]:
-    """Return what a table shows of one figure, in the order of HEAD."""
+    """Return what a table shows of one figure, in the order of its head."""
     measure, difference = compared.measure, compared.difference
     ends = (difference.low, difference.high) if difference else (None, None)
     p_value = "n/a"
@@ -150,15 +111,6 @@ def moved_words(runs: TwoRuns) -> str:
     return f"requests that save in B: {counts}" if counts else ""
 
 
-def _print_requests(runs: TwoRuns) -> None:
-    if moved := moved_words(runs):
-        print_line(moved)
-    rows = lost_rows(runs)
-    if rows:
-        print()
-        print_table(("tokens not saved because", "A", "B", "B - A"), rows)
-
-
 def _plain(compared: Compared) -> dict[str, Any]:
     difference = compared.difference
     return {
@@ -194,9 +146,3 @@ def _setting(key: str, value: Any) -> str:
 
 def _relative(compared: Compared) -> str:
     return "n/a" if compared.relative is None else f"{100 * compared.relative:+.1f} %"
-
-
-def _given(key: str, value: Any) -> str:
-    if key == "cache.capacity" and isinstance(value, int):
-        return format_bytes(value)
-    return "-" if value is None else str(value)

@@ -11,11 +11,9 @@ from reports.compare.measures import measures_named
 from reports.compare.outcome import Change, Compared, TwoRuns
 from reports.compare.shown import as_json
 from reports.documents import read_document
-from reports.files import make_folder, write_json
 from reports.results.margins import Margins
 from reports.statistics import Estimate
 from reports.version import version
-from simulator.base.files import write_text
 
 SCHEMA_VERSION = 1
 JSON, PAGE = "compare.json", "compare.html"
@@ -37,23 +35,8 @@ def document_of(runs: TwoRuns, failures: Sequence[str], command: str) -> dict[st
     }
 
 
-def write_comparison(folder: Path, kept: Mapping[str, Any]) -> None:
-    """Write both files.
-
-    Raises
-    ------
-    UsageError
-        When the folder cannot be written.
-    """
-    from reports.compare.page import render_comparison
-
-    make_folder(folder)
-    write_json(folder / JSON, dict(kept))
-    write_text(folder / PAGE, render_comparison(two_runs(kept), kept))
-
-
 def read_comparison(folder: Path) -> dict[str, Any]:
-    """Return what `write_comparison` left in a folder.
+    """Return the document that a folder keeps.
 
     Raises
     ------

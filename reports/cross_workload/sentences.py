@@ -95,9 +95,9 @@ def _claims(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[str]:
         claimed = sum(overview.verdicts.get(name, 0) for name in CLAIMS)
         tied, unsure = (overview.verdicts.get(name, 0) for name in ("tied", "unsure"))
         yield (
-            f"{overview.standing} of {overview.comparisons} differences stand Holm's correction "
-            f"for having made all of them; {claimed} are better or worse, {tied} tied (within "
-            f"{worlds[0].margins.text}) and {unsure} unsure."
+            f"{overview.standing} of {overview.comparisons} differences are significant after "
+            f"Holm's correction for all of them; {claimed} are better or worse, {tied} tied "
+            f"(within {worlds[0].margins.text}) and {unsure} unsure."
         )
 
 

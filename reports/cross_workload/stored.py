@@ -4,35 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from reports.cross_workload.overview import overview_of
 from reports.cross_workload.ranking import Ranking
 from reports.cross_workload.room import Taken
 from reports.cross_workload.sentences import sentences
-from reports.files import write_json
 from reports.results.margins import Margins
 from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
 
 SCHEMA_VERSION = 2  # since verdicts are better, worse, tied within a margin, unsure
 FILE = "differences.json"
-
-
-def write_differences(
-    folder: Path, worlds: Sequence[WorldPoints], answers: Sequence[str]
-) -> list[str]:
-    """Write the file and return the sentences in it; the first of them are the `answers`.
-
-    Raises
-    ------
-    UsageError
-        When the folder cannot be written.
-    """
-    document = as_json(worlds, answers)
-    write_json(folder / FILE, document)
-    return list(document["sentences"])
 
 
 def as_json(worlds: Sequence[WorldPoints], answers: Sequence[str] = ()) -> dict[str, Any]:

@@ -64,7 +64,6 @@ class SweepReport:
     folder: Path
     outcomes: list[tuple[Cell, CellOutcome]]
     reached: bool | None = None  # whether intervals are as narrow as `until_ci` asks
-    sentences: Sequence[str] = ()  # what the results conclude
     warnings: Sequence[str] = ()  # why they may not be true
 
     @property
@@ -88,7 +87,7 @@ def sweep(
     settings
         The study.
     folder
-        Where traces, journal, tables and page go.
+        Where traces, journal and tables go.
     jobs
         Processes.
     command
@@ -115,8 +114,8 @@ def sweep(
             replications = next_round(study, replications)
             outcomes, facts = run.settled(expand(settings, replications)[1])
             reached = _reached(study, outcomes, facts, baseline)
-        sentences = write_artifacts(folder, study, outcomes, facts, baseline, command, reached)
-    return SweepReport(folder, outcomes, reached, sentences, _warnings(cells, facts))
+        write_artifacts(folder, study, outcomes, facts, baseline, command, reached)
+    return SweepReport(folder, outcomes, reached, _warnings(cells, facts))
 
 
 def _warnings(cells: Sequence[Cell], facts: Facts) -> list[str]:
@@ -277,8 +276,8 @@ def loads_of(report: SweepReport) -> list[dict[str, Any]]:
     return [load for load in loads if load["utilisation"] is not None]
 
 
-def describe(report: SweepReport) -> dict[str, Any]:
-    """Return what `sweep --json` prints."""
+def describe(report: SweepReport, sentences: Sequence[str]) -> dict[str, Any]:
+    """Return what `sweep --json` prints; `sentences` are what the results conclude."""
     return {
         "folder": str(report.folder),
         "cells": len(report.outcomes),
@@ -288,7 +287,7 @@ def describe(report: SweepReport) -> dict[str, Any]:
             for cell, outcome in report.failed
         ],
         "warnings": list(report.warnings),
-        "sentences": list(report.sentences),
+        "sentences": list(sentences),
         "server": _server_json(loads_of(report)),
         "files": [
             "cells.parquet",

@@ -18,6 +18,7 @@ from reports.report.value import (
     Table,
     TableCell,
     Terms,
+    coded,
     plain,
 )
 
@@ -39,5 +40,6 @@ __all__ = [
     "Table",
     "TableCell",
     "Terms",
+    "coded",
     "plain",
 ]

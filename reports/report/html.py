@@ -13,13 +13,13 @@ from typing import Any
 
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from reports.charts.lint import checked
 from reports.charts.theme import CONFIG
 from reports.report.json_text import as_text
 from reports.report.packing import packed
-from reports.report.value import ChosenPolicy, Code, Report, Strong
+from reports.report.value import ChosenPolicy, Code, Report, Strong, coded
 from simulator.base.files import escaped
 
 SCRIPTS = ("charts", "table", "light", "range", "save")  # in the order of what they use
@@ -76,7 +76,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "code": with_code,
+        "coded": coded,
         "typeset": typeset,
         "pieces": lambda text: (text,) if isinstance(text, str) else text,
         "kind": lambda block: type(block).__name__,
@@ -138,11 +138,6 @@ def data_block(value: Any) -> Markup:
     for character, written in _ESCAPES.items():
         text = text.replace(character, written)
     return Markup(text)
-
-
-def with_code(text: str) -> Markup:
-    """Return a sentence as HTML, with what stands between backticks as code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def typeset(text: str) -> str:

@@ -27,8 +27,9 @@ def store(report: Report, folder: Path) -> Path:
         When the folder cannot be written.
     """
     make_folder(folder)
-    if report.data_file:
-        write_json(folder / report.data_file, dict(report.data))
+    documents = {report.data_file: dict(report.data)} if report.data_file else {}
+    for name, document in {**documents, **report.files}.items():
+        write_json(folder / name, document)
     return write_page(report, folder / report.page_file)
 
 

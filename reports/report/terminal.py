@@ -59,9 +59,9 @@ def _print_rows(table: Table) -> None:
     shown = table.brief or range(len(table.head))
     head = [_text(table.head[column]) for column in shown]
     rows = [[_text(row[column]) for column in shown] for row in table.rows[:MOST_ROWS]]
-    print_table([name[:1].lower() + name[1:] for name in head], rows, title=table.title or None)
+    print_table(head, rows, title=table.title or None)
     if (more := len(table.rows) - len(rows)) > 0:
-        print_line(f"{more:,} more rows are in {table.beyond or 'the JSON of the same command'}")
+        print_line(f"{more:,} more rows are in {table.rest or 'the JSON of the same command'}")
 
 
 def _text(cell: str | TableCell | Heading) -> str:

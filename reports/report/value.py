@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,12 @@ Sentence = str | tuple[str, ...]
 def plain(sentence: Sentence) -> str:
     """Return a sentence as plain text."""
     return sentence if isinstance(sentence, str) else "".join(sentence)
+
+
+def coded(text: str) -> Sentence:
+    """Return a text as a sentence, in which what stands between backticks is code."""
+    pieces = re.split("`([^`]+)`", text)
+    return tuple(Code(piece) if number % 2 else piece for number, piece in enumerate(pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +186,7 @@ class Table(ReportBlock):
         Whether cells are settings, which are shown as they stand, and not figures.
     most
         How many rows a page shows.
-    beyond
+    rest
         Where the rest of the rows is, as in "capacity.json".
     choices
         Values of the second column; with `focus`, a page shows the rows of one of them first.
@@ -192,7 +199,7 @@ class Table(ReportBlock):
     words: tuple[int, ...] = ()
     literal: bool = False
     most: int = 500
-    beyond: str = ""
+    rest: str = ""
     choices: tuple[str, ...] = ()
     focus: str = ""
     brief: tuple[int, ...] = ()
@@ -278,6 +285,8 @@ class Report:
         A sentence behind the sections, as on what the page leaves out.
     page_file, data_file
         The names under which a folder keeps the page and the data; no data if empty.
+    files
+        Name -> further JSON documents of the folder.
     milepost_version
         Of the program that computed the result.
     """
@@ -292,6 +301,7 @@ class Report:
     remark: str = ""
     page_file: str = "report.html"
     data_file: str = ""
+    files: Mapping[str, Any] = field(default_factory=dict)
     milepost_version: str = field(default_factory=version)
 
     @property

@@ -13,7 +13,7 @@ from simulator.base.decode import decode
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.json_file import read_json
 from simulator.costs.kv_compression import fault
-from simulator.costs.schema import Prefill, Profile, Table
+from simulator.costs.schema import CostTable, Prefill, Profile
 from simulator.costs.state_compression import fault as state_fault
 
 __all__ = [
@@ -133,7 +133,7 @@ def _fault(profile: Profile) -> tuple[str, str] | None:
     return _table_fault(profile.prefill.F) or _points_fault(profile.prefill)
 
 
-def _table_fault(table: Table) -> tuple[str, str] | None:
+def _table_fault(table: CostTable) -> tuple[str, str] | None:
     """Return the field at fault in F, and how, or None."""
     if len(table.n) != len(table.us) or len(table.n) < 2:
         lengths = f"{len(table.n)} in n and {len(table.us)} in us"

@@ -90,7 +90,7 @@ class Kv:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CostTable:
     """F: microseconds `us` to prefill `n` tokens without context, the pair term taken out."""
 
     n: tuple[Tokens, ...]
@@ -124,7 +124,7 @@ class Prefill:
     `draws` carry the uncertainty of the fit.
     """
 
-    F: Table
+    F: CostTable
     e_us_per_pair: Annotated[float, Within(0.0, 1e6)]
     valid: Valid
     g_us_per_token: Annotated[float, Within(0.0, 1e6)] = 0.0

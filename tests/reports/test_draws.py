@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reports.page.care import read_with_care
 from reports.results.evidence import difference, estimate
 from reports.statistics import drawn_interval, mean_interval
 from reports.study.cells import expand, refuse_unfit
@@ -18,6 +17,7 @@ from reports.study.scenario import build_scenario, profile_named
 from reports.study.settings import Settings, replace_profile_path
 from simulator.base.errors import UsageError
 from simulator.costs.profile import profile_to_json
+from tests.reports.pages.rendering import caveats_of
 from tests.reports.profiles_with_draws import profile_with_draws
 
 
@@ -135,7 +135,7 @@ def test_replications_without_draws_are_what_they_were() -> None:
 
 def test_the_care_box_tells_of_loss_uncertainty_and_warnings() -> None:
     text = " ".join(
-        read_with_care(
+        caveats_of(
             [],
             {
                 "profile": {
@@ -149,11 +149,11 @@ def test_the_care_box_tells_of_loss_uncertainty_and_warnings() -> None:
             },
         )
     )
-    assert "Lossy: with the profile p:kv=0.5 KV keeps 50 % of its bytes; states are exact" in text
+    assert "Lossy, with the profile p:kv=0.5: KV keeps 50 % of its bytes; states are exact" in text
     assert "timed as group x 8, not on the whole model" in text
     assert "known to about 3.1 %" in text
     assert "The profile warns: one layer group was timed." in text
-    drawn = read_with_care([], {"profile": {"band": 0.031, "draws": True}})
+    drawn = caveats_of([], {"profile": {"band": 0.031, "draws": True}})
     assert not any("known to about" in fact for fact in drawn)
 
 

@@ -15,9 +15,9 @@ from reports.artifacts.writing import read_artifacts
 from reports.capacity.answers import LOAD
 from reports.capacity.page import read_capacity, render_capacity_page
 from reports.cli import exit_code
-from reports.compare.page import render_comparison
 from reports.compare.run_folder import open_run
-from reports.compare.stored import read_comparison, two_runs
+from reports.pages import comparison
+from reports.report.html import render
 from simulator.base.errors import DataError, MilepostError
 from tests.reports.artifacts.hostile import broken, damaged
 from tests.reports.compare.folders import write_run
@@ -179,7 +179,7 @@ def shown_capacity(folder: Path) -> None:
 
 
 def shown_comparison(folder: Path) -> None:
-    json.dumps(two_runs(read_comparison(folder)).notes, allow_nan=False)
+    json.dumps(comparison.kept_report(folder).caveats, allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_every_field_with_every_kind_of_wrong_value(
         (
             "compare.json",
             comparison_document(),
-            lambda at: render_comparison(two_runs(read_comparison(at)), read_comparison(at)),
+            lambda at: render(comparison.kept_report(at)),
         ),
     ],
 )

@@ -11,9 +11,11 @@ from pathlib import Path
 import polars as pl
 
 from reports.compare.compare import compare_folders
-from reports.compare.stored import document_of, read_comparison, write_comparison
+from reports.compare.stored import read_comparison
 from reports.documents import read_document
 from reports.files import write_csv, write_json, write_parquet
+from reports.pages.comparison import comparison_report, kept_report
+from reports.report.store import store
 from reports.results.columns import column
 from reports.study.settings import to_toml
 from simulator.base.errors import DataError
@@ -55,10 +57,9 @@ def test_runs_in_such_folders_are_compared_and_shown_again(tmp_path: Path) -> No
     write_run(tmp_path / "a", [10, 12], [0, 1], [1.0, 2.0]).rename(a)
     runs = compare_folders(a, a)
     folder = tmp_path / os.fsdecode(b"b\xff")
-    write_comparison(
-        folder, document_of(replace(runs, notes=(ODD,)), [], f"milepost compare {ODD}")
-    )
+    odd = replace(runs, notes=(ODD,))
+    store(comparison_report(odd, [], f"milepost compare {ODD}"), folder)
     kept = read_comparison(folder)
     assert kept["a"] == str(tmp_path / r"a\udcff")
     assert SHOWN in (folder / "compare.html").read_text()
-    write_comparison(folder, kept)
+    store(kept_report(folder), folder)

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from reports.charts import TITLES, build_charts, world_charts, write_images
+from reports.charts import write_images
 from reports.charts.bars import (
     FATES_IN_ORDER,
     differences_at_focus,
@@ -21,6 +21,7 @@ from reports.charts.lint import checked
 from reports.results.comparison import compare
 from reports.statistics import Estimate, Margin
 from simulator.base.errors import UsageError
+from tests.reports.pages.rendering import study_charts, world_charts
 from tests.reports.sample_study import BLOCKS, GIB, PLACERS, sample, with_failures
 
 
@@ -32,11 +33,28 @@ def rows_of(chart: Any, *fields: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def charts() -> dict[str, Any]:
-    return dict(build_charts(*sample()))
+    return dict(study_charts(*sample()))
 
 
 def test_every_chart_is_there_and_fits_its_data(charts: dict[str, Any]) -> None:
-    assert list(charts) == list(TITLES)
+    assert list(charts) == [
+        "pareto_savings",
+        "difference_hit_rate",
+        "pareto_ttft",
+        "difference_ttft",
+        "capacity_curve",
+        "losses",
+        "positions",
+        "positions_from_branch",
+        "positions_from_end",
+        "positions_from_start",
+        "positions_by_label",
+        "rate_over_time",
+        "losses_over_time",
+        "losses_over_time_baseline",
+        "occupancy",
+        "occupancy_baseline",
+    ]
     for chart in charts.values():
         assert "NaN" not in json.dumps(checked(chart), allow_nan=False)
 
@@ -81,8 +99,8 @@ def test_of_many_differences_the_first_are_drawn_few_of_which_no_one_can_run() -
 def test_a_warm_up_that_was_cut_is_shaded_up_to_the_first_block() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     later = pl.col("block_arrival_seconds").list.eval(pl.element() + 300)
-    warmed = build_charts(cells.with_columns(later), manifest)
-    plain = build_charts(cells.with_columns(later), manifest | {"warmup_share": 0})
+    warmed = study_charts(cells.with_columns(later), manifest)
+    plain = study_charts(cells.with_columns(later), manifest | {"warmup_share": 0})
     for name in ("rate_over_time", "losses_over_time", "occupancy", "occupancy_baseline"):
         (band,) = rows_of(warmed[name], "start", "end")
         assert (band["start"], band["end"], band["name"]) == (0, 5, "warm-up")
@@ -124,7 +142,7 @@ def test_rates_over_time_are_those_of_the_blocks(charts: dict[str, Any]) -> None
 def test_what_was_not_stored_over_time_is_left_out() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     older = cells.drop([name for name in cells.columns if name.startswith("block_lost_")])
-    names = set(build_charts(older, manifest))
+    names = set(study_charts(older, manifest))
     assert {"rate_over_time", "occupancy"} <= names
     assert not {"losses_over_time", "losses_over_time_baseline"} & names
 
@@ -136,20 +154,20 @@ def test_few_policies_are_followed_where_many_worlds_share_a_page() -> None:
 
 
 def test_one_capacity_has_no_capacity_curve_and_one_placer_no_differences() -> None:
-    assert "capacity_curve" not in build_charts(*sample(capacities=[None]))
-    assert not {"difference_hit_rate", "difference_ttft"} & set(build_charts(*sample(["last"])))
+    assert "capacity_curve" not in study_charts(*sample(capacities=[None]))
+    assert not {"difference_hit_rate", "difference_ttft"} & set(study_charts(*sample(["last"])))
 
 
 def test_failed_and_empty_studies_have_no_charts() -> None:
     cells, manifest = sample(["last", "branch"], [None])
-    assert not build_charts(with_failures(cells, pl.lit(value=True), "boom"), manifest)
-    assert not build_charts(*sample(["last", "branch"], [None], requests=0))
+    assert not study_charts(with_failures(cells, pl.lit(value=True), "boom"), manifest)
+    assert not study_charts(*sample(["last", "branch"], [None], requests=0))
 
 
 def test_the_charts_of_a_second_world_are_numbered() -> None:
     cells, manifest = sample(["last", "branch"], [None], replications=1)
     both = pl.concat([cells, cells.with_columns(pl.lit("other").alias("workload"))])
-    names = build_charts(both, manifest)
+    names = study_charts(both, manifest)
     assert {"losses", "losses-2"} <= set(names)
 
 

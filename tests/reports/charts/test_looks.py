@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 
 from reports.capacity.charts import looks_of as looks_of_answers
-from reports.charts import world_charts
 from reports.charts.curves import Axis, curves
 from reports.charts.lint import checked
-from reports.page.sections import keys_of, section
+from reports.pages.study.world import keys_of, world_section
 from reports.results.comparison import compare
 from reports.results.points import WorldPoints
+from tests.reports.pages.rendering import world_charts
 from tests.reports.sample_study import GIB, sample
 
 SIZES = [f"block:size={2**power}" for power in range(5, 10)]
@@ -62,22 +62,24 @@ def test_a_capacity_page_draws_them_as_a_sweep_does() -> None:
     assert looks_of_answers(answers[::-1]) == world.looks
 
 
+def swatches(world: WorldPoints, chart: str) -> list[str]:
+    (panel,) = (each for each in world_section(0, world, 1).panels if each.image == chart)
+    return [name for name, *_ in panel.swatches]
+
+
 def test_legends_list_what_occurs() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     (world,) = compare(cells, manifest)
-    shown = section(0, world, 1)
-    fates = [name for name, _ in shown.fate_colours]
+    fates = swatches(world, "losses")
     bare = cells.with_columns(
         lost_state_evicted_tokens=pl.lit(0), block_checkpoint_bytes=pl.lit([0] * 64)
     )
     (world,) = compare(bare, manifest)
-    less = section(0, world, 1)
-    assert [name for name, _ in less.fate_colours] == [f for f in fates if f != "state evicted"]
-    assert [name for name, _ in less.held] == ["KV"]
+    less = swatches(world, "losses")
+    assert less == [fate for fate in fates if fate != "state evicted"]
+    assert swatches(world, "occupancy") == ["KV"]
     chart = checked(world_charts(world)["losses"])
-    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == [
-        name for name, _ in less.fate_colours
-    ]
+    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == less
 
 
 def test_a_policy_that_failed_everywhere_has_no_key() -> None:

@@ -7,13 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from reports.charts import build_charts, world_charts
 from reports.charts.lint import checked
 from reports.charts.positions import OctaveAxis
-from reports.page import render_page
-from reports.page.sections import position_words
+from reports.pages.study.world import position_words
 from reports.results.comparison import compare
 from tests.reports.charts.test_charts import rows_of
+from tests.reports.pages.rendering import render_study, study_charts, world_charts
 from tests.reports.sample_study import GIB, PLACERS, sample
 
 NAMES = (
@@ -28,7 +27,7 @@ STORING = [placer for placer in PLACERS if placer not in ("none", "dense")]
 
 @pytest.fixture(scope="module")
 def charts() -> dict[str, Any]:
-    return dict(build_charts(*sample()))
+    return dict(study_charts(*sample()))
 
 
 def test_kinds_sum_to_all_states_and_those_without_any_come_last(charts: dict[str, Any]) -> None:
@@ -82,16 +81,16 @@ def test_cells_of_an_older_version_have_no_such_charts() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     gone = [name for name in cells.columns if name.startswith(("positions_", "bins_"))]
     older = cells.drop(gone)
-    assert not {*NAMES} & {*build_charts(older, manifest)}
-    assert "Where the states are" not in render_page(older, manifest)
+    assert not {*NAMES} & {*study_charts(older, manifest)}
+    assert "Where the states are" not in render_study(older, manifest)
 
 
 def test_nothing_stored_is_told_and_has_no_histogram() -> None:
     cells, manifest = sample(["none", "dense"], [None])
-    charts = build_charts(cells, manifest)
+    charts = study_charts(cells, manifest)
     assert {*NAMES} & {*charts} == {"positions"}
     (world,) = compare(cells, manifest)
-    assert [nearest for _, nearest in position_words(world, 24)] == ["", ""]
+    assert [nearest for _, nearest in position_words(world, 24)] == [("",), ("",)]
 
 
 def test_few_are_drawn_where_many_worlds_share_a_page() -> None:
@@ -101,6 +100,6 @@ def test_few_are_drawn_where_many_worlds_share_a_page() -> None:
 
 
 def test_words_are_on_the_page() -> None:
-    page = render_page(*sample(["last", "branch"], [8 * GIB]))
+    page = render_study(*sample(["last", "branch"], [8 * GIB]))
     assert "<code>branch</code> stores 1.41 states a request." in page
     assert "<small>No engine setting is near.</small>" in page

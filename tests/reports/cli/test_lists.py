@@ -78,11 +78,12 @@ def test_lossy_states_are_told_wherever_the_profile_is(milepost: Milepost, tmp_p
     )
     assert loss in " ".join(milepost("run", str(study), "--capacity", "1 GiB", "-q").out.split())
     milepost("sweep", str(study), "--out", str(out), "-q", "--jobs", "1")
-    assert f"Lossy: with the profile {name} {loss}" in unescape((out / "report.html").read_text())
+    caveat = f"Lossy, with the profile {name}: {loss}."
+    assert caveat in unescape((out / "report.html").read_text())
     target = ("--target", "token_hit_rate>=1%", "--out", str(tmp_path / "least"), "-q")
     milepost("capacity", str(study), *target, "--jobs", "1")
     page = unescape((tmp_path / "least" / "capacity.html").read_text())
-    assert f"Lossy: with the profile {name} {loss}" in page
+    assert caveat in page
     assert "states are compressed already" in page  # and not once more
 
 

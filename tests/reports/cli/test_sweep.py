@@ -283,8 +283,9 @@ def test_what_the_results_conclude_is_printed_and_kept(
     kept = json.loads((finished / "out" / "differences.json").read_text())
     answer, claims = kept["sentences"]
     assert answer.startswith("At ")
-    assert f"of {kept['comparisons_corrected_for']} differences stand Holm's correction" in claims
-    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: kept["sentences"])
+    made = kept["comparisons_corrected_for"]
+    assert f"of {made} differences are significant after Holm's correction" in claims
+    monkeypatch.setattr("reports.report.store.render", lambda _: "a page")
     command = ("sweep", finished / "study.toml", "--out", finished / "out")
     assert milepost(*command).out.splitlines()[1:] == [answer, claims]
     assert milepost(*command, "--json").json["sentences"] == [answer, claims]

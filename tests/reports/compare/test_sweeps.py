@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from reports.artifacts.writing import read_artifacts, write_page
+from reports.artifacts.writing import read_artifacts
 from reports.compare import compare_folders
 from simulator.base.errors import DataError, UsageError
+from tests.reports.pages.rendering import render_study
 from tests.reports.sample_study import GIB, sample, with_failures
 
 HIT_RATE = ("token_hit_rate",)
@@ -155,8 +156,7 @@ def test_a_folder_of_before_and_one_of_now_have_the_same_cells(tmp_path: Path) -
         both = pl.concat([cells.with_columns(pl.lit(word).alias(key)) for word in words])
         grid = manifest["grid"] | {key: list(words)}
         folders.append(write(tmp_path / key, both, manifest | {"grid": grid}))
-        read_cells, read_manifest = read_artifacts(folders[-1])
-        assert write_page(folders[-1], read_cells, read_manifest)  # older folders still open
+        assert render_study(*read_artifacts(folders[-1]))  # older folders still open
     runs = compare_folders(*folders, measures=HIT_RATE)
     assert runs.changes == ()
     cuts = [compared.place["cache.cut"] for compared in runs.comparisons]

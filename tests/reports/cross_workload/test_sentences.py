@@ -5,7 +5,9 @@ from pathlib import Path
 
 from reports.cross_workload import overview_of
 from reports.cross_workload.sentences import sentences
-from reports.cross_workload.stored import as_json, write_differences
+from reports.cross_workload.stored import as_json
+from reports.pages.study import study_report
+from reports.report.store import store
 from reports.results.comparison import compare
 from tests.reports.cross_workload.workloads import Cells, several, with_foresight
 
@@ -29,7 +31,7 @@ def test_who_is_first_how_sure_and_whether_workloads_agree() -> None:
         "(Kendall's W 1.00, p = 0.17)."
     )
     # 2 policies x 2 capacities x 2 workloads x 2 metrics, and the best less its one other rival
-    assert claims.startswith("18 of 18 differences stand Holm's correction")
+    assert claims.startswith("18 of 18 differences are significant after Holm's correction")
 
 
 def test_agreement_beyond_chance_is_told() -> None:
@@ -52,14 +54,17 @@ def test_foresight_and_the_room_up_to_it() -> None:
         "Of the room between last · lru and sqrt · clairvoyant, which looks ahead, sqrt · lru "
         "takes 66.7 % [66.6, 66.8] at 2 GiB."
     )
-    assert "differences stand Holm's correction" in claims
+    assert "differences are significant after Holm's correction" in claims
 
 
 def test_the_file_holds_every_comparison(tmp_path: Path) -> None:
-    worlds = compare(*several(ALIKE))
-    assert write_differences(tmp_path, worlds, ["An answer."])[0] == "An answer."
+    cells, manifest = several(ALIKE)
+    report = study_report(cells, manifest)
+    store(report, tmp_path)
     document = json.loads((tmp_path / "differences.json").read_text())
-    assert document == json.loads(json.dumps(as_json(worlds, ["An answer."])))
+    answers = document["sentences"][: len(ALIKE)]
+    assert all(answer.startswith("At ") for answer in answers)
+    assert document == json.loads(json.dumps(as_json(compare(cells, manifest), answers)))
     assert document["comparisons_corrected_for"] == len(document["differences"]) == 18
     row = document["differences"][0]
     point = worlds[0].points["branch", "2 GiB"]

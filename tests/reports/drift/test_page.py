@@ -15,7 +15,7 @@ from reports.drift.findings import Finding, as_json, find
 from reports.drift.page import GROUPS, render_page
 from reports.drift.sentences import answers, tied
 from reports.drift.study import CLAIRVOYANT, DriftStudy, run
-from reports.page.document import typeset
+from reports.report.html import typeset
 from reports.study.layers import read_settings
 from tests.reports.browser import assert_sound, look_at
 

@@ -28,9 +28,7 @@ RESULTS = ("cells.parquet", "manifest.json", "study.resolved.toml")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     (folder / "study.toml").write_text(STUDY)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reports.artifacts.writing.write_page", lambda *_: [])
-        sweep(read_settings(folder / "study.toml"), folder / "out", 1, "milepost sweep")
+    sweep(read_settings(folder / "study.toml"), folder / "out", 1, "milepost sweep")
     return folder
 
 
@@ -47,10 +45,7 @@ def damages(content: bytes) -> Iterator[bytes]:
 @pytest.mark.parametrize(
     "pattern", ["manifest.json", "cells.parquet", "traces/*", "journal/*.json"]
 )
-def test_a_resumed_sweep_heals_or_refuses(
-    pattern: str, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: [])
+def test_a_resumed_sweep_heals_or_refuses(pattern: str, whole: Path, tmp_path: Path) -> None:
     settings = read_settings(whole / "study.toml")
     for number, path in enumerate(sorted((whole / "out").glob(pattern))):
         for kind, content in enumerate(damages(path.read_bytes())):

@@ -114,10 +114,7 @@ requests = 300
 """
 
 
-def test_all_cells_of_a_workload_count_the_same_requests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: [])
+def test_all_cells_of_a_workload_count_the_same_requests(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     settings = read_settings(tmp_path / "study.toml")
     seen: list[tuple[int, int]] = []

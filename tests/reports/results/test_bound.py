@@ -12,13 +12,13 @@ import pytest
 
 from policies.placement.holding import ResumeOptions
 from policies.registry import create
-from reports.page import render_page
 from reports.results.bound import all_served, bound_saved_tokens, stored_bound
 from reports.study.scenario import build_scenario
 from reports.study.sections import CacheSection, ResolvedStudy, ServerSection
 from simulator.simulation import Scenario, simulate
 from simulator.trace.trace import Trace
-from tests.reports.page.test_page import text_of
+from tests.reports.pages.rendering import render_study
+from tests.reports.pages.test_study_page import text_of
 from tests.reports.sample_study import GIB, sample
 from workloads.store import save
 from workloads.synthetic import SyntheticSpec, generate
@@ -90,14 +90,14 @@ def test_known_answers_and_unserved_requests_have_none(trace: Trace) -> None:
 
 def test_the_page_tells_how_far_it_is_and_marks_who_looks_ahead() -> None:
     cells, manifest = sample(["last", "branch", "clairvoyant", "dense"], [4 * GIB, 8 * GIB])
-    page = render_page(cells, manifest | {"baseline": "last"})
+    page = render_study(cells, manifest | {"baseline": "last"})
     text = text_of(page)
     assert "% of the best possible" in text
     assert "clairvoyant looks ahead" in text
     assert "clairvoyant (looks ahead)" in page
     assert "“Best possible” is a bound" in text
     without = cells.drop("bound_saved_tokens")
-    assert "best possible" not in text_of(render_page(without, manifest)).replace(
+    assert "best possible" not in text_of(render_study(without, manifest)).replace(
         "Of the best possible", ""
     )
 

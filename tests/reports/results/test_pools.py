@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reports.page.sections import meanings
-from reports.page.table import headings, table
+from reports.pages.study.table import cells_table, headings
+from reports.pages.study.world import meanings
 from reports.results.comparison import compare
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND, marks_of
 from reports.results.pools import COLUMNS, flat_pools, pool_words, pools_of
@@ -85,8 +85,8 @@ def test_the_table_of_a_page_has_a_cell_for_each_heading(*, split: bool) -> None
     figures = pools_of([counters("kv", 100, 7), counters("states", 60, 3)], LOST)
     rows = [row | flat_pools(figures if split else None) for row in cells.rows(named=True)]
     (world,) = compare(type(cells)(rows, infer_schema_length=None), manifest)
-    names = [name for name, _ in headings(world)]
-    shown, _ = table(world, 100)
+    names = [heading.text for heading in headings(world)]
+    shown = cells_table(world, "world-1", 100).rows
     assert {len(row) for row in shown} == {len(names)}
     assert ("Pool states" in names) is split
     if split:

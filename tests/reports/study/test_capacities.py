@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from reports.capacity.candidates import candidates, stated_capacities
-from reports.page.care import read_with_care
 from reports.study.capacities import least_useful_bytes, small_capacities, small_note
 from reports.study.cells import expand
 from reports.study.layers import read_settings
 from reports.study.settings import Settings
 from simulator.base.errors import UsageError
+from tests.reports.pages.rendering import caveats_of
 
 PAGE, STATE = 32 * 1024, 51_511_296  # of qwen3.5-9b-h200
 
@@ -67,7 +67,7 @@ def test_what_holds_no_state_is_told() -> None:
 
 
 def test_a_page_tells_it() -> None:
-    sentences = read_with_care([], {"capacity_notes": ["capacity 1.0 MiB does not hold one state"]})
+    sentences = caveats_of([], {"capacity_notes": ["capacity 1.0 MiB does not hold one state"]})
     assert "Capacity 1.0 MiB does not hold one state." in sentences
 
 

@@ -12,15 +12,17 @@ import polars as pl
 import pytest
 
 from reports.compare import compare_folders
-from reports.compare.page import render_comparison
-from reports.compare.stored import document_of, read_comparison, two_runs, write_comparison
-from reports.page import render_page
-from reports.page.across import across_charts, across_section
+from reports.compare.stored import document_of, read_comparison, two_runs
+from reports.pages.comparison import kept_report, report_of
+from reports.pages.study.together import together
+from reports.report.html import render
+from reports.report.store import store
 from reports.results.comparison import compare
 from simulator.base.errors import DataError
 from tests.reports.browser import Seen, Visit, assert_sound, look_at_all
 from tests.reports.compare.folders import write_run
 from tests.reports.cross_workload.workloads import several, with_foresight
+from tests.reports.pages.rendering import render_study
 from tests.reports.sample_study import GIB, sample
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -47,7 +49,7 @@ ACTIONS = """
 def study_page() -> str:
     rates = {HOSTILE: (0.2, 0.6, 0.4), "b": (0.1, 0.5, 0.3)}
     cells, manifest = several(rates, capacities=[2 * GIB])
-    return render_page(with_foresight(cells, 0.1), manifest | {"title": HOSTILE})
+    return render_study(with_foresight(cells, 0.1), manifest | {"title": HOSTILE})
 
 
 @pytest.fixture(scope="module")
@@ -93,14 +95,12 @@ def test_a_page_of_several_workloads_begins_with_all_of_them(study_page: str) ->
 
 
 def test_one_workload_has_the_part_only_where_something_looks_ahead() -> None:
-    assert across_section(compare(*sample(["last", "branch"]))) is None
+    assert together(compare(*sample(["last", "branch"]))) is None
     cells, manifest = several({"a": (0.2, 0.6, 0.4)})
-    part = across_section(compare(with_foresight(cells, 0.1), manifest))
+    part = together(compare(with_foresight(cells, 0.1), manifest))
     assert part is not None
     assert [panel.id for panel in part.panels] == ["across-room"]
-    assert part.title == "Against foresight"
-    assert [*across_charts(compare(with_foresight(cells, 0.1), manifest))] == ["across-room"]
-    assert across_charts(compare(*sample(["last", "branch"]))) == {}
+    assert part.name == "Against foresight"
 
 
 def test_of_too_many_shares_those_of_policies_that_are_alike_stay_in_the_table() -> None:
@@ -109,11 +109,11 @@ def test_of_too_many_shares_those_of_policies_that_are_alike_stay_in_the_table()
     cells, manifest = several({"a": rates}, placers, [8 * GIB], spread=0.0)
     cells = cells.with_columns(pl.col("token_hit_rate") + 0.001 * pl.col("replication"))
     worlds = compare(with_foresight(cells, 0.1), manifest)
-    part = across_section(worlds)
+    part = together(worlds)
     assert part is not None
     (panel,) = part.panels
     assert panel.caption.endswith("Below zero: worse than the baseline. 27 more are in the table.")
-    rows = across_charts(worlds)["across-room"].to_dict()["datasets"].values()
+    rows = panel.chart.to_dict()["datasets"].values()
     drawn = {row["series"] for table in rows for row in table if "series" in row}
     assert drawn == {f"block:size={size} · lru" for size in (70, 100, 1000)}
 
@@ -121,7 +121,7 @@ def test_of_too_many_shares_those_of_policies_that_are_alike_stay_in_the_table()
 def test_a_comparison_tells_first_what_was_asked_then_what_came_of_it(
     kept: dict[str, Any],
 ) -> None:
-    page = render_comparison(two_runs(kept), kept)
+    page = render(report_of(kept))
     text = plain(page)
     order = [
         "Against A, B has a better token hit rate",
@@ -141,9 +141,9 @@ def test_a_comparison_tells_first_what_was_asked_then_what_came_of_it(
 
 
 def test_the_page_is_the_same_from_what_is_kept(kept: dict[str, Any], tmp_path: Path) -> None:
-    write_comparison(tmp_path, kept)
+    store(report_of(kept), tmp_path)
     first = (tmp_path / "compare.html").read_bytes(), (tmp_path / "compare.json").read_bytes()
-    write_comparison(tmp_path, read_comparison(tmp_path))
+    store(kept_report(tmp_path), tmp_path)
     assert ((tmp_path / "compare.html").read_bytes(), (tmp_path / "compare.json").read_bytes()) == (
         first
     )
@@ -162,7 +162,7 @@ def test_what_is_damaged_is_refused(tmp_path: Path, damage: str) -> None:
 
 def test_equal_runs_have_no_chart(folders: tuple[Path, Path]) -> None:
     same = document_of(compare_folders(folders[0], folders[0]), [], "")
-    page = plain(render_comparison(two_runs(same), same))
+    page = plain(render(report_of(same)))
     assert "No figure that both have differs." in page
     assert "Nothing: settings, trace and versions are the same." in page
 
@@ -172,7 +172,7 @@ def seen(
     kept: dict[str, Any], study_page: str, tmp_path_factory: pytest.TempPathFactory
 ) -> list[Seen]:
     """Return what a browser made of both pages."""
-    comparison = render_comparison(two_runs(kept), kept)
+    comparison = render(report_of(kept))
     visits = [Visit(study_page, ACTIONS), Visit(comparison, dark=True)]
     return look_at_all(visits, tmp_path_factory.mktemp("pages"))
 

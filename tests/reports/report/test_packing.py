@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from reports.charts import build_charts
 from reports.charts.lint import checked
-from reports.page.tables import packed, short
+from reports.report.packing import packed, short
+from tests.reports.pages.rendering import study_charts
 from tests.reports.sample_study import GIB, sample
 
 
@@ -39,7 +39,7 @@ def unpacked(page: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_is_packed_comes_out_again() -> None:
     cells, manifest = sample(["last", "branch"], [4 * GIB, 8 * GIB])
-    specs = {name: checked(chart) for name, chart in build_charts(cells, manifest).items()}
+    specs = {name: checked(chart) for name, chart in study_charts(cells, manifest).items()}
     specs_again = unpacked(packed(specs))
     for name, spec in specs.items():
         tables = spec["datasets"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reports.page import render_page
 from tests.reports.browser import Seen, assert_sound, look_at
+from tests.reports.pages.rendering import render_study
 from tests.reports.sample_study import GIB, sample
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -87,7 +87,7 @@ ACTIONS = """
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     capacities = [GIB * step for step in range(1, 17)]
-    page = render_page(*sample(["last", "branch", "block:size=1024", HOSTILE], capacities))
+    page = render_study(*sample(["last", "branch", "block:size=1024", HOSTILE], capacities))
     return look_at(page, tmp_path_factory.mktemp("page"), actions=ACTIONS)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reports.page import render_page
 from tests.reports.browser import Seen, Visit, assert_sound, look_at, look_at_all
+from tests.reports.pages.rendering import render_study
 from tests.reports.sample_study import GIB, sample
 
 FORMULA = '=HYPERLINK("http://x","y")'
@@ -69,7 +69,7 @@ ACTIONS = """
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render_page(*sample(["none", "last", "branch", FORMULA], [8 * GIB, 16 * GIB]))
+    return render_study(*sample(["none", "last", "branch", FORMULA], [8 * GIB, 16 * GIB]))
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from policies.pools import POOLS
 from reports.charts.bars import explained, verdict_word
 from reports.charts.theme import second_unit
-from reports.page.tables import short
+from reports.report import Heading, Table, TableCell
+from reports.report.packing import short
 from reports.results.metrics import load_of_row
 from reports.results.overload import busy
 from reports.results.points import Point, WorldPoints
@@ -18,50 +18,42 @@ from reports.statistics import Estimate
 from simulator.base.units import format_bytes, format_count, format_seconds
 from simulator.results.percentiles import USUAL, level_of, too_few
 
-
-@dataclass(frozen=True, slots=True)
-class TableCell:
-    """One cell: what is shown, a second line in small type, and the number to sort by."""
-
-    text: str
-    note: str = ""
-    key: str = ""
-
-
 _PERCENTILE = re.compile(r"ttft_(p[0-9.]+)_seconds")
 
 HEADINGS = (
-    ("Policy", "the placer, and whatever else varies"),
-    ("Capacity", "byte budget of KV and checkpoints"),
-    ("Token hit rate", "saved tokens / prompt tokens, summed over replications"),
-    ("Against the baseline", "at the same capacity, in percentage points"),
-    ("Mean TTFT", "time to first token"),
-    ("TTFT against the baseline", "mean TTFT less that of the baseline at the same capacity"),
-    ("P99 TTFT", "n/a from fewer than 368 requests"),
-    (
+    Heading("Policy", "the placer, and whatever else varies"),
+    Heading("Capacity", "byte budget of KV and checkpoints"),
+    Heading("Token hit rate", "saved tokens / prompt tokens, summed over replications"),
+    Heading("Against the baseline", "at the same capacity, in percentage points"),
+    Heading("Mean TTFT", "time to first token"),
+    Heading(
+        "TTFT against the baseline", "mean TTFT less that of the baseline at the same capacity"
+    ),
+    Heading("P99 TTFT", "n/a from fewer than 368 requests"),
+    Heading(
         "Server busy",
         "share of the time from the first to the last arrival; offered load: seconds of work that "
         "arrive per second, as it was and if nothing were saved",
     ),
-    ("Of the best possible", "saved tokens / the most that any policy could save"),
-    ("Realised bytes", "mean over time, and peak"),
-    ("Checkpoints", "peak bytes, and peak count"),
-    ("Stranded KV", "mean bytes of KV beyond the resume point"),
-    ("Requests", "finished / all, rejected and unfinished included"),
-    ("Cells", "finished / all replications"),
+    Heading("Of the best possible", "saved tokens / the most that any policy could save"),
+    Heading("Realised bytes", "mean over time, and peak"),
+    Heading("Checkpoints", "peak bytes, and peak count"),
+    Heading("Stranded KV", "mean bytes of KV beyond the resume point"),
+    Heading("Requests", "finished / all, rejected and unfinished included"),
+    Heading("Cells", "finished / all replications"),
 )
 
-
+MOST_PLAIN = 60  # rows that a table shows at once; of more, those at the focus
 TOO_FEW = "n/a from too few requests to tell it"
 OF_POOLS = "mean peak of its capacity, and what left it, over the whole run"
 
 
-def headings(world: WorldPoints) -> tuple[tuple[str, str], ...]:
+def headings(world: WorldPoints) -> tuple[Heading, ...]:
     """Return the headings of a table, with what the study asks for: percentiles, split pools."""
-    tails = ((f"{name.upper()} TTFT", TOO_FEW) for name in further_percentiles(world))
-    pools = ((f"Pool {pool}", OF_POOLS) for pool in (POOLS if has_pools(world) else ()))
+    tails = [Heading(f"{name.upper()} TTFT", TOO_FEW) for name in further_percentiles(world)]
+    pools = [Heading(f"Pool {pool}", OF_POOLS) for pool in (POOLS if has_pools(world) else ())]
     after = {"P99 TTFT": tails, "Realised bytes": pools}
-    return tuple(each for heading in HEADINGS for each in (heading, *after.get(heading[0], ())))
+    return tuple(each for heading in HEADINGS for each in (heading, *after.get(heading.text, ())))
 
 
 def has_pools(world: WorldPoints) -> bool:
@@ -77,18 +69,29 @@ def further_percentiles(world: WorldPoints) -> list[str]:
     return sorted({match[1] for match in matches if match} - {*USUAL}, key=level_of)
 
 
-def table(world: WorldPoints, most: int) -> tuple[list[list[TableCell]], int]:
-    """Return a row for each point in the order of the study, and how many are left out.
+def cells_table(world: WorldPoints, id: str, most: int) -> Table:
+    """Return a row for each point in the order of the study.
 
-    Of more than `most`, those at the focus stay first.
+    Of more than `most`, those at the focus stand first, and a page leaves out the last ones.
     """
     keys = [(s.name, c) for s in world.series for c in world.capacities]
     keys = [key for key in keys if key in world.points]
     kept = set(sorted(keys, key=lambda key: key[1] != world.focus)[:most])
+    keys = [*filter(kept.__contains__, keys), *(key for key in keys if key not in kept)]
     tails = further_percentiles(world)
     pools = POOLS if has_pools(world) else ()
-    rows = [_row(world, world.points[key], tails, pools) for key in keys if key in kept]
-    return rows, len(keys) - len(rows)
+    filtered = len(world.capacities) > 1 and min(len(keys), most) > MOST_PLAIN
+    return Table(
+        title="All cells",
+        id=f"{id}-table",
+        head=headings(world),
+        rows=[_row(world, world.points[key], tails, pools) for key in keys],
+        most=most,
+        rest="cells.parquet",
+        choices=world.capacities if filtered else (),
+        focus=world.focus,
+        on_terminal=False,
+    )
 
 
 def _row(

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import altair as alt
+from collections.abc import Iterator, Sequence
 
 from reports.charts.intervals import IntervalRow, intervals
-from reports.charts.theme import CONFIG
 from reports.cross_workload.overview import Overview, overview_of
-from reports.cross_workload.ranking import Ranking
 from reports.cross_workload.room import Taken
 from reports.cross_workload.sentences import (
     MEASURES,
@@ -20,114 +14,42 @@ from reports.cross_workload.sentences import (
     sentences,
     share_words,
 )
-from reports.page.panel import Panel, described
-from reports.page.sections import Key, keys_of
+from reports.pages.study.world import keys_of
+from reports.report import Panel, Panels, Section, Table
 from reports.results.points import MOST_SERIES, WorldPoints
 
 MOST_COLUMNS = 8
 MOST_ROWS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class AcrossTable:
-    """A table: its id, what stands above it, heads and rows."""
-
-    id: str
-    title: str
-    head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Across:
-    """What the template shows."""
-
-    title: str
-    heading: str
-    sentences: list[str]
-    panels: list[Panel]
-    tables: list[AcrossTable]
-    keys: list[Key]
-    specifications: dict[str, Any]
-
-
-def across_section(worlds: Sequence[WorldPoints]) -> Across | None:
+def together(worlds: Sequence[WorldPoints]) -> Section | None:
     """Return the section; None for a single world in which nothing looks ahead."""
     if len(worlds) < 2 and not any(s.marks for world in worlds for s in world.series):
         return None
-    overview = overview_of(worlds)
-    if len(worlds) < 2 and not overview.taken:
+    overview, several = overview_of(worlds), len(worlds) > 1
+    if not several and not overview.taken:
         return None
-    drawn = _drawn(overview, worlds)
-    panels = [panel for panel in _panels(overview, worlds) if panel.id in drawn]
-    tables = [*_rank_table(overview, worlds), *_room_table(overview, worlds)]
-    several = len(worlds) > 1
-    title = "All workloads together" if several else "Against foresight"
+    panels = [*_ranks(overview, worlds), *_room(overview, worlds)]
     heading = "Ranks, and how near to foresight" if several else "How near to foresight"
-    return Across(
-        title,
-        heading,
-        sentences(overview, worlds),
-        panels,
-        tables,
-        keys_of(worlds[0]) if several else [],
-        described(drawn, panels),
+    answer, *also = sentences(overview, worlds) or ["There is nothing to compare."]
+    return Section(
+        id="across",
+        name="All workloads together" if several else "Against foresight",
+        answer=answer,
+        also=tuple(also),
+        keys=keys_of(worlds[0]) if several and panels else (),
+        lit=True,
+        blocks=(
+            *([Panels(title=heading, panels=tuple(panels))] if panels else []),
+            *_rank_table(overview, worlds),
+            *_room_table(overview, worlds),
+        ),
     )
 
 
-def across_charts(worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
-    """Return the charts of the section as images that stand alone; none where there is none."""
-    if across_section(worlds) is None:
-        return {}
-    overview = overview_of(worlds)
-    titles = {panel.id: panel.title for panel in _panels(overview, worlds)}
-    charts = _drawn(overview, worlds)
-    for name, chart in charts.items():
-        chart.title = titles[name]
-        chart.config = alt.Config(**CONFIG)
-    return charts
-
-
-def _drawn(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
-    return {**_rank_charts(overview, worlds), **_room_chart(overview, worlds)}
-
-
-def _panels(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Panel]:
-    ranks = [
-        Panel(
-            _rank_id(ranking),
-            f"Mean rank by {MEASURES[ranking.metric]}",
-            f"1 is the best; over {place_words(ranking)}, each workload weighing the same. Bars: "
-            "the ranks that 95 % confidence allows, all at once, for these workloads "
-            f"({ranking.pairs} pairs compared, Holm). What looks ahead or is an upper bound has no "
-            f"rank.{_left_out(ranking)}",
-        )
-        for ranking in overview.rankings
-    ]
-    shares = _shares(overview, worlds)
-    left_out = len(shares) - len(_drawn_shares(shares, worlds))
-    room = Panel(
-        "across-room",
-        "How near to foresight",
-        "0 %: the baseline. 100 %: the best policy that looks ahead, at the same capacity. Token "
-        "hit rate, paired; bars: 95 % intervals. Below zero: worse than the baseline."
-        + (f" {left_out} more are in the table." if left_out else ""),
-    )
-    return [*ranks, room]
-
-
-def _left_out(ranking: Ranking) -> str:
-    names = ranking.left_out
-    return f" {len(names)} did not finish everywhere and have none." if names else ""
-
-
-def _rank_id(ranking: Ranking) -> str:
-    return f"across-ranks-{ranking.metric.replace('_', '-')}"
-
-
-def _rank_charts(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
+def _ranks(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[Panel]:
+    """Yield the mean ranks by each metric, where there are several worlds."""
     colours = _colours(worlds)
-    charts = {}
     for ranking in overview.rankings if len(worlds) > 1 else ():
         rows = [
             IntervalRow(
@@ -141,18 +63,35 @@ def _rank_charts(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str,
             )
             for each in ranking.ranked[:MOST_SERIES]
         ]
-        charts[_rank_id(ranking)] = intervals(rows, "Mean rank; 1 is best", least=1.0)
-    return charts
+        names = ranking.left_out
+        left_out = f" {len(names)} did not finish everywhere and have none." if names else ""
+        yield Panel(
+            f"across-ranks-{ranking.metric.replace('_', '-')}",
+            f"Mean rank by {MEASURES[ranking.metric]}",
+            f"1 is the best; over {place_words(ranking)}, each workload weighing the same. Bars: "
+            "the ranks that 95 % confidence allows, all at once, for these workloads "
+            f"({ranking.pairs} pairs compared, Holm's correction). What looks ahead or is an upper "
+            f"bound has no rank.{left_out}",
+            intervals(rows, "Mean rank; 1 is best", least=1.0),
+        )
 
 
-def _room_chart(overview: Overview, worlds: Sequence[WorldPoints]) -> dict[str, alt.LayerChart]:
-    """Draw the shares of the room at the focus of each world."""
-    colours = _colours(worlds)
-    shown = _drawn_shares(_shares(overview, worlds), worlds)
+def _room(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[Panel]:
+    """Yield the shares of the room up to foresight, at the focus of each world."""
+    colours, shares = _colours(worlds), _shares(overview, worlds)
+    shown = _drawn_shares(shares, worlds)
+    if not shown:
+        return
+    left_out = len(shares) - len(shown)
     rows = [_room_row(each, colours, with_world=len(worlds) > 1) for each in shown]
-    if not rows:
-        return {}
-    return {"across-room": intervals(rows, "Share of the room (%)", zero=0.0)}
+    yield Panel(
+        "across-room",
+        "How near to foresight",
+        "0 %: the baseline. 100 %: the best policy that looks ahead, at the same capacity. Token "
+        "hit rate, paired; bars: 95 % intervals. Below zero: worse than the baseline."
+        + (f" {left_out} more are in the table." if left_out else ""),
+        intervals(rows, "Share of the room (%)", zero=0.0),
+    )
 
 
 def _shares(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Taken]:
@@ -191,7 +130,7 @@ def _colours(worlds: Sequence[WorldPoints]) -> dict[str, str]:
     return {name: look.colour for world in worlds for name, look in world.looks.items()}
 
 
-def _rank_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[AcrossTable]:
+def _rank_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Table]:
     if not overview.rankings or len(worlds) < 2:
         return []
     names = [world.name for world in worlds] if 1 < len(worlds) <= MOST_COLUMNS else []
@@ -206,14 +145,14 @@ def _rank_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Acros
         rows.append((each.series.name, *ranks, *(_rank(each.by_world.get(n)) for n in names)))
     what = MEASURES[overview.rankings[0].metric]
     title = f"Mean ranks; in each workload by {what}" if names else "Mean ranks"
-    return [AcrossTable("across-rank-table", title, head, rows)]
+    return [Table(id="across-rank-table", title=title, head=head, rows=rows, on_terminal=False)]
 
 
 def _rank(rank: float | None) -> str:
     return "n/a" if rank is None else f"{rank:.1f}"
 
 
-def _room_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[AcrossTable]:
+def _room_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Table]:
     """Return the shares of the room: a row a policy, a column a world at a capacity."""
     shares = {(t.world, t.capacity, t.policy): t for t in overview.taken}
     places = list(dict.fromkeys((t.world, t.capacity) for t in overview.taken))
@@ -235,4 +174,4 @@ def _room_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Acros
         for name in policies
     ]
     title = "Share of the room between the baseline and what looks ahead"
-    return [AcrossTable("across-room-table", title, head, rows)]
+    return [Table(id="across-room-table", title=title, head=head, rows=rows, on_terminal=False)]

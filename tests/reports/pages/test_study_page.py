@@ -9,12 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from reports.page import render_page
-from reports.page.answer import answer
-from reports.page.document import content_security_policy, data_block, typeset, with_code
-from reports.page.table import table
+from reports.pages.study.answer import answer
+from reports.pages.study.table import cells_table
+from reports.report import Code, coded, plain
+from reports.report.html import content_security_policy, data_block, typeset
 from reports.results.comparison import compare
 from reports.results.points import Point
+from tests.reports.pages.rendering import render_study
 from tests.reports.sample_study import GIB, sample, with_failures
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u2028'\""
@@ -39,11 +40,11 @@ def answer_of(page: str) -> str:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render_page(*sample())
+    return render_study(*sample())
 
 
 def test_the_page_is_small_deterministic_and_needs_no_network(page: str) -> None:
-    assert page == render_page(*sample())
+    assert page == render_study(*sample())
     assert len(page.encode()) < 2_000_000
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page)
     assert "@import" not in page
@@ -78,14 +79,14 @@ def test_the_answer_says_how_much_of_what_and_how_sure(page: str) -> None:
 def test_what_is_equal_is_called_the_same() -> None:
     cells, manifest = sample(["last"], [8 * GIB], baseline="last")
     twin = cells.with_columns(pl.lit("branch").alias("placer"))
-    sentence = answer_of(render_page(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
+    sentence = answer_of(render_study(pl.concat([cells, twin]), manifest | {"baseline": "branch"}))
     assert "the same as branch; their mean TTFT is the same" in sentence
 
 
 def test_a_tie_is_called_a_tie() -> None:
     cells, manifest = sample(["none", "last", "branch"], baseline="last")
     wide = {"study": {"study": {"margin_points": 100.0, "margin_times": 0.99}}}
-    sentence = answer_of(render_page(cells, manifest | wide))
+    sentence = answer_of(render_study(cells, manifest | wide))
     assert "tied with last within 100 points (" in sentence
     assert sentence.endswith(" lower, tied within 99 %.")
 
@@ -95,7 +96,7 @@ def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
     (world,) = compare(cells, manifest)
     unsure = replace(world, comparisons=1648, points=dict(map(_doubted, world.points.items())))
     sentence, like = answer(unsure)
-    text = "".join(part.text for part in sentence)
+    text = plain(sentence)
     assert "more than last, which may be chance among 1,648 comparisons" in text
     assert text.endswith(" lower, which may be chance too.")
     assert like == ["Unsure, as the difference may be chance among 1,648 comparisons: last."]
@@ -115,21 +116,21 @@ def _doubted(item: tuple[tuple[str, str], Point]) -> tuple[tuple[str, str], Poin
 def test_the_same_result_is_told_once() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB], baseline="last")
     twin = cells.filter(pl.col("placer") == "branch").with_columns(placer=pl.lit("optimal"))
-    page = text_of(render_page(pl.concat([cells, twin]), manifest))
+    page = text_of(render_study(pl.concat([cells, twin]), manifest))
     assert "With the same result: optimal." in page
     assert "alike" not in page  # it has a key of its own
     many = [f"block:size={size}" for size in range(80, 110)]
-    page = render_page(*sample(many, [8 * GIB], replications=1, baseline="block:size=80"))
+    page = render_study(*sample(many, [8 * GIB], replications=1, baseline="block:size=80"))
     assert re.search(r'<small title="(block:size=\d+(, )?){6}">and 6 alike</small>', page)
 
 
 def test_the_time_that_can_be_shown_begins_with_a_warm_up_that_was_cut() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB])
     later = cells.with_columns(pl.col("block_arrival_seconds").list.eval(pl.element() + 300))
-    warmed = render_page(later, manifest)
+    warmed = render_study(later, manifest)
     assert '<input type="range" min="0" max="63.3333"' in warmed
     assert "Grey: the warm-up, served but not counted." in warmed
-    plain = render_page(later, manifest | {"warmup_share": 0})
+    plain = render_study(later, manifest | {"warmup_share": 0})
     assert '<input type="range" min="5" max="63.3333"' in plain
     assert "Grey: the warm-up" not in plain
 
@@ -151,7 +152,7 @@ def test_figures_are_written_as_on_paper_and_names_are_left(
 
 
 def test_a_baseline_that_wins_is_compared_with_the_next() -> None:
-    sentence = answer_of(render_page(*sample(["last", "branch"], [8 * GIB], baseline="branch")))
+    sentence = answer_of(render_study(*sample(["last", "branch"], [8 * GIB], baseline="branch")))
     assert re.search(r"; it is the baseline, [\d.]+ points \[[\d., ]+\] more than last", sentence)
 
 
@@ -170,7 +171,7 @@ def test_the_care_box_follows_from_the_facts() -> None:
         pl.lit(12).alias("extrapolated_requests"), pl.lit(3).alias("requests_rejected")
     )
     manifest["trace"] |= {"notes": ["4 bad lines were skipped"], "deterministic": True}
-    text = text_of(render_page(cells, manifest | {"warmup_share": 0}))
+    text = text_of(render_study(cells, manifest | {"warmup_share": 0}))
     for fact in (
         "the blocks of time of one replay",
         "No warm-up was cut",
@@ -187,7 +188,7 @@ def test_the_care_box_follows_from_the_facts() -> None:
 
 def test_hostile_names_are_shown_as_text() -> None:
     cells, manifest = sample(["last", HOSTILE, "x" * 500], [None], replications=1)
-    page = render_page(
+    page = render_study(
         cells.with_columns(pl.lit(HOSTILE).alias("workload")),
         manifest | {"title": HOSTILE, "command": HOSTILE, "trace": {"notes": [HOSTILE]}},
     )
@@ -199,15 +200,21 @@ def test_hostile_names_are_shown_as_text() -> None:
 def test_of_more_rows_than_fit_those_at_the_focus_stay() -> None:
     (world,) = compare(*sample(["last", "branch"], [GIB, 2 * GIB, 4 * GIB], replications=1))
     assert world.focus == "2 GiB"
-    rows, more = table(world, 4)
-    shown = [(row[0].text, row[1].text) for row in rows]
+    table = cells_table(world, "world-1", 4)
+    shown = [tuple(each.text for each in row[:2]) for row in table.rows[: table.most]]
+    more = len(table.rows) - table.most
     assert shown == [("last", "1 GiB"), ("last", "2 GiB"), ("last", "4 GiB"), ("branch", "2 GiB")]
     assert more == 2
 
 
 def test_backticks_make_code_of_what_stays_text() -> None:
-    shown = with_code("`milepost run` of `<img>` & `")
-    assert shown == "<code>milepost run</code> of <code>&lt;img&gt;</code> &amp; `"
+    assert coded("`milepost run` of `<img>` & `") == (
+        "",
+        Code("milepost run"),
+        " of ",
+        Code("<img>"),
+        " & `",
+    )
 
 
 def test_data_cannot_leave_its_element() -> None:
@@ -229,25 +236,25 @@ def test_data_cannot_leave_its_element() -> None:
     ids=["one cell", "unbounded only", "no requests", "one request, nothing saved"],
 )
 def test_small_studies_have_pages(arguments: dict[str, Any], expected: str) -> None:
-    assert expected in answer_of(render_page(*sample(**arguments)))
+    assert expected in answer_of(render_study(*sample(**arguments)))
 
 
 def test_failed_cells_are_counted_and_all_failed_is_said() -> None:
     cells, manifest = sample(["last", "branch"], [8 * GIB, None])
     manifest["failed"] = [{"cell": "a", "error": "MemoryError: too big"}]
-    some = render_page(with_failures(cells, pl.col("placer") == "last", "boom"), manifest)
+    some = render_study(with_failures(cells, pl.col("placer") == "last", "boom"), manifest)
     assert "6 of 12 cells failed" in text_of(some)
     assert "MemoryError: too big" in text_of(some)
     assert "the baseline has no result" in answer_of(
-        render_page(
+        render_study(
             with_failures(cells, pl.col("placer") == "last", "boom"),
             manifest | {"baseline": "last"},
         )
     )
-    every = render_page(with_failures(cells, pl.lit(value=True), "boom"), manifest)
+    every = render_study(with_failures(cells, pl.lit(value=True), "boom"), manifest)
     assert answer_of(every) == "No answer: every cell failed."
 
 
 def test_a_study_without_cells_says_so() -> None:
     cells, manifest = sample(["last"])
-    assert "the study has no cells" in answer_of(render_page(cells.clear(), manifest))
+    assert "the study has no cells" in answer_of(render_study(cells.clear(), manifest))

@@ -1,0 +1,102 @@
+"""What the facts of a study say against its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from reports.caveats import (
+    corrected,
+    extrapolated,
+    intervals,
+    looking_ahead,
+    not_served,
+    overloaded,
+    profile_caveats,
+    trace_caveats,
+    warmup,
+)
+from reports.results.comparison import differences
+from reports.results.margins import Margins
+from reports.results.points import Point, WorldPoints
+
+MOST_FAILED = 5
+
+
+def study_caveats(worlds: Sequence[WorldPoints], manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one plain sentence for each fact that a reader should weigh."""
+    points = [point for world in worlds for point in world.points.values()]
+    profile = manifest.get("profile", {})
+    yield from _failures(points, manifest)
+    yield from _evidence(points, manifest)
+    yield from corrected(
+        sum(each is not None and each.tested for each in differences(worlds)),
+        worlds[0].margins if worlds else Margins(),
+    )
+    yield from warmup(manifest.get("warmup_share") or 0, manifest.get("warmup_auto"))
+    yield from not_served(*(_total(points, f"requests_{n}") for n in ("rejected", "unfinished")))
+    yield from _overloaded(worlds)
+    for note in manifest.get("capacity_notes", []):
+        yield f"{note[:1].upper()}{note[1:]}."
+    yield from _traces(manifest)
+    yield from profile_caveats(profile)
+    served = _total(points, "requests_total")
+    yield from extrapolated(_total(points, "extrapolated_requests"), profile, served)
+    yield from looking_ahead(
+        {series.name: series.marks for world in worlds for series in world.series},
+        bounded=any(point.bound_tokens for point in points),
+    )
+    yield "Decode is not simulated: time to first token is wait, restore, prefill and capture."
+
+
+def _total(points: Sequence[Point], metric: str) -> int:
+    return sum(point.total(metric) for point in points)
+
+
+def _failures(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[str]:
+    failed = sum(point.failed for point in points)
+    if not failed:
+        return
+    everything = failed + sum(len(point.rows) for point in points)
+    errors = dict.fromkeys(str(item.get("error")) for item in manifest.get("failed", []))
+    shown = "; ".join([*errors][:MOST_FAILED])
+    reasons = f" ({shown})" if shown else ""
+    yield f"{failed} of {everything} cells failed and are missing from every number{reasons}."
+
+
+def _evidence(points: Sequence[Point], manifest: Mapping[str, Any]) -> Iterator[str]:
+    estimates = [point.token_hit_rate for point in points if point.token_hit_rate]
+    yield from intervals({each.method for each in estimates}, manifest.get("replications", 1))
+    wanted = manifest.get("until_ci")
+    if wanted and not wanted["reached"]:
+        yield (
+            f"Intervals were asked to be within {100 * wanted['share']:g} %; the widest still was "
+            "not when the most replications were reached."
+        )
+    if any(each.method == "none" for each in estimates):
+        reasons = [each.reason for each in estimates if each.reason]
+        reason = reasons[0] if reasons else "one short replay is too short to tell"
+        yield f"Some figures have no interval: {reason}."
+
+
+def _overloaded(worlds: Sequence[WorldPoints]) -> Iterator[str]:
+    """Yield where more work arrives than the server can do."""
+    behind = [
+        f"{point.series.name} at {point.capacity}" + (f" on {world.name}" if world.name else "")
+        for world in worlds
+        for point in world.points.values()
+        if point.total("queue_grows")
+    ]
+    every = sum(bool(point.rows) for world in worlds for point in world.points.values())
+    yield from overloaded(behind, every)
+
+
+def _traces(manifest: Mapping[str, Any]) -> Iterator[str]:
+    several = manifest.get("workloads")
+    if not several:
+        yield from trace_caveats(manifest.get("trace", {}))
+    for name, trace in (several or {}).items():
+        yield from (
+            text if text.startswith(name) else f"{name}: {text}"
+            for text in trace_caveats(trace, name)
+        )
