@@ -11,9 +11,8 @@ import typer
 from reports.commands.options import Json
 from reports.console import print_json, print_line
 
-Images = Annotated[
-    Literal["png", "svg", "pdf"] | None, typer.Option(help="Write each chart as an image too.")
-]
+ImageFormat = Literal["png", "svg", "pdf"]
+Images = Annotated[ImageFormat | None, typer.Option(help="Write each chart as an image too.")]
 
 
 def report(
@@ -22,19 +21,38 @@ def report(
     json: Json = False,
 ) -> None:
     """Write the page of `sweep`, `capacity`, `compare` or `drift` again; nothing is simulated."""
-    page, charts = _kind(folder)(folder)
-    written = [page]
-    if images is not None:
-        from reports.charts import write_images
-        from reports.files import make_folder
-
-        make_folder(folder / "charts")
-        written += write_images(charts(), folder / "charts", images)
+    written = _moved(folder, images) if _is_moved(folder) else _others(folder, images)
     if json:
         print_json({"files": [str(path) for path in written]})
         return
     for path in written:
         print_line(str(path))
+
+
+def _is_moved(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("capacity.json", "drift.json", "series.json"))
+
+
+def _moved(folder: Path, images: ImageFormat | None) -> list[Path]:
+    from reports.pages import report_of
+    from reports.report.store import store, store_images
+
+    kept = report_of(folder)
+    page = store(kept, folder)
+    return [page, *(store_images(kept, folder / "charts", images) if images else ())]
+
+
+def _others(folder: Path, images: ImageFormat | None) -> list[Path]:
+    """Do the same for the kinds that are no `Report` yet."""
+    write = _compare if (folder / "compare.json").is_file() else _sweep
+    page, charts = write(folder)
+    if images is None:
+        return [page]
+    from reports.charts import write_images
+    from reports.files import make_folder
+
+    make_folder(folder / "charts")
+    return [page, *write_images(charts(), folder / "charts", images)]
 
 
 def _sweep(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
@@ -52,17 +70,6 @@ def _sweep(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     }
 
 
-def _kind(folder: Path) -> Callable[[Path], tuple[Path, Callable[[], dict[str, Any]]]]:
-    """Return what writes the page of a folder."""
-    kinds = {
-        "capacity.json": _capacity,
-        "compare.json": _compare,
-        "drift.json": _drift,
-        "series.json": _drift,
-    }
-    return next((kinds[name] for name in kinds if (folder / name).is_file()), _sweep)
-
-
 def _compare(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     """Do the same for two runs or two sweeps."""
     from reports.compare.charts import comparison_charts
@@ -71,26 +78,3 @@ def _compare(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     kept = read_comparison(folder)
     write_comparison(folder, kept)
     return folder / PAGE, lambda: comparison_charts(two_runs(kept))
-
-
-def _capacity(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
-    """Do the same for the least memory that meets a target."""
-    from reports.capacity.charts import capacity_charts
-    from reports.capacity.page import PAGE, read_capacity, write_capacity
-
-    stored = read_capacity(folder)
-    write_capacity(folder, stored)
-    return folder / PAGE, lambda: capacity_charts(stored)
-
-
-def _drift(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
-    """Do the same for a drift study."""
-    from reports.drift.findings import find_all
-    from reports.drift.images import titled_charts
-    from reports.drift.sentences import answers
-    from reports.drift.stored import PAGE, read_series, write_page
-
-    study = read_series(folder)
-    findings = find_all(study)
-    write_page(folder, study, findings, answers(study, findings))
-    return folder / PAGE, lambda: titled_charts(study, findings)

@@ -52,7 +52,9 @@ def render(report: Report) -> str:
         For a chart that does not fit its data, or with a number that is not finite.
     """
     scripts, style = [javascript(), own_script()], read_template("page.css")
-    specifications = {p.id: bare(p.chart, schema=p.schema) for p in report.panels}
+    specifications = {  # each with its caption, for screen readers
+        p.id: bare(p.chart, schema=p.schema) | {"description": p.caption} for p in report.panels
+    }
     return (
         _environment()
         .get_template("report.html")
