@@ -69,6 +69,18 @@ def test_json_and_page_say_the_same_and_are_made_again(
     assert (out / "capacity.html").read_text() == page
 
 
+def test_a_profile_without_times_has_an_answer_and_a_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sizes = ("--server", "instant", "--profile", "sizes:model=jamba-v0.1", "--requests", 60)
+    target = ("--capacity", "1GiB,32GiB", "--target", "token_hit_rate>=1%", "--no-sensitivity")
+    code, out, _ = ended(capsys, *sizes, *target, "--jobs", 1, "-q", "--out", tmp_path / "out")
+    assert code == 0
+    assert "has sizes only: there are no times." in " ".join(out.split())
+    assert "there are no times" in (tmp_path / "out" / "capacity.html").read_text()
+    assert kept_report(tmp_path / "out").answer in " ".join(out.split())
+
+
 def test_a_missed_target_has_an_exit_code_of_its_own(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
