@@ -82,7 +82,7 @@ def test_lossy_states_are_told_wherever_the_profile_is(milepost: Milepost, tmp_p
     target = ("--target", "token_hit_rate>=1%", "--out", str(tmp_path / "least"), "-q")
     milepost("capacity", str(study), *target, "--jobs", "1")
     page = unescape((tmp_path / "least" / "capacity.html").read_text())
-    assert f"Lossy: with the profile {name} {loss}" in page
+    assert f"Lossy, with the profile {name}: {loss}" in page
     assert "states are compressed already" in page  # and not once more
 
 
