@@ -37,7 +37,7 @@ from reports.study.file import parse_study
 from reports.study.scenario import profile_named
 from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings, to_toml
-from reports.study.traces import notes_of
+from reports.study.traces import TraceFacts, notes_of
 from reports.version import version
 from simulator.base.errors import UsageError
 from simulator.base.files import write_text
@@ -113,43 +113,56 @@ def find_capacity(
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
     beyond = states_beyond(sought, stated)
     warned = [clock_warnings(one.study, facts.name, facts.tick_seconds) for one in sought]
-    target, profile = question.target, profile_named(sought[0].study.model.profile)
-    tables = study.resolved()
-    tables.get("cache", {}).pop("capacity", None)
-    return CapacityResult(  # without wall-clock time: the same question has the same bytes
-        schema_version=SCHEMA_VERSION,
-        title=study.title or f"Capacity for {facts.name}",
-        command=question.command,
-        milepost_version=version(),
-        study=tables,
-        target=AskedTarget(
-            metric=target.metric.name,
-            title=target.metric.title,
-            limit=target.limit,
-            text=target.text,
-        ),
-        within=question.within,
-        prices=question.prices,
-        replications=study.study.replications,
-        draws=study.model.draws,
-        warmup_share=study.study.warmup_share,
-        trace=ReplayedTrace(
-            name=facts.name,
-            requests=facts.requests,
-            prompt_tokens=facts.prompt_tokens,
-            granularity=facts.granularity,
-            sha256=facts.sha256,
-            notes=tuple(notes_of(sought[0].study, facts)),
-        ),
-        profile=UsedProfile(
-            id=sought[0].study.model.profile, kind=profile.kind, lossy=_lossy(sought)
-        ),
+    return CapacityResult(
+        **_about(question, study, sought[0], facts),
+        profile=_profile(sought),
         warnings=tuple(dict.fromkeys(line for lines in [*warned, beyond] for line in lines)),
         answers=tuple(answers),
         best=best,
         sensitivity=tuple(moved.items) if moved else (),
         cells=workshop.cells,
     )
+
+
+def _about(
+    question: CapacityQuestion, study: ResolvedStudy, candidate: Candidate, facts: TraceFacts
+) -> dict[str, Any]:
+    """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""
+    target, tables = question.target, study.resolved()
+    tables.get("cache", {}).pop("capacity", None)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": study.title or f"Capacity for {facts.name}",
+        "command": question.command,
+        "milepost_version": version(),
+        "study": tables,
+        "target": AskedTarget(
+            metric=target.metric.name,
+            title=target.metric.title,
+            limit=target.limit,
+            text=target.text,
+        ),
+        "within": question.within,
+        "prices": question.prices,
+        "replications": study.study.replications,
+        "draws": study.model.draws,
+        "warmup_share": study.study.warmup_share,
+        "trace": ReplayedTrace(
+            name=facts.name,
+            requests=facts.requests,
+            prompt_tokens=facts.prompt_tokens,
+            granularity=facts.granularity,
+            sha256=facts.sha256,
+            notes=tuple(notes_of(candidate.study, facts)),
+        ),
+    }
+
+
+def _profile(sought: Sequence[Candidate]) -> UsedProfile:
+    """Return the profile of the first candidate, and what each lossy one of them all keeps."""
+    names = [*dict.fromkeys(candidate.study.model.profile for candidate in sought)]
+    lossy = {name: words for name in names if (words := profile_named(name).lossy)}
+    return UsedProfile(id=names[0], kind=profile_named(names[0]).kind, lossy=lossy)
 
 
 def _resolved(study: ResolvedStudy, stated: Sequence[int | None]) -> dict[str, Any]:
@@ -198,9 +211,3 @@ def _hash(question: CapacityQuestion, sought: Sequence[Candidate]) -> str:
     prices = question.prices and asdict(question.prices)
     target = [question.target.metric.name, question.target.limit]
     return hashlib.sha256(json.dumps(["capacity", cells, target, prices]).encode()).hexdigest()
-
-
-def _lossy(sought: Sequence[Candidate]) -> dict[str, str]:
-    """Return what each profile that loses some of KV or states keeps of them, in words."""
-    names = dict.fromkeys(candidate.study.model.profile for candidate in sought)
-    return {name: words for name in names if (words := profile_named(name).lossy)}
