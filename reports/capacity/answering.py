@@ -58,15 +58,17 @@ def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | 
 
 
 def add_limits(
-    answers: Sequence[tuple[Candidate, Answer]], target: Target, workshop: Workshop
+    answers: Sequence[tuple[Candidate | None, Answer | None]], target: Target, workshop: Workshop
 ) -> None:
     """Set `nearest`, `bound` and `memory_can_help` of each answer without a capacity.
 
     There is no bound of costs, for which memory is paid.
     """
-    for _, answer in answers:
-        answer.nearest = _nearest(answer, target)
-    missed = [pair for pair in answers if pair[1].nearest is not None]
+    missed: list[tuple[Candidate, Answer]] = []
+    for candidate, answer in answers:
+        if candidate is not None and answer is not None:
+            answer.nearest = _nearest(answer, target)
+            missed += [(candidate, answer)] if answer.nearest is not None else []
     if target.metric.unit == "dollars" or not missed:
         return
     bounds = workshop.bounds([candidate for candidate, _ in missed])
@@ -74,14 +76,8 @@ def add_limits(
         if isinstance(bound, Trial) and answer.nearest is not None:
             means = {name: bound.mean(name) for name in LOAD}
             answer.bound = Bound(value=_finite(bound.value), meets=bound.met, **means)
-            beaten = _merit(answer.nearest.value, target) < _merit(answer.bound.value, target)
+            beaten = target.rank(answer.nearest.value) < target.rank(answer.bound.value)
             answer.memory_can_help = None if beaten else bound.met
-
-
-def _merit(value: float | None, target: Target) -> tuple[bool, float]:
-    """Return what is the less, the better a value is; of none, which is the worst, too."""
-    sign = 1 if target.metric.less_is_better else -1
-    return value is None, 0.0 if value is None else sign * value
 
 
 def _nearest(answer: Answer, target: Target) -> Tried | None:
@@ -90,7 +86,7 @@ def _nearest(answer: Answer, target: Target) -> Tried | None:
         return None
 
     def merit(trial: Tried) -> tuple[bool, float, int]:
-        none, rank = _merit(trial.value, target)
+        none, rank = target.rank(trial.value)
         return none, trial.requests_not_served if none else rank, trial.capacity_bytes
 
     return min(answer.trials, key=merit, default=None)
@@ -102,12 +98,11 @@ def best_of(answers: Sequence[Answer], target: Target) -> int | None:
     A fair competitor, where there is one.
     """
     met = [
-        (answer.capacity_bytes, *_merit(answer.value, target), number)
+        (bool(answer.marks), answer.capacity_bytes, target.rank(answer.value), number)
         for number, answer in enumerate(answers)
         if answer.capacity_bytes is not None
     ]
-    fair = [each for each in met if not answers[each[-1]].marks] or met
-    return min(fair)[-1] if fair else None
+    return min(met)[-1] if met else None
 
 
 def _tried(trial: Trial, prices: Prices | None) -> Tried:

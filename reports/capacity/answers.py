@@ -248,15 +248,11 @@ class CapacityResult(msgspec.Struct, frozen=True, kw_only=True):
 
         None where every cell failed.
         """
-        tried = [answer for answer in self.answers if answer.nearest is not None]
-        fair = [answer for answer in tried if not answer.marks] or tried
-        sign = 1 if self.goal.metric.less_is_better else -1
-
-        def merit(answer: Answer) -> tuple[bool, float]:
-            value = None if answer.nearest is None else answer.nearest.value
-            return value is None, 0.0 if value is None else sign * value
-
-        return self.best_answer or min(fair, key=merit, default=None)
+        goal, ranked = self.goal, []
+        for number, answer in enumerate(self.answers):
+            if answer.nearest is not None:
+                ranked.append((bool(answer.marks), goal.rank(answer.nearest.value), number))
+        return self.best_answer or (self.answers[min(ranked)[-1]] if ranked else None)
 
     @property
     def failed(self) -> list[Answer]:

@@ -17,6 +17,7 @@ from reports.capacity.answers import (
     CapacityResult,
     ReplayedTrace,
     UsedProfile,
+    Varied,
 )
 from reports.capacity.candidates import (
     CAPACITY,
@@ -102,13 +103,12 @@ def find_capacity(
         results = searching.results(sought)
         answers = searching.answers(sought, results)
         best = best_of(answers, question.target)
-        moved = None
+        moved: list[tuple[Candidate | None, Varied]] = []
         ended = None if best is None else results[best]
         if best is not None and question.sensitivity and isinstance(ended, SearchResult):
-            moved = vary(searching, sought[best], ended)
-            answers[best] = moved.base
-        pairs = [*zip(sought, answers, strict=True), *(moved.pairs if moved else ())]
-        add_limits(pairs, question.target, workshop)
+            answers[best], moved = vary(searching, sought[best], ended)
+        varied = [(candidate, item.answer) for candidate, item in moved]
+        add_limits([*zip(sought, answers, strict=True), *varied], question.target, workshop)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
     beyond = states_beyond(sought, stated)
@@ -119,7 +119,7 @@ def find_capacity(
         warnings=tuple(dict.fromkeys(line for lines in [*warned, beyond] for line in lines)),
         answers=tuple(answers),
         best=best,
-        sensitivity=tuple(moved.items) if moved else (),
+        sensitivity=tuple(item for _, item in moved),
         cells=workshop.cells,
     )
 

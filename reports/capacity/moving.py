@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reports.capacity.answers import Answer, Varied
 from reports.capacity.candidates import Candidate
 from reports.capacity.search import SearchResult
@@ -17,27 +15,10 @@ MORE = ("traffic +20 %", "prompts 20 % longer", "a bigger model")
 LESS = ("traffic -20 %", "KV in fp8", "states in int8")
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """The answer of a candidate anew, and that of every variation of it.
-
-    Parameters
-    ----------
-    base
-        The answer as asked.
-    items
-        A variation each.
-    pairs
-        The candidates of those that have an answer, with it.
-    """
-
-    base: Answer
-    items: list[Varied]
-    pairs: list[tuple[Candidate, Answer]]
-
-
-def vary(searching: Searching, candidate: Candidate, result: SearchResult) -> Moved:
-    """Return how the answer of a candidate moves.
+def vary(
+    searching: Searching, candidate: Candidate, result: SearchResult
+) -> tuple[Answer, list[tuple[Candidate | None, Varied]]]:
+    """Return the answer of a candidate anew, and how it moves: each variation with its candidate.
 
     All are sought on one grid, which holds whatever capacity one of them was extended to: else one
     would seem to need less memory only because less was tried for it alone.
@@ -50,12 +31,13 @@ def vary(searching: Searching, candidate: Candidate, result: SearchResult) -> Mo
     base, *answers = searching.answers(
         [candidate, *sought], searching.results_on([candidate, *sought], grid)
     )
-    left, metric, items = iter(answers), searching.target.metric, []
+    left, metric, moved = iter(answers), searching.target.metric, []
     for each in varied:
         answer = None if each.candidate is None else next(left)
         caution = against_expectation(each.name, answer, base, metric)
-        items.append(Varied(name=each.name, note=each.note, answer=answer, caution=caution))
-    return Moved(base, items, list(zip(sought, answers, strict=True)))
+        item = Varied(name=each.name, note=each.note, answer=answer, caution=caution)
+        moved.append((each.candidate, item))
+    return base, moved
 
 
 def against_expectation(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -112,8 +112,8 @@ def capacity(
         return
     if cluster is not None and out is None:
         raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
-    with _folder(out) as folder:
-        where = folder, jobs or cores(), cluster
+    with nullcontext(out) if out else TemporaryDirectory(prefix="milepost-") as folder:
+        where = Path(folder), jobs or cores(), cluster
         result = _find(question, *where, quiet=quiet or json, resumable=bool(out))
     from reports.pages.capacity import capacity_report
     from reports.report.showing import show
@@ -153,16 +153,6 @@ def _question(
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
     return CapacityQuestion(settings, target, priced, within, sensitivity, command)
-
-
-@contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    """Return the folder to work in: the stated one, or one that goes with the process."""
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="milepost-") as folder:
-        yield Path(folder)
 
 
 def _find(
