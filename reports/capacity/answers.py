@@ -1,179 +1,272 @@
-"""What a search found, as plain values: for JSON, for sentences, for the page."""
+"""The answer of `milepost capacity`, as `capacity.json` has it.
+
+A search builds these structs, pages read them, and a stored answer is checked against them. Fields
+with a default are those that earlier versions did not write.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from policies.pools import POOLS
-from reports.capacity.candidates import Candidate
-from reports.capacity.evidence import Trial
-from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps
-from reports.capacity.search import SearchResult
-from reports.capacity.target import Target
+import msgspec
 
-Answer = dict[str, Any]
+from reports.capacity.price import Prices
+from reports.capacity.target import Target, metric_named
+from reports.documents import Amount, Count, Number, Share, Text, Whole, read_document
+from reports.results.metrics import load_of_row
+from reports.statistics import Method
+from simulator.base.errors import UsageError
 
-_UNKNOWN: tuple[str, ...] = (
-    "capacity_bytes",
-    "low_bytes",
-    "high_bytes",
-    "missed_below_bytes",
-    "value",
-    "method",
-    "knee",
-    "pools",
-)
-LOAD = (
-    "offered_load",
-    "offered_load_nothing_saved",
-    "offered_load_last_half",
-    "server_utilisation",
-    "wait_last_quarter_seconds",
-)
-_MEANS = (
-    "token_hit_rate",
-    "ttft_mean_seconds",
-    "ttft_p99_seconds",
-    "cache_peak_bytes",
-    *LOAD,
-)
+SCHEMA_VERSION = 1
+JSON = "capacity.json"
+
+ProfileKind = Literal["measured", "composed", "analytic", "toy", "sizes"]
+Limit = Annotated[float, msgspec.Meta(gt=0, le=1e15)]
+Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=10_000)]
 
 
-def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | None) -> Answer:
-    """Return the answer for a candidate; `ended` is an error where a cell failed."""
-    policy = candidate.study.policy
-    answer: Answer = {
-        "name": candidate.name,
-        "marks": list(candidate.marks),
-        "placer": policy.placer,
-        "eviction": policy.eviction,
-        "admission": policy.admission,
-        "profile": candidate.study.model.profile,
-        "error": ended if isinstance(ended, str) else None,
-    }
-    return answer | (_nothing() if isinstance(ended, str) else _of_result(ended, prices))
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """A capacity that was tried; means over its replications."""
+
+    capacity_bytes: Count
+    value: Amount | None
+    may_meet: bool
+    meets: bool
+    surely_meets: bool
+    dollars_per_million_tokens: Amount | None
+    token_hit_rate: Share | None
+    ttft_mean_seconds: Amount | None
+    ttft_p99_seconds: Amount | None
+    cache_peak_bytes: Amount | None
+    offered_load: Amount | None = None
+    offered_load_nothing_saved: Amount | None = None
+    offered_load_last_half: Amount | None = None
+    server_utilisation: Amount | None = None
+    wait_last_quarter_seconds: Amount | None = None
+    queue_grows: bool = False
+    extrapolated_requests: Amount
+    requests_not_served: Amount
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """The load of the server, under the names of a run's summary."""
+        return load_of_row(lambda name: getattr(self, name))
 
 
-def _nothing() -> Answer:
-    return dict.fromkeys(_UNKNOWN) | {
-        "halved": True,
-        "uneven": False,
-        "missed_above_bytes": [],
-        "trials": [],
-    }
+class Bound(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cache that keeps everything would give."""
+
+    value: Amount | None
+    meets: bool
+    offered_load: Amount | None = None
+    offered_load_nothing_saved: Amount | None = None
+    offered_load_last_half: Amount | None = None
+    server_utilisation: Amount | None = None
+    wait_last_quarter_seconds: Amount | None = None
 
 
-def _of_result(result: SearchResult, prices: Prices | None) -> Answer:
-    least = result.least
-    trials = [_trial(trial, prices) for trial in result.trials]
-    return {
-        "capacity_bytes": least and least.capacity_bytes,
-        "low_bytes": result.low,
-        "high_bytes": result.high,
-        "missed_below_bytes": result.crossings["met"].below,
-        "value": least and least.value,
-        "method": result.trials[-1].method if least is None else least.method,
-        "halved": result.crossings["met"].clean,
-        "uneven": result.uneven,
-        "missed_above_bytes": list(result.missed_above),
-        "trials": trials,
-        "knee": None if prices is None else knee(result.trials, prices),
-        "pools": None if least is None else _pools(least),
-    }
+class Worth(msgspec.Struct, frozen=True, kw_only=True):
+    """Up to which price of memory a capacity is the cheapest."""
+
+    capacity_bytes: Count
+    dollars_per_gib_hour: Number | None
 
 
-def _pools(trial: Trial) -> dict[str, Any] | None:
-    """Return capacity and mean peak of each pool of a split cache; None where there is one."""
-    if any(row.get("pool_kv_capacity_bytes") is None for row in trial.rows):
-        return None
-    names = ("capacity_bytes", "peak_bytes")
-    return {pool: {name: trial.mean(f"pool_{pool}_{name}") for name in names} for pool in POOLS}
+class Knee(msgspec.Struct, frozen=True, kw_only=True):
+    """The capacity at which memory stops paying: the cheapest, and at which prices it stays so."""
+
+    capacity_bytes: Count
+    dollars_per_million_tokens: Amount
+    smaller_above_dollars: Amount | None
+    larger_below_dollars: Amount | None
+    dollars_per_gib_hour: Amount
+    worth: tuple[Worth, ...]
 
 
-def _trial(trial: Trial, prices: Prices | None) -> dict[str, Any]:
-    dollars = None if prices is None else dollars_per_million_tokens(trial, prices)
-    return {
-        "capacity_bytes": trial.capacity_bytes,
-        "value": _finite(trial.value),
-        "may_meet": trial.may,
-        "meets": trial.met,
-        "surely_meets": trial.sure,
-        "dollars_per_million_tokens": dollars,
-        **{name: trial.mean(name) for name in _MEANS},
-        "queue_grows": any(row.get("queue_grows") for row in trial.rows),
-        "extrapolated_requests": _total(trial, "extrapolated_requests"),
-        "requests_not_served": _total(trial, "requests_rejected")
-        + _total(trial, "requests_unfinished"),
-    }
+class Pool(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the pools of a split cache, at the answer."""
+
+    capacity_bytes: Amount
+    peak_bytes: Amount
 
 
-def dollars_per_million_tokens(trial: Trial, prices: Prices) -> float | None:
-    """Return what memory and busy GPU cost, per million prompt tokens served; None for none."""
-    spent = _spent(trial, prices)
-    return spent and prices.dollars_per_gib_hour * spent[0] + spent[1]
+class Pools(msgspec.Struct, frozen=True, kw_only=True):
+    """Both of them."""
+
+    kv: Pool
+    states: Pool
 
 
-def knee(trials: Sequence[Trial], prices: Prices) -> dict[str, Any] | None:
-    """Return the cheapest capacity tried, and the prices of memory between which it stays so.
+class Answer(msgspec.Struct, kw_only=True):
+    """The answer for a candidate or a variation.
 
-    None where no time passes or nothing is served.
+    The last three are set when all searches have ended: where no capacity meets the target, the
+    trial nearest to it, the bound, and whether memory can help at all.
     """
-    spent = [both for trial in trials if (both := _spent(trial, prices)) and both[0]]
-    if len(spent) < len(trials):
-        return None
-    corners = steps([hours for hours, _ in spent], [dollars for _, dollars in spent])
-    worth = [
-        {
-            "capacity_bytes": trials[step.number].capacity_bytes,
-            "dollars_per_gib_hour": _finite(step.dollars_per_gib_hour),
-        }
-        for step in corners
-    ]
-    price = prices.dollars_per_gib_hour
-    at = max(index for index, step in enumerate(corners) if step.dollars_per_gib_hour >= price)
-    return {
-        "capacity_bytes": worth[at]["capacity_bytes"],
-        "dollars_per_million_tokens": dollars_per_million_tokens(
-            trials[corners[at].number], prices
-        ),
-        "smaller_above_dollars": worth[at]["dollars_per_gib_hour"],
-        "larger_below_dollars": worth[at + 1]["dollars_per_gib_hour"] if worth[at + 1 :] else None,
-        "dollars_per_gib_hour": price,
-        "worth": worth,
-    }
+
+    name: Text
+    marks: Texts
+    placer: Text
+    eviction: Text
+    admission: Text
+    profile: Text
+    error: Text | None
+    capacity_bytes: Count | None
+    low_bytes: Whole | None
+    high_bytes: Count | None
+    missed_below_bytes: Whole | None
+    value: Amount | None
+    method: Method | None
+    halved: bool
+    uneven: bool
+    missed_above_bytes: tuple[Count, ...]
+    trials: tuple[Tried, ...]
+    knee: Knee | None
+    pools: Pools | None = None
+    nearest: Tried | None = None
+    bound: Bound | None = None
+    memory_can_help: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.error is None and not self.trials:
+            raise ValueError("expected a trial, or an error")
+        if self.capacity_bytes is None:
+            return
+        if self.shown is None:
+            raise ValueError("expected a trial of 'capacity_bytes'")
+        if self.value is None:
+            raise ValueError("expected a value beside 'capacity_bytes'")
+
+    @property
+    def label(self) -> str:
+        """The name with its marks."""
+        return f"{self.name} ({', '.join(self.marks)})" if self.marks else self.name
+
+    @property
+    def shown(self) -> Tried | None:
+        """The trial at the answer, or the nearest to the target; None where a cell failed."""
+        if self.capacity_bytes is None:
+            return self.nearest
+        return next((t for t in self.trials if t.capacity_bytes == self.capacity_bytes), None)
 
 
-def _spent(trial: Trial, prices: Prices) -> tuple[float, float] | None:
-    """Return GiB-hours, and dollars of the GPU, per million prompt tokens served."""
-    millions = _total(trial, "served_tokens") / MILLION
-    if not millions:
-        return None
-    hours = _total(trial, "span_seconds") / HOUR_SECONDS
-    gpu = prices.gpu_dollars(_total(trial, "busy_seconds"))
-    return trial.capacity_bytes / GIB * hours / millions, gpu / millions
+class Varied(msgspec.Struct, kw_only=True):
+    """The answer when one thing is different.
 
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None
-
-
-def best_of(answers: Sequence[Answer], target: Target) -> int | None:
-    """Return the number of the answer with the least capacity, by the better value of equals.
-
-    A fair competitor, where there is one.
+    Its note says what it rests on, or why it was not tried; the caution what is against the
+    expectation.
     """
-    met = [n for n, answer in enumerate(answers) if answer["capacity_bytes"] is not None]
-    fair = [n for n in met if not answers[n]["marks"]] or met
-    sign = 1 if target.metric.less_is_better else -1
 
-    def merit(number: int) -> tuple[int, float]:
-        answer = answers[number]
-        return answer["capacity_bytes"], sign * answer["value"]
-
-    return min(fair, key=merit, default=None)
+    name: Text
+    note: Text
+    answer: Answer | None
+    caution: Text | None = None
 
 
-def _total(trial: Trial, name: str) -> float:
-    return float(sum(row[name] for row in trial.rows))
+class AskedTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """The target, with its name and in words."""
+
+    metric: Text
+    title: Text
+    limit: Limit
+    text: Text
+
+    def __post_init__(self) -> None:
+        try:
+            metric_named(self.metric)
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+
+
+class ReplayedTrace(msgspec.Struct, frozen=True, kw_only=True):
+    """The trace that was replayed."""
+
+    name: Text
+    requests: Whole
+    prompt_tokens: Whole
+    granularity: Count
+    sha256: Text | None
+    notes: Texts
+
+
+class UsedProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """The basis of times; `lossy` is what each profile keeps of KV or states, in words."""
+
+    id: Text
+    kind: ProfileKind
+    lossy: dict[str, Text] | None = None
+
+
+class CapacityResult(msgspec.Struct, frozen=True, kw_only=True):
+    """All answers, and what a reader needs to judge and repeat them."""
+
+    schema_version: int
+    kind: Literal["capacity"] = "capacity"
+    title: Text
+    command: Text
+    milepost_version: Text
+    study: dict[str, Any]
+    target: AskedTarget
+    within: Share
+    prices: Prices | None
+    replications: Count
+    draws: bool
+    warmup_share: Share
+    trace: ReplayedTrace
+    profile: UsedProfile
+    warnings: Texts
+    answers: Annotated[tuple[Answer, ...], msgspec.Meta(min_length=1)]
+    best: Whole | None
+    sensitivity: tuple[Varied, ...]
+    cells: Whole
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.study.get("server", {}), dict):
+            raise ValueError("study.server: expected an object")
+        if self.best is None:
+            if self.sensitivity:
+                raise ValueError("sensitivity: expected none where 'best' is null")
+        elif self.best >= len(self.answers) or self.answers[self.best].capacity_bytes is None:
+            raise ValueError("best: expected the number of an answer with a capacity")
+        if len({answer.name for answer in self.answers}) < len(self.answers):
+            raise ValueError("answers: expected different names")
+
+    @property
+    def goal(self) -> Target:
+        """The target."""
+        return Target(metric_named(self.target.metric), self.target.limit)
+
+    @property
+    def best_answer(self) -> Answer | None:
+        """The best answer; None where no capacity meets the target."""
+        return None if self.best is None else self.answers[self.best]
+
+    @property
+    def main(self) -> Answer | None:
+        """The best answer, or that which came nearest, of a fair competitor if there is one.
+
+        None where every cell failed.
+        """
+        goal, ranked = self.goal, []
+        for number, answer in enumerate(self.answers):
+            if answer.nearest is not None:
+                ranked.append((bool(answer.marks), goal.rank(answer.nearest.value), number))
+        return self.best_answer or (self.answers[min(ranked)[-1]] if ranked else None)
+
+    @property
+    def failed(self) -> list[Answer]:
+        """Answers of candidates and variations that have an error."""
+        varied = [item.answer for item in self.sensitivity if item.answer is not None]
+        return [answer for answer in [*self.answers, *varied] if answer.error is not None]
+
+
+def read_result(folder: Path) -> tuple[CapacityResult, dict[str, Any]]:
+    """Return the result that a folder keeps, and all that its file holds, as plain values.
+
+    Raises
+    ------
+    DataError
+        When it is damaged or was written by a newer version.
+    """
+    return read_document(folder / JSON, CapacityResult, "an answer", SCHEMA_VERSION)

@@ -10,8 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from reports.artifacts.journal import Journal
-from reports.capacity.answers import Answer, best_of
-from reports.capacity.beyond import add_limits
+from reports.capacity.answering import add_limits, best_of
+from reports.capacity.answers import (
+    SCHEMA_VERSION,
+    AskedTarget,
+    CapacityResult,
+    ReplayedTrace,
+    UsedProfile,
+    Varied,
+)
 from reports.capacity.candidates import (
     CAPACITY,
     UNTIL,
@@ -36,7 +43,6 @@ from reports.version import version
 from simulator.base.errors import UsageError
 from simulator.base.files import write_text
 
-SCHEMA_VERSION = 1
 WITHIN = 0.03
 
 
@@ -74,8 +80,8 @@ def find_capacity(
     jobs: int,
     on_progress: Progress | None = None,
     cluster: str | None = None,
-) -> dict[str, Any]:
-    """Return the least capacity of every candidate, and how the best one moves; plain values.
+) -> CapacityResult:
+    """Return the least capacity of every candidate, and how the best one moves.
 
     Cells that are in the journal of `folder` are not simulated again. The others are on `jobs`
     processes here, or on the workers of the dask scheduler at the address `cluster`.
@@ -97,30 +103,66 @@ def find_capacity(
         results = searching.results(sought)
         answers = searching.answers(sought, results)
         best = best_of(answers, question.target)
-        moved = None
-        if best is not None and question.sensitivity:
-            moved = vary(searching, sought[best], _sound(results[best]))
-            answers[best] = moved.base
-        pairs = [*zip(sought, answers, strict=True), *(moved.pairs if moved else ())]
-        add_limits(pairs, question.target, workshop)
+        moved: list[tuple[Candidate | None, Varied]] = []
+        ended = None if best is None else results[best]
+        if best is not None and question.sensitivity and isinstance(ended, SearchResult):
+            answers[best], moved = vary(searching, sought[best], ended)
+        varied = [(candidate, item.answer) for candidate, item in moved]
+        add_limits([*zip(sought, answers, strict=True), *varied], question.target, workshop)
         facts = workshop.facts(sought[0].cells)[0]
         write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
     beyond = states_beyond(sought, stated)
     warned = [clock_warnings(one.study, facts.name, facts.tick_seconds) for one in sought]
-    return _header(question, study, sought, facts) | {
-        "warnings": list(dict.fromkeys(warning for some in [*warned, beyond] for warning in some)),
-        "answers": answers,
-        "best": best,
-        "sensitivity": moved.items if moved else [],
-        "cells": workshop.cells,
+    return CapacityResult(
+        **_about(question, study, sought[0], facts),
+        profile=_profile(sought),
+        warnings=tuple(dict.fromkeys(line for lines in [*warned, beyond] for line in lines)),
+        answers=tuple(answers),
+        best=best,
+        sensitivity=tuple(item for _, item in moved),
+        cells=workshop.cells,
+    )
+
+
+def _about(
+    question: CapacityQuestion, study: ResolvedStudy, candidate: Candidate, facts: TraceFacts
+) -> dict[str, Any]:
+    """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""
+    target, tables = question.target, study.resolved()
+    tables.get("cache", {}).pop("capacity", None)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": study.title or f"Capacity for {facts.name}",
+        "command": question.command,
+        "milepost_version": version(),
+        "study": tables,
+        "target": AskedTarget(
+            metric=target.metric.name,
+            title=target.metric.title,
+            limit=target.limit,
+            text=target.text,
+        ),
+        "within": question.within,
+        "prices": question.prices,
+        "replications": study.study.replications,
+        "draws": study.model.draws,
+        "warmup_share": study.study.warmup_share,
+        "trace": ReplayedTrace(
+            name=facts.name,
+            requests=facts.requests,
+            prompt_tokens=facts.prompt_tokens,
+            granularity=facts.granularity,
+            sha256=facts.sha256,
+            notes=tuple(notes_of(candidate.study, facts)),
+        ),
     }
 
 
-def _sound(end: SearchResult | str) -> SearchResult:
-    """Return how a search ended that has an answer."""
-    if isinstance(end, str):
-        raise ValueError(end)
-    return end
+def _profile(sought: Sequence[Candidate]) -> UsedProfile:
+    """Return the profile of the first candidate, and what each lossy one of them all keeps."""
+    names = [*dict.fromkeys(candidate.study.model.profile for candidate in sought)]
+    lossy = {name: words for name in names if (words := profile_named(name).lossy)}
+    return UsedProfile(id=names[0], kind=profile_named(names[0]).kind, lossy=lossy)
 
 
 def _resolved(study: ResolvedStudy, stated: Sequence[int | None]) -> dict[str, Any]:
@@ -146,12 +188,6 @@ def notes_on(settings: Settings) -> list[str]:
     ]
 
 
-def failed(report: dict[str, Any]) -> list[Answer]:
-    """Return the answers of candidates and variations that have an error."""
-    answers = [*report["answers"], *(item["answer"] for item in report["sensitivity"])]
-    return [answer for answer in answers if answer is not None and answer["error"] is not None]
-
-
 def refuse_clockless(question: CapacityQuestion, sought: Sequence[Candidate]) -> None:
     """Refuse what needs prices or a clock where there are none.
 
@@ -175,51 +211,3 @@ def _hash(question: CapacityQuestion, sought: Sequence[Candidate]) -> str:
     prices = question.prices and asdict(question.prices)
     target = [question.target.metric.name, question.target.limit]
     return hashlib.sha256(json.dumps(["capacity", cells, target, prices]).encode()).hexdigest()
-
-
-def _header(
-    question: CapacityQuestion, study: ResolvedStudy, sought: Sequence[Candidate], facts: TraceFacts
-) -> dict[str, Any]:
-    """Return what a reader needs to judge and to repeat the answer; no wall-clock time in it."""
-    candidate = sought[0]
-    target, profile = question.target, profile_named(candidate.study.model.profile)
-    tables = study.resolved()
-    tables.get("cache", {}).pop("capacity", None)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "kind": "capacity",
-        "title": study.title or f"Capacity for {facts.name}",
-        "command": question.command,
-        "milepost_version": version(),
-        "study": tables,
-        "target": {
-            "metric": target.metric.name,
-            "title": target.metric.title,
-            "limit": target.limit,
-            "text": target.text,
-        },
-        "within": question.within,
-        "prices": question.prices and asdict(question.prices),
-        "replications": study.study.replications,
-        "draws": study.model.draws,
-        "warmup_share": study.study.warmup_share,
-        "trace": {
-            "name": facts.name,
-            "requests": facts.requests,
-            "prompt_tokens": facts.prompt_tokens,
-            "granularity": facts.granularity,
-            "sha256": facts.sha256,
-            "notes": notes_of(candidate.study, facts),
-        },
-        "profile": {
-            "id": candidate.study.model.profile,
-            "kind": profile.kind,
-            "lossy": _lossy(sought),
-        },
-    }
-
-
-def _lossy(sought: Sequence[Candidate]) -> dict[str, str]:
-    """Return what each profile that loses some of KV or states keeps of them, in words."""
-    names = dict.fromkeys(candidate.study.model.profile for candidate in sought)
-    return {name: words for name in names if (words := profile_named(name).lossy)}

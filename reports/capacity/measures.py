@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,8 @@ def capacity_cell(task: CapacityTask) -> CellOutcome:
             **flat_metrics(result, warmup),
             **measured,
             "memory_requests": memory_requests(RememberedRequests.of(trace, result, warmup)),
-            "busy_seconds": float(rows.busy.sum()),
-            "span_seconds": float(rows.spans().sum()),
+            "busy_seconds": _known(float(rows.busy.sum())),
+            "span_seconds": _known(float(rows.spans().sum())),
             "served_tokens": int(rows.served_tokens.sum()),
         },
     )
@@ -147,7 +148,7 @@ def measure(
     blocks = np.isfinite(over).all() and len(rows)
     starts = np.linspace(0, len(rows), min(BLOCKS, len(rows)) + 1).astype(np.int64)[:-1]
     return {
-        "target_value": value if np.isfinite(value) else None,
+        "target_value": _known(value),
         "block_over": np.add.reduceat(over, starts).tolist() if blocks else [],
         "block_under": np.add.reduceat(under, starts).tolist() if blocks else [],
     }
@@ -199,6 +200,11 @@ def _sums(
     dollars = prices.gpu_dollars(1.0) * rows.busy
     dollars += prices.memory_dollars(capacity, 1.0) * rows.spans()
     return dollars, rows.served_tokens / MILLION
+
+
+def _known(value: float) -> float | None:
+    """Return a value, or None for one that is infinite or, as without times, none."""
+    return value if isfinite(value) else None
 
 
 def _quantile(ttft: Float64, share: float) -> float:

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from reports.capacity.answers import Answer
+from reports.capacity.answers import Answer, Varied
 from reports.capacity.candidates import Candidate
 from reports.capacity.search import SearchResult
 from reports.capacity.searching import Searching
-from reports.capacity.target import metric_named
-from reports.capacity.variations import Variation, variations
+from reports.capacity.target import Metric
+from reports.capacity.variations import variations
 from simulator.base.units import format_bytes
-
-Item = dict[str, Any]
 
 # What each variation should do to the memory that is needed; of prompts and models more is asked.
 MORE = ("traffic +20 %", "prompts 20 % longer", "a bigger model")
 LESS = ("traffic -20 %", "KV in fp8", "states in int8")
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """The answer of a candidate anew, and that of every variation of it.
-
-    Parameters
-    ----------
-    base
-        The answer as asked.
-    items
-        A variation each: `name`, `note` (what it rests on, or why it cannot be), `answer`, and as
-        `caution` what is against the expectation.
-    pairs
-        The candidates of those that have an answer, with it.
-    """
-
-    base: Answer
-    items: list[Item]
-    pairs: list[tuple[Candidate, Answer]]
-
-
-def vary(searching: Searching, candidate: Candidate, result: SearchResult) -> Moved:
-    """Return how the answer of a candidate moves.
+def vary(
+    searching: Searching, candidate: Candidate, result: SearchResult
+) -> tuple[Answer, list[tuple[Candidate | None, Varied]]]:
+    """Return the answer of a candidate anew, and how it moves: each variation with its candidate.
 
     All are sought on one grid, which holds whatever capacity one of them was extended to: else one
     would seem to need less memory only because less was tried for it alone.
@@ -55,38 +31,32 @@ def vary(searching: Searching, candidate: Candidate, result: SearchResult) -> Mo
     base, *answers = searching.answers(
         [candidate, *sought], searching.results_on([candidate, *sought], grid)
     )
-    items = _items(varied, answers)
-    metric = searching.target.metric.name
-    for item in items:
-        item["caution"] = against_expectation(item, base, metric)
-    return Moved(base, items, list(zip(sought, answers, strict=True)))
+    left, metric, moved = iter(answers), searching.target.metric, []
+    for each in varied:
+        answer = None if each.candidate is None else next(left)
+        caution = against_expectation(each.name, answer, base, metric)
+        item = Varied(name=each.name, note=each.note, answer=answer, caution=caution)
+        moved.append((each.candidate, item))
+    return base, moved
 
 
-def _items(varied: Sequence[Variation], answers: Sequence[Answer]) -> list[Item]:
-    left = iter(answers)
-    return [
-        {"name": v.name, "note": v.note, "answer": None if v.candidate is None else next(left)}
-        for v in varied
-    ]
-
-
-def against_expectation(item: Item, base: Answer, metric_name: str) -> str | None:
+def against_expectation(
+    name: str, answer: Answer | None, base: Answer, metric: Metric
+) -> str | None:
     """Return what to say of a variation that asks for more and needs less memory, or the reverse.
 
     None where it does not, or has no answer.
     """
-    answer = item["answer"]
-    capacity = answer and answer["capacity_bytes"]
-    if capacity is None:
+    capacity, asked = None if answer is None else answer.capacity_bytes, base.capacity_bytes
+    if answer is None or capacity is None or asked is None:
         return None
-    less = capacity < base["capacity_bytes"]
-    more = capacity > base["capacity_bytes"]
-    if not (less and item["name"] in MORE) and not (more and item["name"] in LESS):
+    less, more = capacity < asked, capacity > asked
+    if not (less and name in MORE) and not (more and name in LESS):
         return None
     direction = "less" if less else "more"
     return (
-        f"{item['name']}: needs {direction} memory, against the expectation; "
-        f"{_why(answer, base)}{_side_by_side(answer, base, metric_name)}"
+        f"{name}: needs {direction} memory, against the expectation; "
+        f"{_why(answer, base)}{_side_by_side(answer, base, max(capacity, asked), metric)}"
     )
 
 
@@ -94,30 +64,25 @@ def _why(answer: Answer, base: Answer) -> str:
     """Return the likeliest reason that the figures themselves tell."""
     if _overlap(answer, base):
         return "the intervals overlap, so these data do not tell the two apart"
-    if any(each["uneven"] or not each["halved"] for each in (answer, base)):
+    if any(each.uneven or not each.halved for each in (answer, base)):
         return "more memory made the metric worse in places, so the least capacity jumps"
     return "the metric itself differs so"
 
 
-def _overlap(answer: Answer, base: Answer) -> bool:
-    low, high = zip(*(_ends(each) for each in (answer, base)), strict=True)
-    return bool(max(low) <= min(high))
+def _overlap(*answers: Answer) -> bool:
+    highs = [float("inf") if each.high_bytes is None else each.high_bytes for each in answers]
+    return max(each.low_bytes or 0 for each in answers) <= min(highs)
 
 
-def _ends(answer: Answer) -> tuple[float, float]:
-    high = answer["high_bytes"]
-    return answer["low_bytes"] or 0, float("inf") if high is None else high
-
-
-def _side_by_side(answer: Answer, base: Answer, metric_name: str) -> str:
-    """Return both values at the smaller of the two answers, or at what both tried below it."""
-    values: list[Mapping[int, float]] = [
-        {t["capacity_bytes"]: t["value"] for t in each["trials"] if t["value"] is not None}
+def _side_by_side(answer: Answer, base: Answer, most: int, metric: Metric) -> str:
+    """Return both values at the larger of the two answers, or at what both tried below it."""
+    asked, then = (
+        {trial.capacity_bytes: trial.value for trial in each.trials if trial.value is not None}
         for each in (base, answer)
-    ]
-    most = max(answer["capacity_bytes"], base["capacity_bytes"])
-    shared = [size for size in values[0] if size in values[1] and size <= most]
+    )
+    shared = [size for size in asked if size in then and size <= most]
     if not shared:
         return ""
-    at, shown = max(shared), metric_named(metric_name).shown
-    return f": at {format_bytes(at)} {shown(values[0][at])} as asked, {shown(values[1][at])} then"
+    at = max(shared)
+    values = f"{metric.shown(asked[at])} as asked, {metric.shown(then[at])} then"
+    return f": at {format_bytes(at)} {values}"

@@ -14,6 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from reports.documents import Amount
 from reports.study.layers import read_settings
 from simulator.base.errors import UsageError, did_you_mean, printable
 
@@ -28,8 +29,8 @@ _KEYS = ("dollars_per_gib_hour", "dollars_per_gpu_hour")
 class Prices:
     """Dollars for an hour of a GiB of cache, and of the GPU."""
 
-    dollars_per_gib_hour: float
-    dollars_per_gpu_hour: float
+    dollars_per_gib_hour: Amount
+    dollars_per_gpu_hour: Amount
 
     def memory_dollars(self, capacity_bytes: int, seconds: float) -> float:
         """Return what a capacity costs over a time."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.capacity.answers import Answer, answer_of
+from reports.capacity.answering import answer_of
+from reports.capacity.answers import Answer
 from reports.capacity.candidates import Candidate, coarse_grid, ends_of
 from reports.capacity.price import Prices
 from reports.capacity.search import Search, SearchResult, search

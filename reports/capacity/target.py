@@ -127,6 +127,11 @@ class Target:
         """The value that is worse than every other."""
         return inf if self.metric.less_is_better else -inf
 
+    def rank(self, value: float | None) -> tuple[bool, float]:
+        """Return what is the less, the better a value is; None is the worst."""
+        sign = 1 if self.metric.less_is_better else -1
+        return value is None, 0.0 if value is None else sign * value
+
     def met(self, value: float) -> bool:
         """Say whether a value meets the target."""
         return value <= self.limit if self.metric.less_is_better else value >= self.limit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +39,7 @@ from reports.console import Progress, minutes_text, print_json, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
+    from reports.capacity.answers import CapacityResult
     from reports.capacity.finding import CapacityQuestion
     from reports.study.settings import Settings
 
@@ -111,19 +112,26 @@ def capacity(
         return
     if cluster is not None and out is None:
         raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
-    with _folder(out) as folder:
-        where = folder, jobs or cores(), cluster
-        report = _find(question, *where, quiet=quiet or json, resumable=bool(out))
-        if out is not None:
-            from reports.capacity.page import write_capacity
+    with nullcontext(out) if out else TemporaryDirectory(prefix="milepost-") as folder:
+        where = Path(folder), jobs or cores(), cluster
+        result = _find(question, *where, quiet=quiet or json, resumable=bool(out))
+    from reports.pages.capacity import capacity_report
+    from reports.report.showing import show
+    from reports.report.store import store
 
-            write_capacity(out, report)
-    for warning in report["warnings"]:
+    report = capacity_report(result)
+    page = None if out is None else store(report, out)
+    for warning in result.warnings:
         say(f"warning: {warning}")
-    _print(report, json)
-    if out is not None:
-        say(f"page: {out / 'capacity.html'}")
-    _leave(report)
+    show(report, as_json=json)
+    if page is not None:
+        say(f"page: {page}")
+    for answer in result.failed:
+        say(f"failed: {answer.name}: {answer.error}")
+    if result.failed:
+        raise typer.Exit(CELLS_FAILED)
+    if result.best is None:
+        raise typer.Exit(TARGET_MISSED)
 
 
 def _question(
@@ -147,16 +155,6 @@ def _question(
     return CapacityQuestion(settings, target, priced, within, sensitivity, command)
 
 
-@contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    """Return the folder to work in: the stated one, or one that goes with the process."""
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="milepost-") as folder:
-        yield Path(folder)
-
-
 def _find(
     question: CapacityQuestion,
     folder: Path,
@@ -165,7 +163,7 @@ def _find(
     *,
     quiet: bool,
     resumable: bool,
-) -> dict[str, Any]:
+) -> CapacityResult:
     from reports.capacity.finding import find_capacity
 
     try:
@@ -189,27 +187,6 @@ def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:
         f"{minutes_text(plan['minutes_at_least'], plan['minutes_at_most'])} on {plan['jobs']} "
         f"processes, up to {plan['disk_bytes_at_most'] / 1e6:.1f} MB on disk"
     )
-
-
-def _print(report: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(report)
-        return
-    from reports.capacity.summary import print_capacity
-
-    print_capacity(report)
-
-
-def _leave(report: dict[str, Any]) -> None:
-    """Leave with the exit code of failed cells, or of a missed target."""
-    from reports.capacity.finding import failed
-
-    for answer in failed(report):
-        say(f"failed: {answer['name']}: {answer['error']}")
-    if failed(report):
-        raise typer.Exit(CELLS_FAILED)
-    if report["best"] is None:
-        raise typer.Exit(TARGET_MISSED)
 
 
 def _words(

@@ -24,7 +24,7 @@ from reports.commands.options import (
     settings_from,
 )
 from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
-from reports.console import Progress, print_json, say
+from reports.console import Progress, say
 from simulator.base.bounds import MAX_BUDGET
 from simulator.base.errors import UsageError, printable
 
@@ -75,35 +75,30 @@ def drift(
         "--seed": ("study.seed", seed),
     }
     settings = with_placers(settings_from(study, flags, sets), budget, window)
-    report(settings, out, as_json=json, quiet=quiet)
+    _study(settings, out, as_json=json, quiet=quiet)
 
 
-def report(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _study(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Run the study, write page and figures, and print the answers."""
-    from reports.drift.findings import as_json as figures_of
-    from reports.drift.findings import find_all
-    from reports.drift.sentences import answers
-    from reports.drift.stored import PAGE, refuse_other_folder, write_page, write_series
+    from reports.drift.stored import refuse_other_folder, write_series
     from reports.drift.study import run
-    from reports.drift.summary import print_drift
     from reports.files import make_folder
+    from reports.pages.drift import drift_report
+    from reports.report.showing import show
+    from reports.report.store import store
 
     if out is not None:
         refuse_other_folder(out)
         make_folder(out)
     with settings.naming(), Progress(quiet=quiet or as_json, what="placers") as progress:
         study = replace(run(settings, progress), command=typed_again("milepost drift"))
-    findings = find_all(study)
-    sentences = answers(study, findings)
+    report = drift_report(study)
     if out is not None:
         write_series(out, study)
-        write_page(out, study, findings, sentences)
-    if as_json:
-        print_json(figures_of(study, findings, sentences))
-    else:
-        print_drift(study, findings, sentences)
+        page = store(report, out)
+    show(report, as_json=as_json)
     if out is not None:
-        say(f"page: {out / PAGE}")
+        say(f"page: {page}")
 
 
 def with_placers(settings: Settings, budget: int | None, window: str | None) -> Settings:

@@ -10,9 +10,8 @@ import typer
 from reports.commands.options import Json
 from reports.console import print_json, print_line
 
-Images = Annotated[
-    Literal["png", "svg", "pdf"] | None, typer.Option(help="Write each chart as an image too.")
-]
+ImageFormat = Literal["png", "svg", "pdf"]
+Images = Annotated[ImageFormat | None, typer.Option(help="Write each chart as an image too.")]
 
 
 def report(

@@ -27,6 +27,7 @@ from reports.statistics import (
 
 SCHEMA_VERSION = 1
 DEFAULT_WINDOW = 100  # of the placer, where it states none
+AS_GOOD = 0.01  # of the overlap: what a slower pace may lose and still be called as good
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,18 @@ def against_best(study: DriftStudy, findings: Mapping[str, Finding]) -> dict[str
     rivals = [placer for placer in study.placers if placer != best]
     estimates = corrected([difference(study, rival, best) for rival in rivals])
     return {rival: each for rival, each in zip(rivals, estimates, strict=True) if each is not None}
+
+
+def slowest_as_good(study: DriftStudy) -> int:
+    """Return the longest interval up to which none loses more than a point, interval included."""
+    paces = [*study.paced]
+    good = paces[0]
+    for every in paces[1:]:
+        lost = difference(study, study.paced[paces[0]], study.paced[every])
+        if (lost.value if lost.high is None else lost.high) > AS_GOOD:
+            break
+        good = every
+    return good
 
 
 def over_time(study: DriftStudy, placer: str) -> Float64:

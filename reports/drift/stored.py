@@ -8,7 +8,6 @@ lists, numbers with all their digits. The figures and the page are made of it al
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -21,11 +20,10 @@ from reports.artifacts.records_folder import refuse_foreign
 from reports.artifacts.sweep_documents import SweptStudy
 from reports.documents import at_fault, checked, read_document
 from reports.drift.evaluation import Course
-from reports.drift.findings import SCHEMA_VERSION, Finding, as_json
+from reports.drift.findings import SCHEMA_VERSION
 from reports.drift.planning import parameters
 from reports.drift.study import CLAIRVOYANT, DriftStudy, Replication
 from reports.drift.windows import FEWEST_WINDOWS, Windows
-from reports.files import write_json
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.files import escaped_quoted, write_text
 
@@ -53,16 +51,6 @@ def write_series(folder: Path, study: DriftStudy) -> None:
     plain = msgspec.to_builtins(stored, enc_hook=lambda array: array.tolist(), str_keys=True)
     text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     write_text(folder / SERIES, escaped_quoted(text) + "\n")
-
-
-def write_page(
-    folder: Path, study: DriftStudy, findings: Mapping[str, Finding], answers: Sequence[str]
-) -> None:
-    """Write `drift.json` and `report.html`; UsageError when the folder cannot be written."""
-    from reports.drift.page import render_page
-
-    write_json(folder / JSON, as_json(study, findings, list(answers)))
-    write_text(folder / PAGE, render_page(study, findings, list(answers)))
 
 
 def read_series(folder: Path) -> DriftStudy:

@@ -7,9 +7,9 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
-from reports.capacity.sentences import headline
-from reports.capacity.summary import main_texts
 from reports.cross_workload.overview import overview_of
+from reports.pages.capacity import kept_report
+from reports.report import plain
 from simulator.base.files import write_text
 from studies.figures.gallery import capacity_figures
 from studies.figures.parts import ROOT, Figures, Part, Workplace
@@ -68,10 +68,10 @@ def study_in(document: str) -> str:
 def _least_memory(place: Workplace) -> Figures:
     trace = place.trace(CONVERSATION)
     folder = place.study("least_memory", "capacity", "--trace", trace, *LEAST_MEMORY)
-    report = json.loads((folder / "capacity.json").read_bytes())
-    methods = sorted({each["method"] for each in report["answers"]})
-    sentences = [headline(report), *main_texts(report)]
-    return capacity_figures(folder) | {"sentences": sentences, "evidence": methods}
+    report = kept_report(folder)
+    methods = sorted({each["method"] for each in report.data["answers"]})
+    also = [plain(text).removesuffix(".") for text in report.sections[0].also]
+    return capacity_figures(folder) | {"sentences": [report.answer, *also], "evidence": methods}
 
 
 PARTS = (

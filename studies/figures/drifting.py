@@ -6,8 +6,14 @@ from functools import partial
 from pathlib import Path
 
 from reports import Study
-from reports.drift.findings import Finding, against_best, best_of, difference, find_all
-from reports.drift.sentences import slowest_as_good
+from reports.drift.findings import (
+    Finding,
+    against_best,
+    best_of,
+    difference,
+    find_all,
+    slowest_as_good,
+)
 from reports.drift.stored import read_series
 from reports.drift.study import CLAIRVOYANT, DriftStudy
 from reports.results.comparison import compare

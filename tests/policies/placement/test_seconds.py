@@ -13,13 +13,13 @@ from policies.placement.seconds import potential_error_seconds, prefill_seconds,
 from policies.placement.staircase import solve
 from policies.placement.support import expected_saving
 from simulator.costs.cost_model import CostModel
-from simulator.costs.schema import Table
+from simulator.costs.schema import CostTable
 from tests.simulator.prompts import toy_profile
 
 
 def costs(n: tuple[int, ...], seconds: tuple[float, ...], pair_seconds: float = 0.0) -> CostModel:
     profile = toy_profile()
-    table = Table(n=n, us=tuple(1e6 * s for s in seconds))
+    table = CostTable(n=n, us=tuple(1e6 * s for s in seconds))
     prefill = replace(profile.prefill, F=table, e_us_per_pair=1e6 * pair_seconds)
     return CostModel(replace(profile, prefill=prefill))
 

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 from reports.artifacts.writing import read_artifacts
-from reports.capacity.answers import LOAD
-from reports.capacity.page import read_capacity, render_capacity_page
+from reports.capacity.answering import LOAD
+from reports.capacity.answers import read_result
 from reports.cli import exit_code
 from reports.compare.run_folder import open_run
 from reports.pages import comparison
+from reports.pages.capacity import kept_report
 from reports.report.html import render
 from simulator.base.errors import DataError, MilepostError
 from tests.reports.artifacts.hostile import broken, damaged
@@ -175,7 +176,7 @@ def copies(document: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 
 def shown_capacity(folder: Path) -> None:
     """Read an answer, and check what its page says but for the charts' own script."""
-    json.dumps(read_capacity(folder), allow_nan=False)
+    json.dumps(read_result(folder)[1], allow_nan=False)
 
 
 def shown_comparison(folder: Path) -> None:
@@ -206,7 +207,7 @@ def test_every_field_with_every_kind_of_wrong_value(
 @pytest.mark.parametrize(
     ("file", "document", "render"),
     [
-        ("capacity.json", capacity_document(), lambda at: render_capacity_page(read_capacity(at))),
+        ("capacity.json", capacity_document(), lambda at: render(kept_report(at))),
         (
             "compare.json",
             comparison_document(),
@@ -316,7 +317,7 @@ def test_a_summary_with_every_kind_of_wrong_value(tmp_path: Path) -> None:
 def test_unknown_fields_of_a_newer_version_are_let_through(tmp_path: Path) -> None:
     document = capacity_document() | {"further": {"a": 1}}
     (tmp_path / "capacity.json").write_text(json.dumps(document))
-    assert read_capacity(tmp_path)["further"] == {"a": 1}
+    assert read_result(tmp_path)[1]["further"] == {"a": 1}
 
 
 def test_a_command_says_file_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from reports.capacity.page import render_capacity_page
 from reports.cli import main
+from reports.pages.capacity import kept_report
+from reports.report.html import render
 from tests.reports.browser import assert_sound, look_at
 from tests.reports.capacity.examples import toml
 
@@ -52,7 +53,8 @@ def test_json_and_page_say_the_same_and_are_made_again(
     )
     assert code == 0
     report = json.loads(printed)
-    assert report == json.loads((out / "capacity.json").read_text())
+    kept = json.loads((out / "capacity.json").read_text())
+    assert report == {"answer": report["answer"], "caveats": report["caveats"]} | kept
     fifo, lru = report["answers"]
     assert fifo["capacity_bytes"] == 48
     assert fifo["missed_above_bytes"] == [60]
@@ -65,6 +67,18 @@ def test_json_and_page_say_the_same_and_are_made_again(
         main(["report", str(out)])
     assert again.value.code == 0
     assert (out / "capacity.html").read_text() == page
+
+
+def test_a_profile_without_times_has_an_answer_and_a_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sizes = ("--server", "instant", "--profile", "sizes:model=jamba-v0.1", "--requests", 60)
+    target = ("--capacity", "1GiB,32GiB", "--target", "token_hit_rate>=1%", "--no-sensitivity")
+    code, out, _ = ended(capsys, *sizes, *target, "--jobs", 1, "-q", "--out", tmp_path / "out")
+    assert code == 0
+    assert "has sizes only: there are no times." in " ".join(out.split())
+    assert "there are no times" in (tmp_path / "out" / "capacity.html").read_text()
+    assert kept_report(tmp_path / "out").answer in " ".join(out.split())
 
 
 def test_a_missed_target_has_an_exit_code_of_its_own(
@@ -167,8 +181,9 @@ def test_the_page_is_closed_to_the_world_and_draws(
     ended(capsys, study, "--target", "token_hit_rate>=38%", "--out", out, "-q", "--jobs", 1)
     report = json.loads((out / "capacity.json").read_text())
     report["title"] = report["answers"][0]["name"] = HOSTILE
-    page = render_capacity_page(report)
-    assert page == render_capacity_page(report)
+    (out / "capacity.json").write_text(json.dumps(report))
+    page = render(kept_report(out))
+    assert page == render(kept_report(out))
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)

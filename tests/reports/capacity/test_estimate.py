@@ -21,7 +21,7 @@ def test_a_search_takes_as_many_cells_as_said(tmp_path: Path, within: float) -> 
     settings = read_settings(toml(tmp_path, [20, 40, 90]))
     asked = question(settings, SEVEN_HITS, within=within)
     plan = estimate_capacity(asked, 1)
-    taken = find_capacity(asked, tmp_path / "out", 1)["cells"]
+    taken = find_capacity(asked, tmp_path / "out", 1).cells
     assert (plan["combinations"], plan["replications"]) == (2, 1)
     assert plan["cells_at_least"] == 2 * 3
     assert plan["cells_at_least"] <= taken <= plan["cells_at_most"]
@@ -33,7 +33,7 @@ def test_variations_and_replications_are_counted(tmp_path: Path) -> None:
     settings = generated(**{"workload.requests": 15, "study.replications": 2})
     asked = question(settings, "token_hit_rate>=10%", within=3.0, sensitivity=True)
     plan = estimate_capacity(asked, 1)
-    taken = find_capacity(asked, tmp_path, 1)["cells"]
+    taken = find_capacity(asked, tmp_path, 1).cells
     assert plan["cells_at_least"] == 2 * 3
     assert 2 * 3 * 2 < taken <= plan["cells_at_most"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -54,9 +55,9 @@ def test_it_looks_the_same_in_every_world_of_a_study_whoever_failed_there() -> N
 
 def test_a_capacity_page_draws_them_as_a_sweep_does() -> None:
     (world,) = compare(*sample(["last", *SIZES], [8 * GIB]))
+    known = {"eviction": "lru", "admission": "always"}
     answers: Any = [
-        {"name": s.name, "placer": s.placer, "eviction": "lru", "admission": "always", "marks": []}
-        for s in world.series
+        SimpleNamespace(name=s.name, label=s.name, placer=s.placer, **known) for s in world.series
     ]
     assert looks_of_answers(answers) == world.looks
     assert looks_of_answers(answers[::-1]) == world.looks

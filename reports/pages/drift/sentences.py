@@ -13,12 +13,11 @@ from reports.drift.findings import (
     kind,
     label,
     margins_of,
+    slowest_as_good,
 )
 from reports.drift.planning import parameters
 from reports.drift.study import CLAIRVOYANT, DriftStudy
 from reports.statistics import Estimate
-
-AS_GOOD = 0.01  # of the overlap: what a slower pace may lose and still be called as good
 
 
 def answers(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:
@@ -122,18 +121,6 @@ def how_fast(study: DriftStudy) -> str:
         return f"{opening}, and no longer interval was tried."
     much = difference(study, fastest, study.paced[slower[0]])
     return f"{opening}. For every {slower[0]:,} it is {points(much)}."
-
-
-def slowest_as_good(study: DriftStudy) -> int:
-    """Return the longest interval up to which none loses more than a point, interval included."""
-    paces = [*study.paced]
-    good = paces[0]
-    for every in paces[1:]:
-        lost = difference(study, study.paced[paces[0]], study.paced[every])
-        if (lost.value if lost.high is None else lost.high) > AS_GOOD:
-            break
-        good = every
-    return good
 
 
 def recovery(study: DriftStudy, findings: Mapping[str, Finding]) -> list[str]:

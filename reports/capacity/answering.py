@@ -1,0 +1,185 @@
+"""From how a search ended to its answer; what is known where no capacity meets the target.
+
+The bound is the same traffic on a cache that keeps everything, with a state at every position for
+free (placer `dense`, unbounded). Nothing that saves less makes a server faster, but for restores
+that cost more than what they save; so a target that it misses needs something else than memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from policies.pools import POOLS
+from reports.capacity.answers import Answer, Bound, Knee, Pool, Pools, Tried, Worth
+from reports.capacity.candidates import Candidate
+from reports.capacity.evidence import Trial
+from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps
+from reports.capacity.search import SIDES, Crossing, SearchResult
+from reports.capacity.target import Target
+from reports.capacity.workshop import Workshop
+from reports.results.metrics import LOAD_COLUMNS
+from reports.results.overload import FIGURES
+
+LOAD = tuple(LOAD_COLUMNS.get(name, name) for name in FIGURES)
+MEANS = ("token_hit_rate", "ttft_mean_seconds", "ttft_p99_seconds", "cache_peak_bytes", *LOAD)
+
+
+_NOTHING = SearchResult((), dict.fromkeys(SIDES, Crossing(None, None)), (), uneven=False)
+
+
+def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | None) -> Answer:
+    """Return the answer for a candidate; `ended` is an error where a cell failed."""
+    policy = candidate.study.policy
+    result = _NOTHING if isinstance(ended, str) else ended
+    least, trials = result.least, result.trials
+    return Answer(
+        name=candidate.name,
+        marks=candidate.marks,
+        placer=policy.placer,
+        eviction=policy.eviction,
+        admission=policy.admission,
+        profile=candidate.study.model.profile,
+        error=ended if isinstance(ended, str) else None,
+        capacity_bytes=None if least is None else least.capacity_bytes,
+        low_bytes=result.low,
+        high_bytes=result.high,
+        missed_below_bytes=result.crossings["met"].below,
+        value=None if least is None else least.value,
+        method=(least or trials[-1]).method if trials else None,
+        halved=result.crossings["met"].clean,
+        uneven=result.uneven,
+        missed_above_bytes=result.missed_above,
+        trials=tuple(_tried(trial, prices) for trial in trials),
+        knee=None if prices is None else knee(trials, prices),
+        pools=None if least is None else _pools(least),
+    )
+
+
+def add_limits(
+    answers: Sequence[tuple[Candidate | None, Answer | None]], target: Target, workshop: Workshop
+) -> None:
+    """Set `nearest`, `bound` and `memory_can_help` of each answer without a capacity.
+
+    There is no bound of costs, for which memory is paid.
+    """
+    missed: list[tuple[Candidate, Answer]] = []
+    for candidate, answer in answers:
+        if candidate is not None and answer is not None:
+            answer.nearest = _nearest(answer, target)
+            missed += [(candidate, answer)] if answer.nearest is not None else []
+    if target.metric.unit == "dollars" or not missed:
+        return
+    bounds = workshop.bounds([candidate for candidate, _ in missed])
+    for (_, answer), bound in zip(missed, bounds, strict=True):
+        if isinstance(bound, Trial) and answer.nearest is not None:
+            means = {name: bound.mean(name) for name in LOAD}
+            answer.bound = Bound(value=_finite(bound.value), meets=bound.met, **means)
+            beaten = target.rank(answer.nearest.value) < target.rank(answer.bound.value)
+            answer.memory_can_help = None if beaten else bound.met
+
+
+def _nearest(answer: Answer, target: Target) -> Tried | None:
+    """Return the trial nearest to the target; where none has a value, the one that served most."""
+    if answer.error is not None or answer.capacity_bytes is not None:
+        return None
+
+    def merit(trial: Tried) -> tuple[bool, float, int]:
+        none, rank = target.rank(trial.value)
+        return none, trial.requests_not_served if none else rank, trial.capacity_bytes
+
+    return min(answer.trials, key=merit, default=None)
+
+
+def best_of(answers: Sequence[Answer], target: Target) -> int | None:
+    """Return the number of the answer with the least capacity, by the better value of equals.
+
+    A fair competitor, where there is one.
+    """
+    met = [
+        (bool(answer.marks), answer.capacity_bytes, target.rank(answer.value), number)
+        for number, answer in enumerate(answers)
+        if answer.capacity_bytes is not None
+    ]
+    return min(met)[-1] if met else None
+
+
+def _tried(trial: Trial, prices: Prices | None) -> Tried:
+    return Tried(
+        capacity_bytes=trial.capacity_bytes,
+        value=_finite(trial.value),
+        may_meet=trial.may,
+        meets=trial.met,
+        surely_meets=trial.sure,
+        dollars_per_million_tokens=None if prices is None else _dollars(trial, prices),
+        queue_grows=any(row.get("queue_grows") for row in trial.rows),
+        extrapolated_requests=_total(trial, "extrapolated_requests"),
+        requests_not_served=_total(trial, "requests_rejected")
+        + _total(trial, "requests_unfinished"),
+        **{name: trial.mean(name) for name in MEANS},
+    )
+
+
+def _pools(trial: Trial) -> Pools | None:
+    """Return capacity and mean peak of each pool of a split cache; None where there is one."""
+    if any(row.get("pool_kv_capacity_bytes") is None for row in trial.rows):
+        return None
+    names = ("capacity_bytes", "peak_bytes")
+    means: dict[str, Any] = {
+        pool: {name: trial.mean(f"pool_{pool}_{name}") for name in names} for pool in POOLS
+    }
+    return Pools(**{pool: Pool(**both) for pool, both in means.items()})
+
+
+def _dollars(trial: Trial, prices: Prices) -> float | None:
+    """Return what memory and busy GPU cost, per million prompt tokens served; None for none."""
+    spent = _spent(trial, prices)
+    return spent and prices.dollars_per_gib_hour * spent[0] + spent[1]
+
+
+def knee(trials: Sequence[Trial], prices: Prices) -> Knee | None:
+    """Return the cheapest capacity tried, and the prices of memory between which it stays so.
+
+    None where nothing was tried, no time passes or nothing is served.
+    """
+    spent = [both for trial in trials if (both := _spent(trial, prices)) and both[0]]
+    if not spent or len(spent) < len(trials):
+        return None
+    price = prices.dollars_per_gib_hour
+    corners = steps([hours for hours, _ in spent], [dollars for _, dollars in spent])
+    worth = tuple(
+        Worth(
+            capacity_bytes=trials[step.number].capacity_bytes,
+            dollars_per_gib_hour=_finite(step.dollars_per_gib_hour),
+        )
+        for step in corners
+    )
+    at = max(index for index, step in enumerate(corners) if step.dollars_per_gib_hour >= price)
+    hours, dollars = spent[corners[at].number]
+    return Knee(
+        capacity_bytes=worth[at].capacity_bytes,
+        dollars_per_million_tokens=price * hours + dollars,
+        smaller_above_dollars=worth[at].dollars_per_gib_hour,
+        larger_below_dollars=worth[at + 1].dollars_per_gib_hour if worth[at + 1 :] else None,
+        dollars_per_gib_hour=price,
+        worth=worth,
+    )
+
+
+def _spent(trial: Trial, prices: Prices) -> tuple[float, float] | None:
+    """Return GiB-hours, and dollars of the GPU, per million prompt tokens served."""
+    millions = _total(trial, "served_tokens") / MILLION
+    if not millions:
+        return None
+    hours = _total(trial, "span_seconds") / HOUR_SECONDS
+    gpu = prices.gpu_dollars(_total(trial, "busy_seconds"))
+    return trial.capacity_bytes / GIB * hours / millions, gpu / millions
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _total(trial: Trial, name: str) -> float:
+    return float(sum(row[name] for row in trial.rows))

@@ -1,0 +1,5 @@
+"""The report of `milepost capacity`: the least memory that meets a target."""
+
+from reports.pages.capacity.report import capacity_report, kept_report
+
+__all__ = ["capacity_report", "kept_report"]
