@@ -1,4 +1,4 @@
-"""How far prompts meet what came before them, walked over the nodes of the prefix tree."""
+"""Overlaps of prompts with earlier requests, from walks over the nodes of the prefix tree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Int64 = NDArray[np.int64]
 
 
 def overlaps(trace: Trace) -> Int64:
-    """Return the tokens that each prompt shares with the best match before it in the trace.
+    """Return the length in tokens of each prompt's longest prefix shared with an earlier request.
 
-    Known answers of earlier requests count too. Walks from each leaf up to the first node seen
-    before, so that each node is passed once.
+    Known answers of earlier requests count too. Each walk goes from a leaf up to the first node
+    seen before, so that each node is passed once.
     """
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     seen = bytearray(trace.tree.nodes)
@@ -29,7 +29,7 @@ def overlaps(trace: Trace) -> Int64:
             seen[node] = 1
             node = parent[node]
         shared[request] = stop[node]
-        node = end  # of the answer, which exists once the request has been served
+        node = end  # the answer's tokens exist for later requests only
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
@@ -37,17 +37,16 @@ def overlaps(trace: Trace) -> Int64:
 
 
 def ends(trace: Trace) -> list[int]:
-    """Return the node at which each request ends: that of its answer, or of its prompt."""
+    """Return the node at which each request ends: that of its answer, if known, or prompt."""
     after = trace.leaf if trace.after is None else trace.after
     nodes: list[int] = np.where(after >= 0, after, trace.leaf).tolist()
     return nodes
 
 
 def branch_points(trace: Trace) -> Int64:
-    """Return the last branch point up to each prompt's overlap, 0 where there is none.
+    """Return the last branch point within each prompt's overlap, 0 where there is none.
 
-    That is the deepest position at which earlier prompts had already diverged: the known
-    structure that an overlap can be counted from.
+    A branch point is a position at which earlier prompts had already diverged.
     """
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     children = [0] * trace.tree.nodes  # seen so far
@@ -72,7 +71,7 @@ def branch_points(trace: Trace) -> Int64:
 def end_only_savings(trace: Trace) -> Int64:
     """Return the tokens saved of each prompt by states at the ends of earlier prompts only.
 
-    Each end is floored to the granularity, inside which nothing can be matched.
+    Each end is rounded down to the granularity (tokens per block to which overlaps are known).
     """
     parent, start = trace.tree.parent.tolist(), trace.tree.start.tolist()
     known_ends: dict[int, list[int]] = {}  # by node, ascending
@@ -92,7 +91,7 @@ def end_only_savings(trace: Trace) -> Int64:
 
 
 def _deepest_end(ends: dict[int, list[int]], parent: list[int], node: int, limit: int) -> int:
-    """Return the deepest end on the path to `node` that is at most `limit`, 0 for none."""
+    """Return the deepest end on the path to `node` that is at most `limit`, 0 if there is none."""
     while node != ROOT:
         known = ends.get(node)
         if known:
