@@ -1,4 +1,4 @@
-"""Text without marks, for models that have no chat template."""
+"""Text without special tokens, for models that have no chat template."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class Plain:
         return f"{reasoning}\n{text}" if reasoning else text
 
     def opens_reasoning(self) -> bool:
-        """Say that answers need no reasoning."""
+        """Return False: answers need not begin with reasoning."""
         return False
