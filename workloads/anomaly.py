@@ -16,7 +16,7 @@ class Anomaly:
     count
         Number of requests (or lines) affected.
     first_line
-        Number of the first line affected, None where no single line can be named.
+        Number of the first line affected, None if no single line can be named.
     detail
         Its meaning, in one sentence.
     error

@@ -29,12 +29,12 @@ Float64 = NDArray[np.float64]
 
 
 def exact(ticks: Ticks) -> int | Decimal:
-    """Return a number whose sums are exact; a float becomes the shortest decimal equal to it."""
+    """Return a time as an int or Decimal, which add exactly; a float as its shortest decimal."""
     return Decimal(repr(float(ticks))) if isinstance(ticks, float) else ticks
 
 
 class Instants:
-    """A column of times as whole seconds and attoseconds; its truth value is whether it has any."""
+    """A column of times as whole seconds and attoseconds; it is true if it has any times."""
 
     __slots__ = ("_fraction", "_seconds")
 
@@ -52,7 +52,7 @@ class Instants:
         self._fraction.append(fraction)
 
     def order(self) -> Int64 | None:
-        """Return the order of arrival (a stable sort), None if the file is in that order."""
+        """Return the indices that sort the times (stably), None if they are already sorted."""
         seconds, fraction = self._columns()
         later = (np.diff(seconds) > 0) | ((np.diff(seconds) == 0) & (np.diff(fraction) >= 0))
         return None if later.all() else np.lexsort((fraction, seconds))

@@ -1,4 +1,4 @@
-"""Options for reading a trace file, where the file itself is not explicit."""
+"""The options for reading a trace file, where the file leaves something open."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ ALIKE = 0.8  # similarity of two names above which one may be a misspelling of t
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """The fields that a format asks for, as those that the file has and those it lacks."""
+    """A set of fields with which a format would match: those in the file, and those missing."""
 
     format: str
     there: frozenset[str]
     missing: tuple[str, ...]
 
     def rank(self, fields: list[str]) -> tuple[float, int]:
-        """Return a sort key that is larger for nearer formats; a similar name counts half."""
+        """Return a sort key: the share of these fields in the file; similar names count half."""
         alike = sum(bool(get_close_matches(name, fields, 1, ALIKE)) for name in self.missing)
         near = len(self.there) + alike / 2
         return near / (len(self.there) + len(self.missing)), -len(self.missing)
@@ -46,7 +46,7 @@ def field_names(head: Head) -> list[str]:
 
 
 def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
-    """Return a phrase on the fields of a file, and what the nearest format also needs."""
+    """Return a phrase on the fields of a file, and on what the nearest format also needs."""
     fields = field_names(head)
     if not fields:
         return ""
@@ -83,7 +83,7 @@ def _element(head: Head) -> Head | None:
 
 
 def _first_object(text: bytes) -> dict[str, Any] | None:
-    """Return the object at the start of a text, None where it is incomplete."""
+    """Return the object at the start of a text, None if it is incomplete."""
     try:
         record, _ = JSONDecoder().raw_decode(text.decode(errors="ignore"))
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def _first_object(text: bytes) -> dict[str, Any] | None:
 
 
 def _lengths(head: Head) -> str:
-    """Return a hint on how to read lengths in JSON, which no format does."""
+    """Return a hint on how to convert lengths in JSON, which no format reads."""
     element = _element(head) or head
     for pair in NAMINGS:
         if not element.columns and element.has(*pair):
@@ -102,7 +102,7 @@ def _lengths(head: Head) -> str:
 
 
 def _nearest(head: Head, fields: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:
-    """Return the alternative needs of the nearest format, none where no format is near."""
+    """Return the sets of fields with which the nearest format would match, if any is near."""
     needs = [need for name, format in formats.items() for need in _needs(head, name, format)]
     ranks = [need.rank(fields) for need in needs]
     best = max(ranks, default=(0.0, 0))
@@ -134,7 +134,7 @@ def _needs(head: Head, name: str, format: TraceFormat) -> list[_Need]:
 
 
 class _Probe(Head):
-    """A head that also claims missing fields, except where `answers` deny them."""
+    """A head that also claims to have missing fields, unless `answers` denies it."""
 
     def __init__(self, head: Head, answers: list[bool]) -> None:
         record = None if head.record is None else _Record(head.record, self._assume)

@@ -30,7 +30,7 @@ MERGED = "differ from another in the file by less than seconds can tell: rounded
 class Rows:
     """The requests of a file, in the order of the file, as columns.
 
-    `time_ticks` is empty where the file has no times; `add` takes times in the file's unit, and
+    `time_ticks` is empty if the file has no times; `add` takes times in the file's unit, and
     whole and decimal numbers stay exact (`workloads.instants`). `oddities` are anomalies found by
     the reader (failures, missing outputs, ...) by kind. `facts` are further notes for users, such
     as how tokens were counted. `known_options` are those of the format, for hints in messages.

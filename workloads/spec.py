@@ -32,7 +32,7 @@ class Spec:
             raise UsageError(problem)
 
     def problem(self) -> str | None:
-        """Return what is wrong with fields that are each within bounds, None where nothing is."""
+        """Return the first problem with fields that are each within bounds, or None."""
         return None
 
 

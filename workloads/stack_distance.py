@@ -42,7 +42,7 @@ class RecencyTree:
         return self._total - up_to
 
     def request_at(self, distance_tokens: float) -> int:
-        """Return the earliest request since which at most that many tokens were used."""
+        """Return the earliest request after which at most that many distinct tokens were used."""
         sums, at, left = self._sums, 0, self._total - distance_tokens
         bit = 1 << (len(sums) - 1).bit_length()
         while left > 0 and bit:

@@ -1,6 +1,6 @@
 """Timestamp resolution: how to find it, and how to spread arrivals within it.
 
-Where timestamps are coarse, such as whole seconds, many requests seem to arrive at once. Such
+If timestamps are coarse, such as whole seconds, many requests seem to arrive at once. Such
 bursts are artefacts of the clock, and lengthen the queues in a simulation.
 """
 
@@ -45,7 +45,7 @@ def tick_seconds(times: NDArray[np.float64]) -> float | None:
 
 
 def _resolution(gaps: NDArray[np.float64]) -> float:
-    """Return the greatest common divisor of gaps, in whole microseconds unless they are huge."""
+    """Return the greatest common divisor of time gaps, in microseconds unless they are huge."""
     unit = max(RESOLUTION_SECONDS, float(gaps.sum()) * 2.0**-52)
     whole = np.maximum(np.rint(gaps / unit), 1).astype(np.int64)
     return float(np.gcd.reduce(whole) * unit)

@@ -13,7 +13,7 @@ implausible traffic, a note says so and what the other units would give.
   less than one a minute for over 30 days. Only a single person's log is that slow.
 - More than a year from the first to the last.
 - Times that one unit places between the years 2015 and 2040 cannot do so in any other unit: then
-  the unit is certain, and the traffic is plausible whatever it is.
+  the unit is certain, and the traffic is not checked.
 
 Dates, field names with a unit and times since the start of each session are not checked.
 """
@@ -109,7 +109,7 @@ class UnitReading:
 
 
 def doubt(rows: Rows) -> str | None:
-    """Return what is implausible about the unit of the times, None where nothing is."""
+    """Return what is implausible about the unit of the times, or None."""
     asked = "time_unit" in rows.known_options and not rows.dated and not rows.laid_out
     units = [unit for unit, ticks in TICKS_PER_SECOND.items() if ticks == rows.ticks_per_second]
     if not asked or not units or len(rows.time_ticks) < 2:

@@ -60,7 +60,7 @@ class UnusedFields:
                 del self.counts[path]
 
     def fact(self) -> str | None:
-        """Return a line on the unused fields and their counts, None where there are none."""
+        """Return a line on the unused fields and their counts, None if there are none."""
         ordered = self._ordered()
         if not ordered:
             return None

@@ -89,7 +89,7 @@ def blocks_of(document: Path) -> list[DocumentBlock]:
 
 
 def replace_blocks(document: Path, figures: Mapping[str, Any]) -> None:
-    """Render all blocks of a document anew and write it; from the last, so that indices hold."""
+    """Render all blocks of a document and write it, last block first so that indices hold."""
     lines = document.read_text(encoding="utf-8").split("\n")
     for block in reversed(blocks_of(document)):
         lines[block.first : block.last] = block.made(figures)

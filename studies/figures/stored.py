@@ -27,7 +27,7 @@ def rounded(value: Any) -> Any:
 
 
 def read(name: str) -> Figures | None:
-    """Return the stored figures of a part; None where there are none yet."""
+    """Return the stored figures of a part; None if there are none yet."""
     path = RESULTS / f"{name}.json"
     return dict(json.loads(path.read_bytes())) if path.is_file() else None
 

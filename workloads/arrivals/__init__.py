@@ -33,7 +33,7 @@ def read_process(text: str) -> ArrivalProcess:
     Raises
     ------
     UsageError
-        Where the name, a parameter or a value is unknown, ill-typed or out of range.
+        If the name, a parameter or a value is unknown, ill-typed or out of range.
     """
     return create_named("arrivals", ARRIVALS, text)
 

@@ -69,4 +69,4 @@ class ArrivalProcess(Spec):
 
     @abstractmethod
     def _draw(self, count: int, seed: int) -> Float64:
-        """Return `count` ascending times in seconds, at least one, starting anywhere."""
+        """Return `count` (at least 1) ascending times in seconds, starting anywhere."""

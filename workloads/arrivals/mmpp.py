@@ -40,7 +40,7 @@ class Mmpp(ArrivalProcess):
     sojourns: str = "300/30"
 
     def problem(self) -> str | None:
-        """Return what is wrong with `levels` or `sojourns`, None where both are sound."""
+        """Return what is wrong with `levels` or `sojourns`, None if both are sound."""
         for name in ("levels", "sojourns"):
             text = getattr(self, name)
             if _numbers(text) is None:
@@ -80,7 +80,7 @@ class Mmpp(ArrivalProcess):
 def _path(
     random: np.random.Generator, levels: Float64, sojourns: Float64, horizon: float
 ) -> tuple[NDArray[np.int64], Float64]:
-    """Draw states and sojourns in seconds until the integrated relative rate exceeds `horizon`."""
+    """Draw the states, and the seconds in each, until the integrated rate exceeds `horizon`."""
     states = len(levels)
     first = int(np.searchsorted(np.cumsum(sojourns)[:-1] / sojourns.sum(), random.random()))
     state = np.zeros(0, dtype=np.int64)
@@ -98,7 +98,7 @@ def _path(
 
 
 def _numbers(text: str) -> list[float] | None:
-    """Return the numbers of a text such as "1/10", None where it is not such a list."""
+    """Return the numbers of a text such as "1/10", None if it is not such a list."""
     try:
         numbers = [float(part) for part in text.split("/")]
     except (ValueError, AttributeError):

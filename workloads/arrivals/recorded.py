@@ -42,7 +42,7 @@ class Recorded(ArrivalProcess):
         Raises
         ------
         UsageError
-            Where all times are equal, so that no rate is defined.
+            If all times are equal, so that no rate is defined.
         """
         if self.rate is not None and not (len(times) > 1 and times[-1] > times[0]):
             raise UsageError("arrivals 'trace': the trace's times do not differ: they have no rate")

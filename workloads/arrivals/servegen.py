@@ -39,7 +39,7 @@ class ServeGen(ArrivalProcess):
     path
         A Parquet file with columns pool, client, window_s, rate, pattern, param1 (the shape).
     pool
-        Name of the pool of clients; may be empty where the file has only one.
+        Name of the pool of clients; may be empty if the file has only one.
     window
         Start of the window in seconds, as in the column window_s.
     """
@@ -59,12 +59,12 @@ class ServeGen(ArrivalProcess):
         return self.rate or sum(client.rate for client in self.clients())
 
     def clients(self) -> list[Client]:
-        """Return the clients with a rate above 0 in the window.
+        """Return the clients that send requests in the window.
 
         Raises
         ------
         DataError
-            Where the file, pool or window does not exist, or a client's values are invalid.
+            If the file, pool or window does not exist, or a client's values are invalid.
         """
         rows = _read(self.path)
         pool = self._pool(rows["pool"].unique().sort().to_list())

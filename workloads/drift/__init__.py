@@ -55,7 +55,10 @@ class Drift:
 
     @property
     def generations(self) -> int:
-        """The largest number of successive items that one popularity rank can have."""
+        """The largest number of successive items that one popularity rank can have.
+
+        Items are documents or system prompts.
+        """
         return 1 if self.births is None else self.births.generations
 
     @property
@@ -70,7 +73,7 @@ class Drift:
 
     @property
     def lengths(self) -> int:
-        """The number of lengths that one text goes through."""
+        """The number of lengths that one text takes over the trace, as texts grow."""
         return 1 if self.growth is None else self.growth.steps + 1
 
     def weight(self, x: Float64) -> Float64:
@@ -78,7 +81,7 @@ class Drift:
         return np.zeros_like(x) if self.mix is None else self.mix.weight(x)
 
     def generation(self, x: Float64, phase: Float64) -> Int64:
-        """Return the generation (index of the successive item) at x of a rank with this phase."""
+        """Return which of a rank's successive items is in use at x, given the rank's phase."""
         return _zeros(x) if self.births is None else self.births.generation(x, phase)
 
     def version(self, x: Float64) -> Int64:
@@ -90,7 +93,7 @@ class Drift:
         return _zeros(x) if self.growth is None else self.growth.step(x)
 
     def scale(self, step: Int64) -> Float64:
-        """Return the length of texts in a step of growth, relative to their first length."""
+        """Return the length of texts after `step` steps of growth, relative to their first."""
         return np.ones(np.shape(step)) if self.growth is None else self.growth.scale(step)
 
 
@@ -100,7 +103,7 @@ def read_drift(text: str) -> Drift:
     Raises
     ------
     UsageError
-        Where a part is unknown or out of range, or two parts are of the same kind.
+        If a part is unknown or out of range, or two parts are of the same kind.
     """
     by_way: dict[str, Any] = {}
     for part in text.split(" + ") if text.strip() else []:
@@ -113,7 +116,7 @@ def read_drift(text: str) -> Drift:
 
 
 def drift_name(drift: Drift) -> str:
-    """Return the string that describes a drift, empty where there is none."""
+    """Return the string that describes a drift, empty if there is none."""
     parts = (drift.mix, drift.births, drift.rewrites, drift.growth)
     return " + ".join(name_of(DRIFTS, part) for part in parts if part is not None)
 

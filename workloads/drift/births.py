@@ -1,4 +1,4 @@
-"""Births: new items replace old ones."""
+"""Births: new items (documents, system prompts) replace old ones."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ class Growth(Spec):
     steps: int = knob(4, 1, 64)
 
     def step(self, x: Float64) -> Int64:
-        """Return the step at shares x of the trace."""
+        """Return the number of steps of growth before shares x of the trace."""
         return np.minimum(np.floor((self.steps + 1) * x), self.steps).astype(np.int64)
 
     def scale(self, step: Int64) -> Float64:
-        """Return the lengths in a step relative to the first lengths."""
+        """Return the lengths after `step` steps of growth, relative to the first lengths."""
         return np.power(self.factor, step / self.steps)

@@ -33,10 +33,10 @@ def fetch(trace: PublicTrace, folder: Path, report: Report | None = None) -> Pat
     Raises
     ------
     UsageError
-        Where the server cannot be reached, the folder cannot be written, a different file has the
+        If the server cannot be reached, the folder cannot be written, a different file has the
         name, or the extra `fetch` is not installed.
     DataError
-        Where the server sends another content than expected.
+        If the server sends another content than expected.
     """
     path = folder / trace.file_name
     try:
@@ -53,7 +53,7 @@ def fetch(trace: PublicTrace, folder: Path, report: Report | None = None) -> Pat
 
 
 def _checked_twin(path: Path, trace: PublicTrace) -> Path:
-    """Return the path of an existing file; raise `UsageError` where it is not this trace."""
+    """Return the path of an existing file if it is this trace; else raise `UsageError`."""
     if path.is_file() and _sha256(path) == trace.sha256:
         return path
     raise UsageError(f"{printable(str(path))}: exists and is not this trace; move it away")
@@ -107,7 +107,7 @@ def _continue(trace: PublicTrace, part: Path, done: int, report: Report | None) 
 
 
 def _agreed_start(trace: PublicTrace, response: Response, done: int) -> int:
-    """Return the offset at which the response begins: 0 where the whole file is sent again."""
+    """Return the offset at which the response begins: 0 if the whole file is sent again."""
     if response.status_code == 200:
         return 0
     begins = response.headers.get("Content-Range", "").startswith(f"bytes {done}-")

@@ -118,7 +118,7 @@ class _Reader:
         return None
 
     def _checked(self, request: _Request, number: int) -> Tokens | None:
-        """Return the tokens of a prompt, None where only lengths are known."""
+        """Return the tokens of a prompt, None if only lengths are known."""
         if not self.requests and request.prompt is not None:
             self._with_texts()
         self.requests += 1
@@ -145,7 +145,7 @@ class _Reader:
         )
 
     def _with_texts(self) -> None:
-        """Expect text on all requests, since the first has it."""
+        """Switch to reading text; the first request has it, so all must."""
         if self.options.rows == "incremental":
             name = printable(str(self.path))
             raise SettingError("rows", f"{name} has whole prompts as text: cumulative rows")

@@ -14,7 +14,7 @@ belong to the format `mooncake`.
   nothing else; without that length they are left out, which is noted.
 - `timestamp` (or else `time`) is in milliseconds. A turn without one arrives `delay` milliseconds
   after the answer before it (see `workloads.sessions.closed_loop`), or after the session's start.
-  Where no turn has a `timestamp`, sessions all start at 0, which is noted, or at a `session_rate`;
+  If no turn has a `timestamp`, sessions all start at 0, which is noted, or at a `session_rate`;
   without any `delay` either, there are no times.
 - Images, sounds and videos are noted. With text, each adds a short mark after the text of its turn,
   different for each medium; with lengths alone they are ignored.
@@ -48,12 +48,12 @@ FIELDS = Fields("input_length", "output_length", "timestamp", "session_id")
 
 
 class _Turn(Turn):
-    """A turn, with the fields that isolate its prefix and the alternative name of its time."""
+    """A turn, with the fields of its isolation key and an alternative name of its time."""
 
     time: Written = UNWRITTEN
 
     def settle(self) -> Problem | None:
-        """Use `time` where there is no `timestamp`; return what is wrong with it, if anything."""
+        """Use the field `time` if there is no `timestamp`; return what is wrong with it or None."""
         if self.timestamp is not None or bytes(self.time)[:1] in OTHER_THINGS:
             return None
         time = number_or_date(self.time)
@@ -71,7 +71,7 @@ class _Line(_Turn):
 
 
 class _Reader:
-    """Reader of one file: it collects all turns, then turns them into rows."""
+    """Reader of one file: it collects all turns, then makes rows of them."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
@@ -79,7 +79,7 @@ class _Reader:
         self.rows = Rows(BlockKeys(1), options.on_bad_line, options.ticks_per_second("ms"))
         self.systems: dict[str | int, tuple[str, str]] = {}
         self.asked: list[AskingTurn] = []
-        self.keys: dict[int, int] = {}  # of prefixes, by the id() of a turn that is kept
+        self.keys: dict[int, int] = {}  # isolation keys by the id() of a kept turn
         self.texts: bool | None = None
         self.incremental = False
 
@@ -100,7 +100,7 @@ class _Reader:
         return None
 
     def _decide(self, line: _Line, first: _Turn) -> None:
-        """Expect on all lines what the first one has: text or lengths."""
+        """Decide from the first line whether turns have text or lengths; all must have the same."""
         self.texts = first.whole_text() is not None
         grows = line.turns is not None or not (self.texts or line.session_id is None)
         rows = self.options.rows
@@ -124,7 +124,7 @@ class _Reader:
     def _keep(self, line: _Line, turns: list[_Turn], number: int) -> None:
         session: str | int | None = line.session_id
         if session is None and line.turns is not None:
-            session = number  # which no name in a file is
+            session = number  # a number, which no name in a file can equal
         if line.turns is not None:
             self._look(turns, number)
         for at, turn in enumerate(turns):
@@ -194,7 +194,7 @@ class _Reader:
 
 
 def _texts(reader: _Reader, texts: TextRows) -> Callable[[AskingTurn], Problem | None]:
-    """Return the function that adds a turn of text."""
+    """Return a function that adds a turn of text to the rows."""
     histories = Histories(texts.tokenizer.encode, texts.template)
     texts.chats = True
     for session, (role, text) in reader.systems.items():
@@ -224,7 +224,7 @@ def _content(turn: Turn) -> str:
 
 
 def _lengths(reader: _Reader) -> Callable[[AskingTurn], Problem | None]:
-    """Return the function that adds a turn known by its lengths only."""
+    """Return a function that adds a turn to the rows of which only lengths are known."""
     rows = LengthRows.into(reader.rows, FIELDS, incremental=reader.incremental)
 
     def add(asked: AskingTurn) -> Problem | None:

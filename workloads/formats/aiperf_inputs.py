@@ -44,7 +44,7 @@ class _Body(msgspec.Struct, gc=False):
     min_tokens: int | None = None
 
     def output_tokens(self) -> int:
-        """Return how many tokens were requested, 0 where no field says so."""
+        """Return how many tokens were requested, 0 if no field says so."""
         asked = self.max_completion_tokens, self.max_tokens, self.min_tokens
         return next((tokens for tokens in asked if tokens is not None), 0)
 

@@ -74,12 +74,12 @@ class _Chats:
     def __init__(self, rows: Rows, blocks: IdBlocks) -> None:
         self._rows = rows
         self._blocks = blocks
-        self._chat: list[int] = []  # by row
+        self._chat: list[int] = []  # chat id by row
         self._row: dict[int, int] = {}  # the first row of each chat
         self._parent: dict[int, int] = {}
 
     def add(self, line: _Line, number: int) -> None:
-        """Register the row that was just added to the trace."""
+        """Register the chat of the row that was just added, and its parent."""
         row = len(self._chat)
         self._chat.append(line.chat_id)
         if line.chat_id in self._row:

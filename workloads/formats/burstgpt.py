@@ -29,8 +29,8 @@ from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("Request tokens", "Response tokens", "Timestamp", "Session ID")
 
-_HEAD_REQUESTS = 0.01  # of all
-_HEAD_TIME = 0.1
+_HEAD_REQUESTS = 0.01  # share of the requests
+_HEAD_TIME = 0.1  # share of the time
 _FEWEST = 200  # requests; with fewer, a hundredth of them is too few to judge by
 
 

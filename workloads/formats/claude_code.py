@@ -58,7 +58,7 @@ USUAL = Usual("outside", "as Anthropic counts")
 
 
 class _Before(NamedTuple):
-    """A line that later lines may name as parent; `call` is the number of its call, if any."""
+    """A line of a transcript, with its parent, its time and the number of its call, if any."""
 
     parent: str | None
     nanoseconds: int | None
@@ -102,7 +102,7 @@ class _Reader:
     def _take_message(
         self, line: Line, message: ClaudeMessage, now: int | None, file: Path, number: int
     ) -> int | None:
-        """Return the number of the call that a line belongs to, None where no model wrote it."""
+        """Return the number of the call that a line belongs to, None if no model wrote it."""
         if line.isApiErrorMessage or message.model == SYNTHETIC:
             detail = "a message of an error, which no model has written: left out"
             self.rows.note("api-error", number, detail)
@@ -198,7 +198,7 @@ class _Reader:
         return own - self.clock.earliest
 
     def _parent(self, number: int, places: dict[int, int], same: list[int]) -> int | None:
-        """Return the position of the call that a call continues, None where it is unknown."""
+        """Return the position of the call that a call continues, None if it is unknown."""
         call = self.calls[number]
         for before in self._back(call.parent):
             if before.call is None or same[before.call] == number:

@@ -72,7 +72,7 @@ class _Call(msgspec.Struct, gc=False):
     message_metadata: list[_Segment] | None = None
 
     def identity(self) -> Identity | None:
-        """Return a value that only copies of this call share, None where the call has no id."""
+        """Return a value that only copies of this call share, None if the call has no id."""
         if self.message_id is None:
             return None
         tokens = self.tokens or _Tokens()
@@ -80,7 +80,7 @@ class _Call(msgspec.Struct, gc=False):
         return self.message_id, self.timestamp, self.model, *counts
 
     def parts(self) -> tuple[Part, ...]:
-        """Return the kinds and lengths of the parts of the prompt, from its start."""
+        """Return kind and length of each part of the prompt, from its start."""
         segments = sorted(self.message_metadata or (), key=lambda part: part.sequenceId or 0)
         return tuple((f"{p.type} {p.role}", p.token_len or 0) for p in segments)
 

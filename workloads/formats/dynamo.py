@@ -123,7 +123,7 @@ def _take(event: _Event, number: int, rows: Rows, blocks: IdBlocks) -> Problem |
 
 
 def _without_hashes(request: _Request) -> _Replay | None:
-    """Return the length of a prompt without hashes, None where it is unknown."""
+    """Return a prompt of known length without block hashes, None if its length is unknown."""
     return None if request.input_tokens is None else _Replay(1, request.input_tokens, [])
 
 

@@ -65,7 +65,7 @@ def is_lines(path: Path) -> bool:
 
 
 class _Sessions:
-    """The rows read so far, and what can be decided only after the last session."""
+    """Reader of sessions: it collects rows, and settles times after the last session."""
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
@@ -132,7 +132,7 @@ class _Sessions:
         return rows
 
     def _settle_times(self) -> None:
-        """Convert the times of sub-agents to those of their sessions."""
+        """Make the times of sub-agents relative to their sessions, if they are not already."""
         rows = self.rows
         detail = "times of sub-agents are read as absolute: none is earlier than its sub-agent"
         if self._early:

@@ -113,7 +113,7 @@ class _Clock:
         self._numbers = False
 
     def read(self, line: _Line) -> Ticks | None:
-        """Return the time of a row in ticks of the file's unit, None where it has none.
+        """Return the time of a row in ticks of the file's unit, None if it has none.
 
         Raises
         ------
@@ -205,7 +205,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
-    """Return a note on overlaps that the file itself counts to the token, where it does."""
+    """Return a note on overlaps to the token, if all rows of the file state them."""
     if not counted or len(counted) != len(rows):
         return []
     total = sum(rows.prompt_tokens)
@@ -245,7 +245,7 @@ def _rename(line: _Line) -> Problem | None:
 
 
 def _as_called(problem: Problem | None, line: _Line) -> Problem | None:
-    """Return a problem with the name that its field has in the file."""
+    """Return a problem whose field has the name that is used in the file."""
     if problem is None or problem[0] is None:
         return problem
     name, bracket, at = problem[0].partition("[")

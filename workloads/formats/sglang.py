@@ -67,7 +67,7 @@ class _Parameters(msgspec.Struct, frozen=True):
         return self.gsp_num_groups * self.gsp_prompts_per_group
 
     def problem(self) -> tuple[str, str] | None:
-        """Return what is wrong with the combination of parameters, None where nothing is."""
+        """Return the first problem with the combination of parameters, or None."""
         if self.sessions * self.gsp_num_turns > MAX_REQUESTS:
             return "gsp_num_groups", f"expected at most {MAX_REQUESTS:,} requests in all"
         if self.gsp_system_prompt_len + self.gsp_question_len == 0:
@@ -78,7 +78,7 @@ class _Parameters(msgspec.Struct, frozen=True):
         return "request_rate", "expected inf, or 0.000001 to 1,000,000 requests/s"
 
     def starts(self, seed: int) -> list[float] | None:
-        """Return the start of each session in seconds, None where there is no rate."""
+        """Return the start of each session in seconds, None if there is no rate."""
         if not isinstance(self.request_rate, float):
             return None
         times: list[float] = poisson_arrivals(self.sessions, self.request_rate, seed).tolist()
@@ -117,7 +117,7 @@ def _parse(path: Path) -> tuple[_Parameters, list[str]]:
 
 
 def _named(path: Path, plain: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return parameters by their names in `_Parameters`, and the names of others.
+    """Return known parameters by name, and the names of other parameters.
 
     Raises `DataError` for an unknown parameter that begins with gsp.
     """

@@ -69,7 +69,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _fields(columns: tuple[str, ...]) -> Fields:
-    """Return the names of a table's columns, Vidur's for those that it does not have."""
+    """Return the names of a table's columns, or Vidur's names for missing ones."""
     there = (pair for pair in NAMINGS if set(pair) <= set(columns))
     prompt, output = next(there, NAMINGS[0])
     time = next((name for name in TIMES if name in columns), FIELDS.time)
@@ -99,7 +99,7 @@ def _assumed(fields: Fields, columns: tuple[str, ...], options: ReadOptions) -> 
 
 
 def matches(head: Head) -> bool:
-    """Return whether the table has the columns of lengths, under other names only if no more."""
+    """Return whether a table has columns of lengths; under other names, only without prompts."""
     if head.has_columns(*NAMINGS[0]):
         return True
     named = any(head.has_columns(*pair) for pair in NAMINGS[1:])

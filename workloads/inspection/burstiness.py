@@ -70,7 +70,7 @@ class Burstiness:
 
 
 def burstiness(times: Float64) -> Burstiness | None:
-    """Return statistics of ascending arrival times in seconds, None where all are equal."""
+    """Return statistics of ascending arrival times in seconds, None if all are equal."""
     span = float(times[-1] - times[0])
     if not span > 0:
         return None
@@ -88,10 +88,10 @@ def burstiness(times: Float64) -> Burstiness | None:
 
 
 def coarse_tick(distinct: Float64, count: int) -> float | None:
-    """Return the timestamp resolution in seconds where it merges separate arrivals, else None.
+    """Return the timestamp resolution in seconds if it merges separate arrivals, else None.
 
-    It counts as such where fewer than half of the times of `count` requests are different and a
-    tick is at least as long as the mean interarrival time.
+    That is assumed if fewer than half of the times of `count` requests are different and the
+    resolution is no finer than the mean interarrival time.
     """
     if 2 * len(distinct) >= count:
         return None

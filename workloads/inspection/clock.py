@@ -33,7 +33,7 @@ class TraceClock:
 
 
 def clock_of(trace: Trace) -> TraceClock:
-    """Return the seconds of a trace, or request numbers where it has no different times."""
+    """Return the seconds of a trace, or request numbers if it has no different times."""
     times = trace.arrival_seconds
     if times is None or not times[-1] > times[0]:
         return TraceClock(np.arange(len(trace), dtype=np.float64), "requests")

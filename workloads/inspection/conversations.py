@@ -23,7 +23,7 @@ class ConversationFigures:
     turns
         Requests per session.
     gap_seconds
-        Seconds between successive requests of a session; None where there are none, or no times.
+        Seconds between successive requests of a session; None if there are none, or no times.
     growth_tokens
         Tokens by which a prompt is longer than the previous one in its session.
     continuing_share
@@ -39,7 +39,7 @@ class ConversationFigures:
 
 
 def conversations(trace: Trace) -> ConversationFigures | None:
-    """Return statistics of the sessions, None where no request belongs to one."""
+    """Return statistics of the sessions, None if no request belongs to one."""
     order, follows = turn_pairs(trace.session)
     if not len(order):
         return None
@@ -59,8 +59,8 @@ def conversations(trace: Trace) -> ConversationFigures | None:
 def turn_pairs(session: NDArray[np.int32]) -> tuple[Int64, NDArray[np.bool_]]:
     """Return the requests of all sessions, grouped by session, and which follow another.
 
-    The second array is one shorter: its entry i is whether requests i and i + 1 of the first are of
-    the same session.
+    The second array is one entry shorter: entry i is whether requests i and i + 1 of the first
+    array are of the same session.
     """
     order = np.argsort(session, kind="stable")
     order = order[session[order] != NO_SESSION]

@@ -32,7 +32,7 @@ class Coordinate:
     share_in_best_window
         Share of the hits whose overlap ends in that window.
     entropy_bits
-        Entropy over cells of the window's width: 0 where all overlaps end in one cell.
+        Entropy over cells of the window's width: 0 if all overlaps end in one cell.
     one_checkpoint_tokens
         Position at which a checkpoint saves most tokens, if every hit has one there.
     one_checkpoint_share
@@ -81,14 +81,14 @@ class Coordinates:
 
 @dataclass(frozen=True, slots=True)
 class Sharpness:
-    """Coordinates of all requests and by label; None where no prompt overlaps."""
+    """Coordinates of all requests and by label; None if no prompt overlaps."""
 
     all: Coordinates | None
     by_label: dict[str, Coordinates | None]
 
 
 def sharpness(trace: Trace, overlap: Int64) -> Sharpness:
-    """Return the coordinates of all overlaps (shape (requests,)), and of the frequent labels."""
+    """Return the statistics of all overlaps (shape (requests,)), and by frequent label."""
     branch, length = branch_points(trace), trace.prompt_tokens
     window = max(LEAST_WINDOW_TOKENS, trace.granularity)
 
@@ -105,7 +105,7 @@ def sharpness(trace: Trace, overlap: Int64) -> Sharpness:
 
 
 def coordinates(overlap: Int64, length: Int64, branch: Int64, window: int) -> Coordinates:
-    """Return the distributions in the three coordinates.
+    """Return the distribution of the ends of overlaps in the three coordinates.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _coordinate(
     before = np.concatenate([[0], np.cumsum(counts)])
 
     def held(width: int) -> Int64:
-        """Return the number of values in the window of this width that starts at each point."""
+        """Return, for each point, the number of values in the window that starts there."""
         held: Int64 = before[np.searchsorted(points, points + width)] - before[:-1]
         return held
 
@@ -162,31 +162,37 @@ def _coordinate(
 
 
 def _one_from_start(overlap: Int64) -> tuple[int, int]:
-    """Return the best position x of one checkpoint and its savings, x for each overlap >= x."""
+    """Return the best position x of one checkpoint, and its savings in tokens.
+
+    It saves x tokens of each overlap of at least x.
+    """
     points = np.sort(overlap)
     saved = points * np.arange(len(points), 0, -1)
     return int(points[saved.argmax()]), int(saved.max())
 
 
 def _one_from_end(overlap: Int64, length: Int64) -> tuple[int, int]:
-    """Return the best distance x from the end and its savings: L - x if L - overlap <= x < L.
+    """Return the best distance x of one checkpoint from the prompt's end, and its savings.
 
-    L is the prompt length.
+    In a prompt of L tokens it saves L - x if L - overlap <= x < L.
     """
     distance, lengths = np.sort(length - overlap), np.sort(length)
     order = np.argsort(length - overlap, kind="stable")
-    reached = np.cumsum(length[order])  # lengths of those whose distance is at most x
+    reached = np.cumsum(length[order])  # total length of hits with a distance of at most x
     short = np.concatenate([[0], np.cumsum(lengths)])
     count = np.arange(1, len(distance) + 1)
-    below = np.searchsorted(lengths, distance, side="right")  # prompts too short for x
+    below = np.searchsorted(lengths, distance, side="right")  # number of prompts too short for x
     saved = reached - short[below] - (count - below) * distance
-    last = np.append(distance[1:] != distance[:-1], True)  # of equal distances
+    last = np.append(distance[1:] != distance[:-1], True)  # the last of equal distances
     saved = np.where(last, saved, -1)
     return int(distance[saved.argmax()]), int(saved.max())
 
 
 def _one_from_branch(overlap: Int64, branch: Int64) -> tuple[int, int]:
-    """Return the best distance x after the branch point and its savings: branch + x if reached."""
+    """Return the best distance x of one checkpoint after the branch point, and its savings.
+
+    It saves branch + x tokens of each overlap that reaches that far.
+    """
     beyond = overlap - branch
     order = np.argsort(beyond, kind="stable")
     points = beyond[order]

@@ -41,7 +41,7 @@ class Inspection:
         The same with states only at the ends of earlier prompts, rounded down to the granularity
         (the tokens per block to which overlaps are known).
     sessions
-        Number of sessions; None where no request has one.
+        Number of sessions; None if no request has one.
     labels
         Number of requests by label.
     overlap_survival

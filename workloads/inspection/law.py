@@ -19,7 +19,7 @@ class Quantiles:
     Parameters
     ----------
     cv
-        Standard deviation / mean; None where the mean is 0.
+        Standard deviation / mean; None if the mean is 0.
     percentiles
         101 values: the smallest, the 1st to the 99th percentile, the largest.
     """
@@ -34,7 +34,7 @@ class Quantiles:
 
 
 def quantiles_of(values: Numbers, weights: NDArray[np.int64] | None = None) -> Quantiles:
-    """Return the summary of at least one value; weights, if given, are above 0."""
+    """Return mean, spread and quantiles of at least one value; weights, if given, are above 0."""
     mean = float(np.average(values, weights=weights))
     spread = float(np.average((values - mean) ** 2, weights=weights)) ** 0.5
     at = np.linspace(0, 1, 101)
@@ -54,7 +54,7 @@ def quantiles_of(values: Numbers, weights: NDArray[np.int64] | None = None) -> Q
 
 
 def known_quantiles(values: Numbers, weights: NDArray[np.int64] | None = None) -> Quantiles | None:
-    """Return the summary of the values, None where there are none."""
+    """Return mean, spread and quantiles of the values, None if there are none."""
     return quantiles_of(values, weights) if len(values) else None
 
 

@@ -37,19 +37,19 @@ def overlaps(trace: Trace) -> Int64:
 
 
 def ends(trace: Trace) -> list[int]:
-    """Return the node at which each request ends: that of its answer, if known, or prompt."""
+    """Return the tree node at which each request ends: its answer's if known, else its prompt's."""
     after = trace.leaf if trace.after is None else trace.after
     nodes: list[int] = np.where(after >= 0, after, trace.leaf).tolist()
     return nodes
 
 
 def branch_points(trace: Trace) -> Int64:
-    """Return the last branch point within each prompt's overlap, 0 where there is none.
+    """Return the last branch point within each prompt's overlap, 0 if there is none.
 
     A branch point is a position at which earlier prompts had already diverged.
     """
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
-    children = [0] * trace.tree.nodes  # seen so far
+    children = [0] * trace.tree.nodes  # number of children seen so far
     seen = bytearray(trace.tree.nodes)
     seen[ROOT] = 1
     points = np.empty(len(trace), dtype=np.int64)
@@ -74,7 +74,7 @@ def end_only_savings(trace: Trace) -> Int64:
     Each end is rounded down to the granularity (tokens per block to which overlaps are known).
     """
     parent, start = trace.tree.parent.tolist(), trace.tree.start.tolist()
-    known_ends: dict[int, list[int]] = {}  # by node, ascending
+    known_ends: dict[int, list[int]] = {}  # ends of earlier prompts by node, ascending
     saved = np.zeros(len(trace), dtype=np.int64)
     lengths = trace.prompt_tokens.tolist()
     for request, leaf in enumerate(trace.leaf.tolist()):
@@ -91,7 +91,7 @@ def end_only_savings(trace: Trace) -> Int64:
 
 
 def _deepest_end(ends: dict[int, list[int]], parent: list[int], node: int, limit: int) -> int:
-    """Return the deepest end on the path to `node` that is at most `limit`, 0 if there is none."""
+    """Return the deepest known end, at most `limit`, on the path to `node`; 0 for none."""
     while node != ROOT:
         known = ends.get(node)
         if known:

@@ -55,7 +55,7 @@ class Popularity:
     block_tokens
         Tokens a block in `zipf` and `ranks`.
     zipf
-        Fitted Zipf law; None where fewer than three blocks are used more than once.
+        Fitted Zipf law; None if fewer than three blocks are used more than once.
     ranks, uses
         Ranks of blocks and how often each is used, at most 200 points.
     """
@@ -92,7 +92,7 @@ def popularity(trace: Trace) -> Popularity:
 
 
 def _uses(trace: Trace) -> Int64:
-    """Return the number of prompts that contain each node."""
+    """Return the number of prompts whose path contains each node of the prefix tree."""
     uses = np.bincount(trace.leaf, minlength=trace.tree.nodes).tolist()
     parent = trace.tree.parent.tolist()
     for node in range(len(parent) - 1, 0, -1):  # children have higher numbers than their parents

@@ -13,7 +13,7 @@ from workloads.inspection.overlaps import Int64
 from workloads.inspection.uses import Uses
 
 CURVE_POINTS = 100
-CURVE_SPAN = 1e5  # from the smallest to the largest capacity
+CURVE_SPAN = 1e5  # ratio of the largest to the smallest capacity
 SHARES = (0.5, 0.9, 0.99)
 
 
@@ -112,7 +112,7 @@ class Ramps:
         return int(self._stop[-1]) if len(self._stop) else 0
 
     def __call__(self, at: Int64) -> Int64:
-        """Return the sum at each of the positions `at`."""
+        """Return the sum of the functions at each of the positions `at`."""
         begun = np.searchsorted(self._start, at)
         ended = np.searchsorted(self._stop, at)
         height: NDArray[np.int64] = (begun - ended) * at - self._starts[begun] + self._stops[ended]

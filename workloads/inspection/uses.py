@@ -29,7 +29,7 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uses:
-    """Stretches of prompts whose tokens were last used by the same request, as columns.
+    """Stretches of prompts whose tokens were last used together by one request, as columns.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def uses(trace: Trace) -> Uses:
     rows = array("q")
     for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
         node = end
-        for top in (leaf, ROOT):  # the answer, then the prompt
+        for top in (leaf, ROOT):  # first the answer, then the prompt
             while node != top:
                 before, bottom = last[node], stop[node]
                 while node != top and last[node] == before:

@@ -79,7 +79,7 @@ def _working_set(
 
 
 def _prompts(window: float | None, moments: Float64, times: Float64, leaf: Int64) -> Int64:
-    """Return the number of different prompts within the window, at each moment."""
+    """Return the number of different prompts within the window before each moment."""
     order = np.argsort(leaf, kind="stable")
     same = leaf[order[1:]] == leaf[order[:-1]]
     request, before = order[1:][same], order[:-1][same]
@@ -94,10 +94,10 @@ def _held(
     passed: Int64,
     again: tuple[Int64, Int64, Int64],
 ) -> Int64:
-    """Return the amount used within the window, at each moment.
+    """Return the amount (of tokens or prompts) used within the window before each moment.
 
-    What a request uses is added at its time, and removed when it is used again or leaves the
-    window, whichever comes first.
+    What a request uses is added at its time. It is removed when it is used again or leaves the
+    window, whichever is first.
 
     Parameters
     ----------

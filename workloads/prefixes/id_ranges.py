@@ -28,11 +28,12 @@ _TOO_FEW = "whole blocks have no id: they match nothing"
 
 @dataclass(slots=True)
 class IdRanges:
-    """Rows of ranges: range `k` has the block ids `first[k]` to `first[k] + count[k] - 1`.
+    """The prompts of all rows as ranges of block ids.
 
-    Row `i` has the ranges `ends[i - 1]` to `ends[i]` (possibly none). Equal ids mean equal
-    prefixes, or equal blocks, among rows with the same scope and block size; other rows share
-    nothing. The ids may cover less than the prompt: the rest matches nothing.
+    Range `k` has the ids `first[k]` to `first[k] + count[k] - 1`; row `i` has the ranges `ends[i -
+    1]` to `ends[i]` (possibly none). Equal ids mean equal prefixes, or equal blocks, among rows
+    with the same scope and block size; other rows share nothing. The ids may cover less than the
+    prompt: the rest matches nothing.
     """
 
     first: array[int] = field(default_factory=lambda: array("q"))
@@ -80,7 +81,7 @@ class IdRanges:
         }
 
     def pieces(self) -> int:
-        """Return the number of pieces of all rows, which determines the cost of interning."""
+        """Return the total number of pieces of ranges, which determines the cost of interning."""
         return int((np.subtract(*self._cuts()[1:])).sum())
 
     def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
@@ -92,7 +93,10 @@ class IdRanges:
         return intern_pieces(keys, stops, offsets, prompt_tokens)
 
     def unfold(self) -> tuple[Int64, Int64, Int64]:
-        """Return the keys of the rows' pieces, their ends in tokens, and the rows' offsets."""
+        """Return the keys of all rows' pieces, their ends in tokens, and the rows' offsets.
+
+        A piece is a run of ids within which no range starts or ends.
+        """
         size, above, below = self._cuts()
         per_range = above - below
         starts = np.concatenate([[0], np.cumsum(per_range)])
@@ -105,9 +109,10 @@ class IdRanges:
         return keys, (blocks - before[row_of]) * _column(self.block)[row_of], offsets
 
     def _cuts(self) -> tuple[Int64, Int64, Int64]:
-        """Return the blocks of each piece, and each range's end and first piece.
+        """Cut all ranges into pieces, runs of ids within which no range starts or ends.
 
-        The piece between two scopes is in no range, whatever its size.
+        Returns the number of blocks of each piece and, for each range, one past its last piece, and
+        its first piece. A piece between two scopes is in no range, whatever its size.
         """
         first, count = _column(self.first), _column(self.count)
         ids, rank = np.unique(np.concatenate([first, first + count]), return_inverse=True)
@@ -126,7 +131,7 @@ class IdRanges:
 
 
 def ranges_of(blocks: BlockKeys, sizes: array[int]) -> IdRanges:
-    """Return rows of blocks as ranges, with a block size for each row; `blocks` loses its keys."""
+    """Return block keys as ranges, with a block size for each row; `blocks` loses its keys."""
     offsets = blocks.offsets()
     ids, _ = number(blocks.take_keys())
     starts = np.ones(len(ids), dtype=np.bool_)

@@ -46,7 +46,7 @@ class IdTree(PromptTree):
         return self.extend(node, end - self.stop[node])
 
     def _block(self, name: tuple[int, int, int], stop: int) -> int:
-        """Return the node at `stop` within a block, extending the block if it was shorter."""
+        """Return the node that ends at `stop` within a block, extending the block if needed."""
         node, there = name[0], self.known.get(name)
         if there is None:
             there = self.extend(node, stop - self.stop[node])
@@ -64,7 +64,7 @@ class IdTree(PromptTree):
         return PromptTree.intern(self, prompt_tokens, order)
 
     def _merge(self) -> None:
-        """Merge chains, so that parents are nodes at which prompts diverge or end."""
+        """Merge chains of nodes, so that nodes end only where prompts diverge or end."""
         parent = np.frombuffer(self.parent, dtype=np.int64).copy()
         kept = np.bincount(parent[1:], minlength=len(parent)) > 1
         kept[[ROOT, *self.leaf, *self.after]] = True

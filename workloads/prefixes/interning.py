@@ -35,7 +35,7 @@ class Interned:
     content_keys
         Whether keys identified the content of single blocks rather than prefixes.
     after
-        int32, shape (rows,): the node at which each answer ends, -1 where unknown; None where no
+        int32, shape (rows,): the node at which each answer ends, -1 if unknown; None if no
         answer is known.
     """
 
@@ -102,7 +102,7 @@ def intern_runs(keys: NDArray[np.uint64], stops: Int64, offsets: Int64) -> Inter
     Parameters
     ----------
     keys
-        Shape (keys,): all rows, one behind the other; equal keys must mean equal prefixes.
+        Shape (keys,): all rows, concatenated; equal keys must mean equal prefixes.
     stops
         Shape (keys,): tokens from the start of the prompt at which each run ends.
     offsets
@@ -121,7 +121,7 @@ def intern_pieces(keys: Int64, stops: Int64, offsets: Int64, prompt_tokens: Int6
     Parameters
     ----------
     keys
-        Shape (keys,): all rows, one behind the other; the runs of equal keys are equally long.
+        Shape (keys,): all rows, concatenated; the runs of equal keys are equally long.
     stops
         Shape (keys,): tokens from the start of the prompt at which each run would end in full.
     offsets

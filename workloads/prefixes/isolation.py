@@ -1,8 +1,9 @@
-"""Isolation keys: what a cached prefix is identified by besides tokens (salt, adapter, ...).
+"""Isolation keys: what identifies a cached prefix besides its tokens.
 
-Servers hash the salt, the LoRA adapter and the hashes of multimodal inputs into the first block of
-a prompt or into every block (vLLM, "Automatic Prefix Caching"), and a cache serves one model. So
-prompts that differ in one of these share nothing, whatever their tokens are.
+These are salt, adapter, model and media. Servers hash the salt, the LoRA adapter and the hashes of
+multimodal inputs into the first block of a prompt or into every block (vLLM, "Automatic Prefix
+Caching"), and a cache serves one model. So prompts that differ in one of these share nothing,
+whatever their tokens are.
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ class Isolation:
         self.look_around({})
 
     def add(self, line: int, row: int) -> None:
-        """Set the key of a row to that of its line; earlier rows not added have none."""
+        """Set the isolation key of a row to that of its line; rows never added have no key."""
         if row > len(self.column):
             self.column.extend([0] * (row - len(self.column)))
         self.column.append(self.lines.get(line, self._usual))
 
     def _number(self, fields: Mapping[str, Any]) -> int:
-        """Return the number of the key in these fields, 0 where they have none."""
+        """Return the number of the key in these fields, 0 if they have none."""
         try:
             pairs = tuple(fields.items())
             if pairs in self._known:
@@ -110,7 +111,7 @@ class Isolation:
         return self.keys.setdefault(key, len(self.keys))
 
     def _differ(self, rows: int) -> list[set[str | None]]:
-        """Return the values of each kind that occur in the rows.
+        """Return the different values that the rows have, for each kind of key.
 
         A row without a model may be for any model, so one model named by some rows applies to all.
         """
@@ -170,7 +171,7 @@ class Isolation:
 
 
 def _over(around: Mapping[str, Any], fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields, completed by those around them."""
+    """Return the fields of an inner object, completed by those of the object around it."""
     if not around:
         return fields
     return {**around, **{name: raw for name, raw in fields.items() if raw is not None}}

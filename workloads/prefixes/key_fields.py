@@ -77,9 +77,9 @@ class Keyed(msgspec.Struct, gc=False):
 
 
 def place_of(name: str) -> tuple[str, int] | None:
-    """Return the kind of key that a field holds and its rank among such fields, None if none.
+    """Return the kind of isolation key that a field holds and its precedence, None for others.
 
-    Of a name with dots, as in attributes, the last part counts.
+    In a name with dots, such as an attribute's, only the last part counts.
     """
     plain = name.lower().replace("-", "_").replace(" ", "_")
     return _PLACES.get(plain) or _PLACES.get(plain.rpartition(".")[2])

@@ -57,7 +57,7 @@ def _number_dense(keys: Keys | Int32) -> tuple[Int32, Int32]:
 
 
 def predecessors(ids: Int32, first: Int32, offsets: Int64) -> Int32:
-    """Return the number before each number's first occurrence, -1 at the start of a row."""
+    """Return the number before each number's first occurrence, -1 if that starts a row."""
     if not len(first):
         return np.zeros(0, dtype=np.int32)
     above = ids[np.maximum(first - 1, 0)]
@@ -87,16 +87,17 @@ def name_prefixes(ids: Int32, first: Int32, offsets: Int64) -> bool:
 
 
 def leading_runs(ids: Int32, offsets: Int64) -> Int64:
-    """Return prefix keys: equal keys mean equal rows up to and including that position.
+    """Return prefix keys: two are equal if their rows are equal up to and including them.
 
-    Works level by level: a prefix is the key of the previous prefix and one more number.
+    Works level by level: a prefix's key is derived from that of the prefix one shorter and the last
+    number.
     """
     names = np.empty(len(ids), dtype=np.int64)
     lengths = np.diff(offsets)
     rows = np.argsort(-lengths, kind="stable")
     width = int(ids.max(initial=0)) + 1
     before = np.zeros(len(rows), dtype=np.int64)
-    used = 1  # the empty prefix is name 0
+    used = 1  # 0 is the key of the empty prefix
     for level in range(int(lengths.max(initial=0))):
         rows = rows[: np.count_nonzero(lengths[rows] > level)]
         at = offsets[rows] + level

@@ -51,12 +51,12 @@ class PromptTree:
         return upper
 
     def add(self, leaf: int, after: int) -> None:
-        """Add a row that ends at node `leaf`, and its answer at node `after`."""
+        """Add a row whose prompt ends at node `leaf` and whose answer ends at node `after`."""
         self.leaf.append(leaf)
         self.after.append(after)
 
     def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
-        """Return the tree with nodes numbered as the rows in `order` first reach them."""
+        """Return the prefix tree, with nodes numbered in the order in which rows reach them."""
         leaf = np.frombuffer(self.leaf, dtype=np.int64)
         after = np.frombuffer(self.after, dtype=np.int64)
         if order is not None:
@@ -74,9 +74,9 @@ class PromptTree:
 def numbered(
     parent: Sequence[int], stop: Sequence[int], ends: Sequence[int]
 ) -> tuple[PrefixTree, NDArray[np.int32]]:
-    """Return a tree with its nodes numbered as `ends` first reach them, and the new numbers.
+    """Return a tree with its nodes numbered in the order in which paths to `ends` reach them.
 
-    Nodes that no end reaches are dropped; their new number is -1.
+    Returns the new number of each node too; nodes on no such path are dropped and have -1.
     """
     renamed = [-1] * len(parent)
     renamed[ROOT] = ROOT

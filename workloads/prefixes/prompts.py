@@ -54,7 +54,7 @@ class BlockKeys:
         return self.block
 
     def add(self, ids: Iterable[int]) -> None:
-        """Add a row.
+        """Add a row with these block ids.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class TokenLists:
 
 
 def reordered(offsets: Int64, order: Int64) -> tuple[Int64, Int64]:
-    """Return the indices of the data of rows in `order`, and the offsets after reordering."""
+    """Return the indices that reorder the rows' concatenated data, and the new offsets."""
     lengths = np.diff(offsets)[order]
     sorted_offsets = np.concatenate([[0], np.cumsum(lengths)])
     shift = np.repeat(offsets[order] - sorted_offsets[:-1], lengths)

@@ -70,9 +70,9 @@ class TokenTree:
         return node
 
     def numbered(self, ends: Sequence[int]) -> tuple[PrefixTree, NDArray[np.int32]]:
-        """Return the tree with its nodes numbered as `ends` first reach them, and the new numbers.
+        """Return the tree with nodes numbered in the order in which paths to `ends` reach them.
 
-        Nodes that no end reaches are dropped; their new number is -1.
+        Returns the new number of each node too; nodes on no such path are dropped and have -1.
         """
         return numbered(self._parent, self._stop, ends)
 

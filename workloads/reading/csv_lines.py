@@ -93,7 +93,7 @@ def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> 
 
 
 def separated(line: str) -> str:
-    """Return a hint on another separator than the comma in a table's first line, else ""."""
+    """Return a hint if the first line of a table uses another separator than commas, else ""."""
     separator = next((mark for mark in OTHER_SEPARATORS if mark in line.strip()), None)
     if separator is None or "," in line:
         return ""

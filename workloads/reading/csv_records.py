@@ -46,7 +46,7 @@ def read_csv_records(
     take
         Keeps a record, or returns what is wrong with it and keeps nothing.
     used
-        Columns that `take` uses; others are counted as unused. None where unknown.
+        Columns that `take` uses; others are counted as unused. None if unknown.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _names(path: Path, lines: _Lines, wanted: Sequence[str]) -> list[str]:
 
 
 def _numbered(lines: _Lines) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield the first line and cells of each record that is not blank, None for a broken one."""
+    """Yield each record that is not blank with its first line; None for a broken record."""
     number = lines.line_num + 1
     while True:
         try:

@@ -9,7 +9,7 @@ from simulator.base.errors import printable
 from workloads.instants import TICKS_PER_SECOND, Ticks
 
 MAX_TOKENS = 10**9  # of one prompt or output
-MAX_TIME_SECONDS = 10**13  # larger than seconds since 1970, so that a wrong time unit is noticed
+MAX_TIME_SECONDS = 10**13  # admits times since 1970 even if read in the next coarser unit
 OUR_DAYS_SECONDS = 2**32  # seconds since 1970 up to the year 2106
 UNIT_ENDINGS = ("_s", "_ms", "_us", "_ns")
 
@@ -20,21 +20,21 @@ MISSING = "expected this field, found none"
 
 
 def prompt_problem(field: str, tokens: int) -> Problem | None:
-    """Return what is wrong with the length of a prompt, None where nothing is."""
+    """Return the first problem with the length of a prompt, or None."""
     if 1 <= tokens <= MAX_TOKENS:
         return None
     return field, f"expected 1 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
 
 
 def output_problem(field: str, tokens: int) -> Problem | None:
-    """Return what is wrong with the length of an answer, None where nothing is."""
+    """Return the first problem with the length of an answer, or None."""
     if 0 <= tokens <= MAX_TOKENS:
         return None
     return field, f"expected 0 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
 
 
 def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Problem | None:
-    """Return what is wrong with a time, None where nothing is; NaN and infinities are wrong."""
+    """Return what is wrong with a time, None if nothing is; NaN and infinities are wrong."""
     if ticks is None:
         return None
     limit = MAX_TIME_SECONDS * int(ticks_per_second)

@@ -80,7 +80,7 @@ def read_json_lines(
 
 
 def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | None:
-    """Return a problem, extended by the line's field names where one of them is missing."""
+    """Return a problem; for a missing field, with the names of the line's fields added."""
     if problem is None or not problem[1].endswith("found none") or "." in (problem[0] or "."):
         return problem
     names = _names(line) if isinstance(line, bytes) else list(line)
@@ -98,7 +98,7 @@ def _names(line: bytes) -> list[str]:
 
 
 def not_finite(text: bytes) -> Problem | None:
-    """Return the field of invalid JSON that holds NaN or an infinity, as Python writes them."""
+    """Return a problem if invalid JSON contains NaN or an infinity, as Python may write."""
     named = re.search(rb'"(\w{1,60})"\s*:\s*\[?[^"\]}]{0,1000}?(-?Infinity|NaN)\b', text)
     if named is None:
         return None
@@ -106,14 +106,14 @@ def not_finite(text: bytes) -> Problem | None:
 
 
 def _indented(text: bytes) -> Problem | None:
-    """Return a problem for a line with only an opening bracket: an indented document."""
+    """Return a problem if a line is only an opening bracket, as in an indented document."""
     if text.strip() in {b"{", b"["}:
         return None, "expected one JSON object a line, found the first line of an indented document"
     return None
 
 
 def no_json(text: bytes) -> Problem | None:
-    """Return a problem for a line that does not begin like a JSON object or list."""
+    """Return a problem if a line does not begin like a JSON object or list."""
     start = text[:400].lstrip()
     if start[:1] in {b"{", b"["} or _VALUE.match(start):
         return None

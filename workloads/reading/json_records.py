@@ -94,7 +94,7 @@ def holds_conversations(start: bytes) -> bool:
 
 
 def _held(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the JSON of each conversation in such an object."""
+    """Yield the number and the JSON of each conversation in an object of conversations."""
     try:
         values = msgspec.json.decode(read_text(path), type=dict[str, msgspec.Raw]).values()
         records = [record for value in values for record in _listed(value)]
@@ -106,7 +106,7 @@ def _held(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _listed(value: msgspec.Raw) -> list[msgspec.Raw]:
-    """Return the elements of a list, or a value that is no list as the only element."""
+    """Return the elements of a JSON list; any other value is returned as the only element."""
     if bytes(value).lstrip()[:1] != b"[":
         return [value]
     return msgspec.json.decode(value, type=list[msgspec.Raw])
@@ -158,13 +158,13 @@ class _Scanner:
         self.records = 0
 
     def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the records that end in this chunk."""
+        """Yield the records that are completed by a chunk of text."""
         self._forget()
         self.held += chunk
         while (match := _TOKEN.search(self.held, self.at)) is not None:
             token = match[0][:1]
             if token == b'"' and not match["ended"]:
-                break  # the string goes on in the next chunk
+                break  # the string continues in the next chunk
             if self.start is None and (token == b'"' or self._between(match.start())):
                 self._refuse("expected an object or a list, found something else")
             self.at = match.end()

@@ -25,7 +25,7 @@ Text = TypeVar("Text", bytes, msgspec.Raw)
 
 
 class JsonDocument(NamedTuple):
-    """A document in a file; `line` is None where it is the whole file."""
+    """A document in a file; `line` is None if it is the whole file."""
 
     file: Path
     line: int | None

@@ -20,11 +20,11 @@ class Known:
 
     @classmethod
     def nothing(cls) -> Known:
-        """Return the description of an object without a struct."""
+        """Return the description of an object that has no declared fields."""
         return cls((), frozenset())
 
     def nested(self, name: str) -> Known | None:
-        """Return the fields of the records in a field, None where it holds no records."""
+        """Return the fields of the records in a field, None if it holds no records."""
         if name not in self.below:
             kinds = tuple(kind for each in self.types.get(name, []) for kind in _structs(each))
             self.below[name] = _known(kinds) if kinds else None

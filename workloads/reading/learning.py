@@ -92,7 +92,7 @@ class LookupPlan:
         self._later = place.later
 
     def settle(self) -> bool:
-        """Drop plans without attributes to check; return whether anything is left."""
+        """Drop plans below that have nothing to check; return whether anything is left to check."""
         self.below = [entry for entry in self.below if entry[2].settle()]
         return bool(self.below or self._paths or self._keys)
 
@@ -126,13 +126,13 @@ class LookupPlan:
 
 @dataclass(slots=True)
 class _Variants:
-    """Factory of variants or probes of types, and of the plans for what they decode."""
+    """Factory of types that detect undeclared fields, and of plans to look for known ones."""
 
     probing: bool
     plans: dict[int, LookupPlan] = field(default_factory=dict)  # by place
 
     def of(self, kind: Any, place: Place) -> Any:
-        """Return a type with its structs replaced by variants."""
+        """Return a type in which each struct is replaced by its variant."""
         if isinstance(kind, msgspec.StructMeta):
             return kind if kind.__struct_config__.array_like else self._struct(kind, place)
         origin = get_origin(kind)
@@ -145,7 +145,7 @@ class _Variants:
         return kind
 
     def _struct(self, kind: Any, place: Place) -> Any:
-        """Return the variant of a struct, and add a plan for its records."""
+        """Return the variant of a struct, and add a plan for what to look for in its records."""
         attributes = {}
         below = []
         fields: list[tuple[str, Any, Any]] = []
@@ -182,7 +182,7 @@ class _Variants:
 
 
 def _levels(place: Place) -> list[tuple[int, Place]]:
-    """Return a place and those of records in lists and nested lists there, with their depths."""
+    """Return a place, and those in lists and in nested lists there, each with its depth."""
     inner = place.each()
     return [(0, place), (1, inner), (2, inner.each())]
 
@@ -199,7 +199,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]
 
 
 def _as(declared: msgspec.structs.FieldInfo) -> Any:
-    """Return a field with the same name and default for another struct."""
+    """Return a declaration of a field with the same name and default, for another struct."""
     if declared.default is not msgspec.NODEFAULT:
         return msgspec.field(name=declared.encode_name, default=declared.default)
     if declared.default_factory is not msgspec.NODEFAULT:
@@ -208,7 +208,7 @@ def _as(declared: msgspec.structs.FieldInfo) -> Any:
 
 
 def _getter(attributes: Sequence[str]) -> Callable[[Any], tuple[Any, ...]] | None:
-    """Return a function that reads the attributes of an object as a tuple, None for none."""
+    """Return a function that reads these attributes as a tuple, None if there are none."""
     if not attributes:
         return None
     if len(attributes) == 1:

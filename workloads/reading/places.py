@@ -46,7 +46,7 @@ class Place:
         self.level = level
 
     def shape(self, names: dict[str, msgspec.Raw]) -> Shape:
-        """Return the shape of objects with these names (cached)."""
+        """Return the shape of objects with these names: what to do with each field (cached)."""
         order = tuple(names)
         shape = self._shapes.get(order)
         if shape is None:
@@ -56,7 +56,7 @@ class Place:
         return shape
 
     def goes_on(self, name: str) -> Known | None:
-        """Return the known fields of the objects in a field, None if they are not looked at."""
+        """Return the declared fields of the objects in a field, None if they are not examined."""
         if self.level >= MOST_LEVELS:
             return None
         known = self._known.nested(name)
@@ -99,7 +99,7 @@ class Place:
         return f"{self._path}.{name}" if self._path else name
 
     def each(self) -> Place:
-        """Return the place of the objects in a list here."""
+        """Return the place of the objects in a list at this place."""
         if "[]" not in self.below:
             self.below["[]"] = Place(
                 self._known,
@@ -111,7 +111,7 @@ class Place:
 
 
 class Shape:
-    """The fields of an object with certain names, sorted by what is done with each."""
+    """The fields of an object with certain names, grouped by what is done with each."""
 
     __slots__ = ("key", "nested", "other", "unused")
 

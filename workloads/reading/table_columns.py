@@ -12,7 +12,7 @@ from workloads.rows import Rows
 
 
 class OtherColumns:
-    """Registers, for each record of a table, unused columns and the isolation key.
+    """Recorder of unused columns and isolation keys in the records of a table.
 
     Parameters
     ----------
@@ -45,6 +45,6 @@ def columns_of(kind: type[msgspec.Struct]) -> frozenset[str]:
 
 
 def without(names: Collection[str], wanted: Collection[str]) -> str:
-    """Return a phrase on the missing columns for a message, "" where all are missing."""
+    """Return a phrase on the missing columns for a message, "" if all are missing."""
     missing = [name for name in wanted if name not in names]
     return "" if len(missing) == len(wanted) else f", without {', '.join(missing)}"

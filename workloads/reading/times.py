@@ -15,7 +15,7 @@ DATE_TICKS_PER_SECOND = 1e9  # nanoseconds
 
 _TICKS = 1_000_000_000
 _TEN_YEARS = 3652 * 86400 * _TICKS
-_DIGITS = 9  # of a second
+_DIGITS = 9  # decimals of a second
 _EPOCH = datetime(1970, 1, 1)
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,4})?", re.ASCII)
 _WRITTEN = re.compile(
@@ -48,7 +48,7 @@ def number_or_date(written: Written) -> int | Decimal | str | None:
 
 
 def number_in(text: str) -> Decimal | None:
-    """Return the number written in a text, None where it is something else."""
+    """Return the number written in a text, None if it is something else."""
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 

@@ -73,7 +73,7 @@ class Checked:
     first, count
         Ranges of consecutive ids: first ids and lengths.
     model
-        Name of the model, None where unknown.
+        Name of the model, None if unknown.
     """
 
     time: Decimal
@@ -129,7 +129,7 @@ def _flatten(
 
 
 def _checked(request: AgentRequest, here: str, block: int) -> tuple[int, array[int], array[int]]:
-    """Return the length of a prompt and the ranges of its ids, after checking the fields."""
+    """Return the length of a prompt and the ranges of its block ids, after checking both."""
     length = request.prompt_tokens
     if length is None:
         raise SessionError(f"{here}.in", MISSING)

@@ -40,11 +40,11 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
     line
         Its line in the file.
     ticks
-        Its time in the file's unit; None where the file has none.
+        Its time in the file's unit; None if the file has none.
     prompt_tokens, cached_tokens, output_tokens
         Tokens of the whole prompt, of its cached part, and of the answer.
     session, model
-        Names, None where there are none.
+        Names, None if there are none.
     parent
         Index, in the list of calls, of the call that this one continues; None if unknown.
     parts
@@ -79,7 +79,7 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
-    """The node at which a prompt, or its answer, ends."""
+    """The tree node at which a prompt (or its answer) ends, and the parts of the prompt."""
 
     node: int
     parts: tuple[Part, ...] = ()
@@ -87,7 +87,7 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class _Shelf:
-    """The last and the longest of some prompts."""
+    """The last and the longest prompt of a session or of a group of sessions."""
 
     last: _Place
     longest: _Place
@@ -95,7 +95,7 @@ class _Shelf:
 
 @dataclass(slots=True)
 class CachedCalls:
-    """Builder of rows from calls whose prompts share their cached parts."""
+    """Builder of rows from calls; each prompt shares its cached part with an earlier one."""
 
     rows: Rows
     tree: PromptTree
@@ -144,7 +144,7 @@ class CachedCalls:
     def _candidates(
         self, call: CachedCall, calls: Sequence[CachedCall], after: dict[int, _Place]
     ) -> Iterator[tuple[_Place, int]]:
-        """Yield earlier prompts that a prompt may continue, and how many tokens it can share."""
+        """Yield earlier prompts that a prompt may continue, each with the most it can share."""
         whole = call.prompt_tokens
         before = call.parent
         if before is not None and before in after and calls[before].model == call.model:

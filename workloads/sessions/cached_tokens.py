@@ -29,10 +29,7 @@ _RULES: dict[CachedTokens, str] = {
 
 
 class CountedTokens(NamedTuple):
-    """A prompt's tokens as counted by a server; the cache held `read_tokens`.
-
-    `created_tokens` were newly written to the cache.
-    """
+    """A prompt's tokens as counted by a server: input, read from the cache, written to it."""
 
     input_tokens: int
     read_tokens: int = 0
@@ -40,7 +37,7 @@ class CountedTokens(NamedTuple):
 
     @property
     def cached_tokens(self) -> int:
-        """Tokens read from the cache or written to it, inside the input tokens or outside."""
+        """Tokens read from the cache or written to it; they may be part of the input tokens."""
         return self.read_tokens + self.created_tokens
 
 
@@ -93,13 +90,16 @@ class _Group:
 
 @dataclass(slots=True)
 class CachedMeaning:
-    """The meaning for each group of calls, such as those of a provider; `given` by the user."""
+    """Whether input tokens include cached ones, for each group of calls, such as a provider's.
+
+    `given` is the user's option, which overrides everything.
+    """
 
     given: CachedTokens | None = None
     groups: dict[str, _Group] = field(default_factory=dict)
 
     def see(self, group: str, counted: CountedTokens, usual: Usual, line: int) -> None:
-        """Register a call; all calls of a file must be registered before `meaning` is asked."""
+        """Register a call; `meaning` may be called after all calls of a file are registered."""
         known = self.groups.setdefault(group, _Group(usual))
         if counted.cached_tokens > 0:
             known.calls += 1

@@ -52,7 +52,7 @@ class IdTurns:
     )  # row, previous row, whether it waits
 
     def problem(self, session: Session, time: Ticks | None, delay: Ticks | None) -> Problem | None:
-        """Return what is wrong with the times of a row, None where nothing is."""
+        """Return the first problem with the times of a row, or None."""
         follows = session is not None and session in self.rows.sessions
         first = not len(self.rows) or (time is None and follows)
         return (
@@ -64,7 +64,7 @@ class IdTurns:
     def ticks(
         self, session: Session, time: Ticks | None, delay: Ticks | None, line: int
     ) -> Ticks | None:
-        """Return the time of a valid row that is about to be added."""
+        """Return the arrival time in ticks of a valid row that is about to be added."""
         row, number = len(self.rows), None
         if session is not None:
             number = self.rows.sessions.get(session, len(self.rows.sessions))
@@ -117,7 +117,7 @@ class IdTurns:
             raise SettingError("session_rate", f"{name} has no sessions, or tells when they start")
 
     def _incremental(self) -> bool:
-        """Return whether rows hold only what is new; note it where it was inferred."""
+        """Return whether rows hold only what is new; add a note if this was inferred."""
         if self.options.rows is not None:
             return self.options.rows == "incremental"
         if self.declared_incremental:

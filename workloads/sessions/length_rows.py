@@ -25,7 +25,7 @@ Name = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A format's field names, for messages; `session` is None where it has none."""
+    """A format's field names, for messages; `session` is None if it has none."""
 
     prompt: str
     output: str
@@ -41,11 +41,11 @@ class SizedRequest(msgspec.Struct, frozen=True, gc=False):
     prompt_tokens
         Tokens of the whole prompt, or only those that follow the session's context.
     output_tokens
-        Tokens of the answer, 0 where unknown.
+        Tokens of the answer, 0 if unknown.
     ticks
-        The time in the file's unit, None where there is none.
+        The time in the file's unit, None if there is none.
     session, label
-        Names, None where there are none.
+        Names, None if there are none.
     """
 
     prompt_tokens: int
@@ -145,7 +145,7 @@ class LengthRows:
 
 
 def length_problem(field: str, tokens: int) -> Problem | None:
-    """Return what is wrong with the length of a prompt that may be empty."""
+    """Return a problem if a prompt's length is invalid, else None; 0 is allowed."""
     return prompt_problem(field, tokens) if tokens else None
 
 

@@ -37,7 +37,7 @@ class Round(msgspec.Struct, frozen=True, gc=False):
     wait_ticks
         Ticks between the answer and the next round.
     label
-        Its label, None where it has none.
+        Its label, None if it has none.
     """
 
     line: int

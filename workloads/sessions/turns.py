@@ -42,14 +42,14 @@ class Turn(Keyed, gc=False):
     videos: Any = None
 
     def whole_text(self) -> str | None:
-        """Return the text of the turn, None where it has none."""
+        """Return the text of the turn, None if it has none."""
         if self.texts is None:
             return self.text_input if self.text is None else self.text
         contents = (t.contents if isinstance(t, Texts) else [t] for t in self.texts)
         return "\n".join(text for of_field in contents for text in of_field)
 
     def says_something(self) -> bool:
-        """Return whether there is a text, or a length in place of one."""
+        """Return whether the turn has a text, or a length in place of one."""
         return self.input_length is not None or self.whole_text() is not None
 
     def only_says(self) -> bool:

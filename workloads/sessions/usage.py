@@ -12,7 +12,7 @@ class _Details(msgspec.Struct, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Tokens as counted by the server."""
+    """Token counts that a server logged for a request."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -42,7 +42,7 @@ class Usage(msgspec.Struct, gc=False):
         return "promptTokenCount" if self.input_tokens is None else "input_tokens"
 
     def counted(self) -> CountedTokens | None:
-        """Return the tokens of the prompt, None where they are not logged."""
+        """Return the tokens of the prompt, None if they are not logged."""
         tokens = self.input_tokens if self.prompt_tokens is None else self.prompt_tokens
         tokens = self.of_prompt if tokens is None else tokens
         if tokens is None:

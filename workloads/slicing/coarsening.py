@@ -46,7 +46,7 @@ def coarsened(trace: Trace, block: int) -> Trace:
 
 
 def _whole_blocks(tree: PrefixTree, block: int) -> tuple[PromptTree, list[int]]:
-    """Return the tree of whole blocks, and each old node's last node in it."""
+    """Return the tree of whole blocks, and for each old node the last new node on its path."""
     whole = tree.stop // block > tree.start // block
     upper = list(range(tree.nodes))
     parent = tree.parent.tolist()

@@ -44,7 +44,7 @@ def by_requests(trace: Trace, start: int | None, stop: int | None) -> Trace:
     Raises
     ------
     UsageError
-        Where there is no such request.
+        If there is no such request.
     """
     first, end, _ = slice(start, stop).indices(len(trace))
     if end <= first:
@@ -75,7 +75,7 @@ def by_sessions(trace: Trace, numbers: Collection[int]) -> Trace:
     Raises
     ------
     UsageError
-        Where the trace tells no sessions.
+        For a trace without sessions.
     """
     sessions_in_order(trace)
     wanted = np.array(sorted(set(numbers)), dtype=np.int64)
@@ -88,7 +88,7 @@ def sessions_in_order(trace: Trace) -> Int64:
     Raises
     ------
     UsageError
-        Where the trace tells none.
+        For a trace without sessions.
     """
     known = trace.session[trace.session != NO_SESSION]
     if not len(known):
@@ -128,7 +128,7 @@ def _taken(trace: Trace, chosen: Int64, part: Trace) -> list[str]:
 
 
 def _cut_sessions(session: NDArray[np.int32], chosen: Int64) -> tuple[int, int]:
-    """Return how many chosen sessions have requests before the part, and after it."""
+    """Return how many of the chosen sessions also have requests before the part, and after."""
     inside = np.zeros(len(session), dtype=np.bool_)
     inside[chosen] = True
     own = np.unique(session[inside & (session != NO_SESSION)])

@@ -31,7 +31,7 @@ def merged(traces: Sequence[Trace], offsets: Sequence[float] | None = None) -> T
     Raises
     ------
     UsageError
-        Where only some traces have times, or the largest granularity is no multiple of another.
+        If only some traces have times, or the largest granularity is no multiple of another.
     """
     _refuse_unlike(traces)
     traces, floored = _coarsened(traces)
@@ -116,7 +116,7 @@ def _names_apart(names: Sequence[str]) -> list[str]:
 def _times(
     traces: Sequence[Trace], offsets: Sequence[float] | None
 ) -> tuple[Float64 | None, Int64]:
-    """Return the times from 0, None without any, and the order of the requests."""
+    """Return the times from 0 (None for traces without times) and the order of the requests."""
     if any(trace.arrival_seconds is None for trace in traces):
         places = [(np.arange(len(trace)) + 0.5) / max(len(trace), 1) for trace in traces]
         return None, np.argsort(np.concatenate(places), kind="stable")

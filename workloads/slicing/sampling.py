@@ -55,7 +55,7 @@ def sample_share(
     Raises
     ------
     UsageError
-        Where there is no such session.
+        If there is no such session.
     """
     units = units_of(trace, names)
     hashes = units.hashes(seed) / HASHES
@@ -75,7 +75,7 @@ def sample_requests(
     Raises
     ------
     UsageError
-        Where the first of them has more.
+        If the first of them has more.
     """
     units = units_of(trace, names)
     hashes = units.hashes(seed) / HASHES

@@ -20,7 +20,7 @@ MOST_SHARE = 0.02  # of the requests; prompts under a prefix with more are divid
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The units of a trace, and the unit of each request.
+    """Which requests of a trace are sampled together.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def units_of(trace: Trace, names: Mapping[int, str] | None = None) -> Units:
 
 
 def _heads(trace: Trace, requests: Int64) -> Int64:
-    """Return the node that represents the unit of each request."""
+    """Return for each request the tree node of the prefix that it is sampled with."""
     parent = trace.tree.parent.tolist()
     leaf = trace.leaf[requests]
     held = np.bincount(leaf, minlength=trace.tree.nodes).tolist()
@@ -87,7 +87,7 @@ def _heads(trace: Trace, requests: Int64) -> Int64:
 
 
 def _looks(trace: Trace, requests: Int64, group: Int64, stop: Int64) -> list[str]:
-    """Return keys of prefix units: a summed hash of their requests, and a count for equal sums."""
+    """Return a key for each prefix: a sum of hashes of its requests, made unique by a count."""
     look = _mixed(trace.prompt_tokens[requests].astype(np.uint64))
     look = _mixed(look ^ trace.output_tokens[requests].astype(np.uint64))
     if trace.arrival_seconds is not None:
@@ -103,7 +103,7 @@ def _looks(trace: Trace, requests: Int64, group: Int64, stop: Int64) -> list[str
 
 
 def _mixed(values: UInt64) -> UInt64:
-    """Return the finaliser of SplitMix64 (Steele, Lea and Flood, 2014) of each value."""
+    """Return each value scrambled by the finaliser of SplitMix64 (Steele, Lea, Flood, 2014)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

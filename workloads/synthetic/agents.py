@@ -118,7 +118,7 @@ class Agents(PrefixGenerator):
     def _rows(
         self, catalogue: Catalogue, seed: int, x: Float64, steps: tuple[Steps, Steps]
     ) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all prompts, agents' first, and the key of each answer."""
+        """Return keys and ends of the parts of all prompts, agents' first, and answers' keys."""
         main, sub = steps
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         rows = main.rows(catalogue.paths(rank, opening, x), catalogue.keys + 1)

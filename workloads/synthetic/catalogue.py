@@ -57,7 +57,7 @@ class PrefixLaw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalogue:
-    """A draw of shared prefixes.
+    """The shared prefixes of a trace, drawn from a distribution.
 
     Parameters
     ----------
@@ -105,10 +105,10 @@ class Catalogue:
         return rank, random.integers(self.paths_per_item, size=len(x))
 
     def paths(self, rank: Int64, opening: Int64, x: Float64) -> tuple[Int64, Int64]:
-        """Return keys and stops of paths, each shape (paths, levels).
+        """Return keys and ends of the parts of prefixes, each shape (paths, levels).
 
-        A key identifies the whole prefix up to and including its part. A stop is the part's end in
-        tokens; 0 means that the path has no such part.
+        A key identifies the whole prefix up to and including its part. An end is in tokens from the
+        start; 0 means that the path has no such part.
         """
         drift, law = self.drift, self.law
         group = rank % law.groups

@@ -39,12 +39,12 @@ def geometric(random: np.random.Generator, mean: float, most: int, count: int) -
 
 
 def geometric_mean(mean: float, most: int) -> float:
-    """Return the mean of `geometric`, which the clipping makes less than `mean`."""
+    """Return the mean of draws of `geometric`, which is below `mean` due to the clipping."""
     return mean * (1 - (1 - 1 / mean) ** most)
 
 
 def sum_before(values: NDArray[Number], begin: Int64, thread: Int64) -> NDArray[Number]:
-    """Return the sum of the earlier values in the thread of each value.
+    """Return, for each value, the sum of the earlier values of the same thread.
 
     Threads are concatenated; `begin` is the first index of each, `thread` the thread of each value.
     """

@@ -33,7 +33,7 @@ class Mixture(SessionGenerator):
     members: tuple[tuple[float, SessionGenerator], ...]
 
     def problem(self) -> str | None:
-        """Return what is wrong with the shares, None where nothing is."""
+        """Return the first problem with the shares, or None."""
         for share, member in self.members:
             if not 0 < share <= 1e9:
                 return f"share of '{member.name}': expected above 0 to 1e9, found {share!r}"

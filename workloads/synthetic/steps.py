@@ -44,7 +44,7 @@ class Steps:
         return ended - self.tool_seconds[self.turns.last]
 
     def rows(self, paths: tuple[Int64, Int64], first_key: int) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of the prompts, and keys of the answers."""
+        """Return keys and ends of the parts of all prompts, and keys of the answers."""
         return self.turns.rows(paths, self.added, self.answer, first_key)
 
 

@@ -68,7 +68,7 @@ class Thoughts(PrefixGenerator):
     instruction_tokens: int = knob(24, 1, 10**5)
 
     def problem(self) -> str | None:
-        """Return a problem where more samples are kept than there are, else None."""
+        """Return a problem if more samples are to be kept than there are, else None."""
         if self.branching > self.samples:
             return f"branching: expected at most samples, {self.samples}, found {self.branching}"
         return None
@@ -148,7 +148,7 @@ class Thoughts(PrefixGenerator):
     def _sampled(
         self, random: np.random.Generator, keys: Int64, stops: Int64, delay: Float64
     ) -> _Level:
-        """Return the samples of nodes with these prompts."""
+        """Return `samples` samples of each node with these prompts."""
         count = len(keys) * self.samples
         return _Level(
             keys=np.repeat(keys, self.samples, axis=0),

@@ -43,7 +43,7 @@ class Threads:
     def rows(
         self, paths: tuple[Int64, Int64], added: Int64, answers: Int64, first_key: int
     ) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all prompts, shape (turns, parts), and the key of each answer.
+        """Return keys and ends of all prompts' parts, shape (turns, parts), and answers' keys.
 
         Parameters
         ----------

@@ -71,7 +71,7 @@ class Traffic:
 
 
 def joined(parts: Sequence[Traffic]) -> Traffic:
-    """Join traffic whose keys are distinct; rows with fewer parts are padded in front."""
+    """Join several kinds of traffic with distinct keys; rows with fewer parts are padded."""
     width = max(part.keys.shape[1] for part in parts)
     empty = [((0, 0), (width - part.keys.shape[1], 0)) for part in parts]
     wide = [
@@ -144,6 +144,6 @@ def assemble(
 
 
 def _ragged(keys: Int64, stops: Int64) -> tuple[tuple[Int64, Int64], Int64]:
-    """Return keys and stops of all rows concatenated, and the number of parts of each row."""
+    """Return keys and ends of all rows' parts, concatenated, and the number of parts of each."""
     here = stops > 0
     return (keys[here], stops[here]), here.sum(axis=1)

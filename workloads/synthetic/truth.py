@@ -24,7 +24,7 @@ from workloads.synthetic.generator import SessionGenerator
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Paths:
-    """All paths at one share of the trace: keys, stops (paths, levels), and probabilities."""
+    """All paths that can be picked at one share of the trace, with their probabilities."""
 
     keys: Int64
     stops: Int64
@@ -91,7 +91,7 @@ def _paths(catalogue: Catalogue, x: float) -> _Paths:
 
 
 def _log_new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
-    """Return the log-probability of each part that no start at shares x has picked it."""
+    """Return the log-probability, for each part, that no start at shares x has picked it."""
     logarithm = np.zeros(catalogue.keys)
     with np.errstate(divide="ignore"):  # log 0: a part of every path is never new
         for at, times in zip(*_states(catalogue, x), strict=True):
@@ -101,7 +101,7 @@ def _log_new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
 
 
 def _states(catalogue: Catalogue, x: Float64) -> tuple[Float64, Int64]:
-    """Return representatives of x, one for each different distribution, and their counts."""
+    """Return values of x that represent all different distributions, and how often each occurs."""
     drift = catalogue.drift
     parts = [drift.weight(x), drift.version(x), drift.step(x)]
     if drift.births is not None:

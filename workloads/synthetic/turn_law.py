@@ -70,7 +70,7 @@ def _scaled(lengths: Float64, scale: float) -> Float64:
 
 
 def _size(chats: Chats, prefix: Law, added: tuple[Float64, Float64]) -> int:
-    """Return a length of the transform that covers nearly all of the distribution."""
+    """Return a length of the Fourier transform that covers nearly all of the distribution."""
     mean = sum(float(np.arange(len(law)) @ law) for law in added)
     tail = sum(len(law) for law in added)
     # chats longer than 30 times the mean are fewer than exp(-30)

@@ -45,7 +45,7 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
     timestamp: Written = UNWRITTEN
 
     def problem(self) -> Problem | None:
-        """Return which field is missing, None where none is."""
+        """Return which field is missing, None if none is."""
         return ("role", MISSING) if self.named() is None else None
 
     def named(self) -> str | None:

@@ -112,7 +112,7 @@ class Exchange:
 
 
 def exchange(line: LogLine | Messages) -> Exchange | Problem:
-    """Return the content of a line, possibly without messages, or what is wrong with it."""
+    """Return the messages, answer and metadata of a line, or what is wrong with the line."""
     listed, line = (line, LogLine()) if isinstance(line, list) else (None, line)
     asked, answered = _request(line), _response(line)
     try:

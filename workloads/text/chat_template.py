@@ -58,7 +58,7 @@ class Message(msgspec.Struct, gc=False):
     tool_call_id: Any = None
 
     def reasoning_text(self) -> str | None:
-        """Return the reasoning, None where the message has none."""
+        """Return the reasoning, None if the message has none."""
         if self.reasoning_content is not None:
             return self.reasoning_content
         return self.reasoning if isinstance(self.reasoning, str) else None

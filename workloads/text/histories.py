@@ -16,7 +16,7 @@ from workloads.text.tokenizer import Tokens
 MOST_UNKNOWN = 1 << 30  # tokens of all answers
 
 _FIRST_UNKNOWN = 1 << 30  # larger than the ids of any vocabulary
-_MARK = "\U0010fffd"  # an unassigned code point; a pair of them encloses an answer's number
+_MARK = "\U0010fffd"  # a private-use character; a pair of them encloses an answer's number
 _MARKED = re.compile(f"{_MARK}([0-9]+){_MARK}")
 
 Session = str | int

@@ -96,7 +96,7 @@ def _qwen(model: str, covers: str, marks: dict[str, int] | None = None) -> Token
 def _with_marks(
     encode: Callable[[str], list[int]], marks: dict[str, int]
 ) -> Callable[[str], list[int]]:
-    """Return a tokenizer function in which some marks are tokens of their own."""
+    """Return a function that encodes text, with each of some marks as a single token."""
     between = re.compile(f"({'|'.join(map(re.escape, marks))})")
 
     def convert(text: str) -> list[int]:

@@ -147,7 +147,7 @@ def note_length(texts: TextRows, number: int, stated: tuple[str, int | None], to
 
 
 def _answer(texts: TextRows, line: PromptLine, output: int | None, number: int) -> Tokens | None:
-    """Return the tokens of the answer, None where its text is missing or not used."""
+    """Return the tokens of the answer, None if its text is missing or not used."""
     text = named(line, ANSWER_FIELDS)[1]
     if text is None or (not text and output):
         return None

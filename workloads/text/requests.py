@@ -145,7 +145,7 @@ class TextRows:
         return rows
 
     def ticks(self, time: Time | None, field: str = "timestamp") -> Ticks | None:
-        """Return a time in ticks; all times of a file must be numbers or all dates.
+        """Return a time in ticks; the times of a file must be all numbers or all dates.
 
         A number whose field name has a unit is converted to the file's unit, unless the options set
         one.

@@ -28,7 +28,7 @@ class _Part(msgspec.Struct, gc=False):
 
 
 class Glance(msgspec.Struct, gc=False):
-    """A row decoded only as far as the decision needs."""
+    """A row of which only the shape is decoded, to tell requests from conversations."""
 
     messages: list[_Part] | str | None = None
     request: msgspec.Raw = _NOTHING
@@ -47,7 +47,7 @@ class Glance(msgspec.Struct, gc=False):
         return any(bytes(raw) != b"null" for raw in left)
 
     def session(self) -> bytes | None:
-        """Return the session, None where the row has none."""
+        """Return the session, None if the row has none."""
         names = (self.session_id, self.conversation_id, self.chat_id, self.thread_id)
         return next((bytes(name) for name in names if bytes(name) != b"null"), None)
 
@@ -63,7 +63,7 @@ class Glance(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class RowSurvey:
-    """Counts over the rows of a file seen so far."""
+    """Counts over a file's rows, by which requests are told from whole conversations."""
 
     rows: int = 0
     conversations: int = 0

@@ -20,7 +20,7 @@ _TURN = re.compile(r"(?<=\n)(?=<\|im_start\|>)")
 
 @dataclass(slots=True, eq=False)
 class Tokenizer:
-    """A tokenizer; text itself is kept in memory only, as pieces in its cache.
+    """A tokenizer with a cache; text is kept in this cache only, in memory.
 
     Long texts are tokenized in pieces, each a turn of a chat or about `PIECE_CHARACTERS` long,
     split where that cannot change a token. Recent pieces are cached, so that common prefixes are
@@ -61,7 +61,7 @@ class Tokenizer:
         return f"tokens are those of {self.name}"
 
     def _pieces(self, text: str) -> Iterator[str]:
-        """Split a text such that each split depends only on the text before it or on its turn."""
+        """Split a text into pieces; equal beginnings of texts are split alike."""
         turns = _TURN.split(text) if self.separable or self.splits_turns else (text,)
         for turn in turns:
             at = 0

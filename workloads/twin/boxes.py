@@ -79,7 +79,7 @@ def split(groups: list[tuple[Int64, Float64]], most: int) -> Boxes:
 
 
 def _best_split(scaled: Float64) -> tuple[float, tuple[Int64, Int64] | None]:
-    """Return by how much the best split lowers the sum of squares, and its two parts."""
+    """Return by how much the best split lowers the sum of squares, and the rows of its halves."""
     count = len(scaled)
     if count < 2 * LEAST_ROWS:
         return 0.0, None
@@ -123,7 +123,7 @@ def _four_digits(values: Float64) -> Float64:
 
 
 def draw(boxes: Boxes, picked: Int64, uniform: Float64) -> Int64:
-    """Draw a row from each picked box, with independent columns.
+    """Draw a row of values from each picked box, with independent columns.
 
     A column is `low + (high - low) * u**a` for uniform u, with `a` chosen so as to give its mean.
 

@@ -22,7 +22,7 @@ GOOD = 0.3  # cost below which the search stops
 
 
 class PlaceChoice:
-    """The rows with an overlap, handed out block by block in the chosen order.
+    """Requests still to be generated, handed out in the order that best fits the tree so far.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class PlaceChoice:
         self._left: list[int] = []
 
     def next(self) -> tuple[int, MeetingPlace]:
-        """Return the next row and the place where its overlap ends."""
+        """Return the next row, and the place in the tree where its overlap ends."""
         if not self._left:
             stop = min(self._begun + BLOCK, len(self._rows))
             self._left = list(range(self._begun, stop))
@@ -69,7 +69,7 @@ class PlaceChoice:
         return self._rows[chosen], best
 
     def _first(self) -> list[int]:
-        """Return the rows to try: those closest to the last request, then the oldest."""
+        """Return the rows to try: those that best continue the last request, then the oldest."""
         growth, left = self._growth, np.array(self._left)
         if len(left) <= TRIES or not growth.reach:
             return self._left[:TRIES]

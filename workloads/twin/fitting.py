@@ -36,7 +36,7 @@ OTHER_LABEL = "other"
 
 
 def fit(trace: Trace) -> TwinStats:
-    """Return the statistics of a trace.
+    """Return the statistics of a trace from which a twin can be generated.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _columns(trace: Trace, met: Meetings) -> Int64:
 
 
 def _slices(count: int) -> Int64:
-    """Return the slice of the trace of each of `count` requests or instants."""
+    """Return the slice (64th part of the trace) of each of `count` requests or instants."""
     return np.arange(count, dtype=np.int64) * SLICES // count
 
 
@@ -115,7 +115,7 @@ def _scaled(columns: Int64, scale: float, granularity: int) -> Float64:
 
 
 def _session_relations(session: NDArray[np.int32], source: Int64) -> Int64:
-    """Return the index into `SESSIONS` for each request."""
+    """Return for each request how its session relates to earlier ones, as index of `SESSIONS`."""
     relation = np.full(len(session), SESSIONS.index("other"), dtype=np.int64)
     _, first = np.unique(session, return_index=True)
     relation[(source >= 0) & (session == session[source])] = SESSIONS.index("source's")
@@ -139,7 +139,7 @@ def _common_labels(trace: Trace) -> tuple[tuple[str, ...], Int64]:
 
 
 def _alike(*columns: Int64) -> list[Int64]:
-    """Return the rows of each combination of values that is not rare, sorted by combination."""
+    """Return groups of rows with equal values in all columns, without the small groups."""
     distinct, group = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
     groups = [np.flatnonzero(group.ravel() == at) for at in range(len(distinct))]
     return [rows for rows in groups if len(rows) >= LEAST_ROWS]
@@ -150,7 +150,7 @@ def _answered_share(trace: Trace, rows: Int64) -> float:
 
 
 def _arrivals(times: Float64 | None) -> ArrivalInstants | None:
-    """Fit the number of requests at an instant and the time to the next instant."""
+    """Fit the number of requests at each instant, and the time to the next instant."""
     if times is None:
         return None
     instants, requests = np.unique(times, return_counts=True)

@@ -99,7 +99,10 @@ def _draw_rows(boxes: Boxes, count: int, seed: int, purpose: str) -> tuple[Int64
 
 
 def _stratified(group: Int64, random: np.random.Generator) -> Float64:
-    """Return uniform numbers such that each n-th of [0, 1) holds one number of a group of n."""
+    """Return uniform numbers, stratified within each group.
+
+    In a group of n, each n-th of [0, 1) holds exactly one number.
+    """
     order = np.lexsort((random.random(len(group)), group))
     _, start, size = np.unique(group[order], return_index=True, return_counts=True)
     uniform = np.empty(len(group))
@@ -111,7 +114,7 @@ def _stratified(group: Int64, random: np.random.Generator) -> Float64:
 def _grow(
     stats: TwinStats, kind: Int64, rows: Int64, answered: NDArray[np.bool_], seed: int
 ) -> tuple[GrowingPrompts, list[int]]:
-    """Add the prompts one by one, and return the order in which the rows were used."""
+    """Add the prompts one by one to a prefix tree; return it and the order of the rows used."""
     growth = GrowingPrompts(len(rows), stats.granularity)
     places = Places(growth, stats.scale_tokens)
     sessions = _Sessions(growth.session, stream(seed, "twin sessions"))
@@ -175,7 +178,7 @@ class _Sessions:
 
 
 def _arrivals(law: ArrivalInstants | None, count: int, seed: int) -> Float64 | None:
-    """Return ascending times from 0; several requests may share one."""
+    """Return ascending arrival times in seconds from 0; several requests may share one."""
     if law is None:
         return None
     _, rows = _draw_rows(as_boxes(law.boxes), count, seed, "twin arrivals")

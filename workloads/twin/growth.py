@@ -9,7 +9,7 @@ from workloads.stack_distance import RecencyTree
 
 
 class GrowingPrompts:
-    """The prompts of a twin so far.
+    """The prompts of a twin (a synthetic copy of a trace) so far, as a prefix tree.
 
     The tokens last used by one request are always a single stretch of its path, `(exposed, end]`,
     since later requests use the path from the root on. The *reach* of a request is its end, rounded
@@ -59,7 +59,7 @@ class GrowingPrompts:
         return upper
 
     def add(self, node: int, new_tokens: int, answer_tokens: int, session: int) -> None:
-        """Add a request whose prompt continues after `node`; 0 answer tokens mean unknown."""
+        """Add a request whose prompt continues after `node`; 0 answer tokens if unknown."""
         self.session.append(session)
         request = len(self.leaf)
         self.overlap.append(self.stop[node])

@@ -123,7 +123,7 @@ class _Walk:
         return BRANCH if self._children[node] > 1 else INSIDE
 
     def _exposed(self, node: int) -> int:
-        """Return where the stretch begins that the node's last user has used last."""
+        """Return the start of the stretch of the path that the node's last user has used last."""
         source = self._owner[node]
         while self._owner[node] == source:
             node = self._parent[node]

@@ -1,6 +1,6 @@
-"""Search for the place where the overlap of a twin's request ends: the closest to the draw.
+"""Search for the place in a twin's prefix tree where a new request's overlap ends.
 
-A place is a position in the prefix tree of the twin so far.
+The overlap's properties are drawn at random; the place that differs least from the draw is chosen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FARTHEST = 20 * BUCKETS_PER_OCTAVE
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The drawn overlap of a request, with the fields of `Meetings`.
+    """The properties drawn for the overlap of a request, as in `Meetings`.
 
     `in_session` is whether its source must be in a session.
     """
@@ -45,7 +45,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class MeetingPlace:
-    """A place: a position on the path of a request, and its cost, the difference from the draw."""
+    """A place on the path of a request, and its cost: how much it differs from the draw."""
 
     cost: float = inf
     request: int = -1
@@ -53,7 +53,9 @@ class MeetingPlace:
 
 
 class Places:
-    """The places of a twin so far, in buckets of depth, each in order of last use.
+    """The places of a twin's prefix tree, in buckets of depth, each in order of last use.
+
+    A place is a position in the tree where the overlap of a later request may end.
 
     Parameters
     ----------
@@ -70,7 +72,7 @@ class Places:
         self._nodes: defaultdict[int, Shelf] = defaultdict(lambda: Shelf(growth))
 
     def note(self, branched: int) -> None:
-        """Register the ends of the last request, which diverged after the node `branched`."""
+        """Register the places that the last request adds; it diverged after node `branched`."""
         growth = self._growth
         if branched and growth.children[branched] == 2 and not growth.ended[branched]:
             self._list(branched)
@@ -99,7 +101,7 @@ class Places:
         self._nodes[_bucket(growth.stop[node])].add(growth.owner[node], node)
 
     def find(self, wanted: Wanted, bound: float = inf) -> MeetingPlace:
-        """Return the best place with a cost below `bound`, else one of infinite cost."""
+        """Return the place that differs least from the draw, with a cost below `bound` if any."""
         near = self._growth.recency.request_at(wanted.distance)
         best = self._search(wanted, near, MeetingPlace(bound))
         if best.cost > CUT[wanted.meeting]:
@@ -135,7 +137,7 @@ class Places:
         return best
 
     def _near(self, wanted: Wanted, bucket: int, near: int) -> Iterator[tuple[int, int, int]]:
-        """Yield requests near the distance, positions on their paths, and nodes or `ROOT`."""
+        """Yield candidate places: a request near the distance, a position, and a node or `ROOT`."""
         growth = self._growth
         if wanted.meeting in {END, INSIDE} and bucket in self._ends:
             share = wanted.depth / (wanted.depth + wanted.beyond)
@@ -150,7 +152,7 @@ class Places:
                 yield request, growth.stop[node], node
 
     def _cut(self, wanted: Wanted, near: int, best: MeetingPlace) -> MeetingPlace:
-        """Return the wanted depth on the path of the nearest request that used it last."""
+        """Return a place of the wanted depth on the path of the nearest request that allows it."""
         growth, position = self._growth, wanted.depth
         for off in range(MOST_CUTS):
             for request in (near + off, near - off - 1):
@@ -174,7 +176,7 @@ class Places:
         return cost + self._less_far(wanted, request) if cost < most else inf
 
     def _unlike(self, wanted: Wanted, request: int, position: int) -> float:
-        """Return the cost of differences in depth, in the part used last, and in the session."""
+        """Return the cost of differing in depth, in the part used last, and in the session."""
         growth = self._growth
         unit = position / 16 + growth.granularity
         own = position - growth.exposed[request]
@@ -195,7 +197,7 @@ class Places:
         return abs(log2((since + self._scale) / (wanted.distance + self._scale)))
 
     def _otherwise(self, wanted: int, request: int, node: int) -> float:
-        """Return the cost of a node whose kind of place is not the drawn one."""
+        """Return the cost of a node that is of another kind of place than drawn."""
         growth = self._growth
         if growth.stop[node] == growth.reach[request]:
             return OTHER_PLACE * (wanted != END)

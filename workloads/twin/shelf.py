@@ -1,4 +1,4 @@
-"""Places of a twin in order of last use."""
+"""Places of a twin, where overlaps may end, in order of last use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Shelf:
         insort(self._places, (request, node))
 
     def near(self, request: int) -> list[tuple[int, int]]:
-        """Return the places whose last users are next to a request, a few on each side."""
+        """Return a few places on each side of a request, in the order of their last users."""
         places = self._places
         low = high = at = bisect_left(places, (request, -1))
         while high < len(places) and high - at < NEIGHBOURS:

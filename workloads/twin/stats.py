@@ -87,7 +87,7 @@ class TwinStats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds, boxes
         The kinds of requests, and the boxes of each.
     arrivals
-        Statistics of the arrivals; None where the original has no times.
+        Statistics of the arrivals; None if the original has no times.
     """
 
     format: Format
@@ -143,7 +143,7 @@ def read_stats(path: Path) -> TwinStats:
 
 
 def _problem(stats: TwinStats) -> tuple[str, str] | None:
-    """Return a field that contradicts another and what is wrong with it, None if there is none."""
+    """Return a field that contradicts another, and a message; None if there is none."""
     for at, kind in enumerate(stats.kinds):
         if kind.label >= len(stats.labels):
             expected = f"expected less than {len(stats.labels)}, found {kind.label}"
@@ -203,7 +203,7 @@ def from_boxes(boxes: Boxes) -> tuple[Box, ...]:
 
 
 def is_stats(path: Path) -> bool:
-    """Return whether a file begins like one of statistics."""
+    """Return whether a file begins like one with statistics of a trace."""
     if path.is_dir():
         return False
     with open_file(path) as file:

@@ -76,7 +76,7 @@ def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
 
 
 def _apart(rows: Rows, prefix: Int64) -> Int64:
-    """Return prefix numbers that also differ where isolation keys do; -1 is kept."""
+    """Return prefix numbers that differ also if isolation keys do; -1 stays."""
     groups = rows.isolation.groups(len(rows))
     if groups is None:
         return prefix

@@ -1,4 +1,4 @@
-"""The columns that are validated, of a file or of a saved trace."""
+"""The columns of requests that are validated, of a file or of a saved trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workloads.rows import Rows, to_trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Requests as columns.
+    """Requests as columns, with what validation needs to know of their file.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Facts:
     known_options
         The options of the file's format; none for a saved trace.
     prefix
-        int64, by request: equal where two prompts are equal as far as known; -1 where nothing
+        int64, by request: equal where two prompts are equal as far as known; -1 if nothing
         is known.
     """
 

@@ -10,7 +10,7 @@ from simulator.trace.trace import NO_LABEL
 from workloads.anomaly import Anomaly
 from workloads.validation.facts import Facts
 
-SHORT_PROMPT_TOKENS = 16  # the smallest block size of any engine preset
+SHORT_PROMPT_TOKENS = 16  # no built-in setting has smaller blocks
 LONG_PROMPT_TOKENS = 1 << 20
 MOST_NAMED = 5
 
@@ -30,7 +30,7 @@ def request_anomalies(facts: Facts) -> Iterator[Anomaly]:
 
 
 def _duplicates(facts: Facts) -> Iterator[Anomaly]:
-    """Yield a warning for requests equal to an earlier one in time, lengths and prefix."""
+    """Yield a warning for requests with the time, lengths and prefix of an earlier one."""
     trace = facts.trace
     columns = [facts.prefix, trace.prompt_tokens, trace.output_tokens]
     if trace.arrival_seconds is not None:

@@ -19,7 +19,7 @@ COMPARED_TURNS = 10
 
 
 def session_anomalies(facts: Facts) -> Iterator[Anomaly]:
-    """Yield the anomalies of sessions, if there are any."""
+    """Yield the anomalies of sessions, if the trace has any sessions."""
     trace = facts.trace
     missing = trace.session == NO_SESSION
     if missing.all():
@@ -50,7 +50,7 @@ def _turns(facts: Facts, before: Int64, later: Int64) -> Iterator[Anomaly]:
 
 
 def _copies(facts: Facts, order: Int64, follows: NDArray[np.bool_]) -> Iterator[Anomaly]:
-    """Yield a warning for sessions with the lengths of an earlier one, turn by turn."""
+    """Yield a warning for sessions whose turns have the same lengths as those of an earlier one."""
     trace = facts.trace
     pairs = np.stack([trace.prompt_tokens, trace.output_tokens], axis=1)[order]
     starts = np.concatenate([[0], np.flatnonzero(~follows) + 1])

@@ -58,7 +58,7 @@ class ClaudeUsage(msgspec.Struct, gc=False):
         )
 
     def problem(self) -> Problem | None:
-        """Return what is wrong with the counts, None where nothing is."""
+        """Return the first problem with the counts, or None."""
         counts = {
             "output_tokens": self.output_tokens,
             "input_tokens": self.input_tokens,

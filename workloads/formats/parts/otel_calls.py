@@ -85,7 +85,7 @@ _USED = {
 
 
 class Sketch(NamedTuple):
-    """The kind and attributes of a span, known before its messages are decoded.
+    """What is known of a span before its messages are decoded.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ class Sketch(NamedTuple):
 class SpanCall:
     """A language model call.
 
-    `messages` is None where the span does not contain them. `counted` are the prompt's tokens as
-    counted by the server, None where it reports none.
+    `messages` is None if the span does not contain them. `counted` are the prompt's tokens as
+    counted by the server, None if it reports none.
     """
 
     messages: list[Message] | None
@@ -132,7 +132,7 @@ class SpanCall:
 
 
 def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch:
-    """Return the sketch of a span; attributes of its resource apply to it too."""
+    """Return a span's kind and attributes; those of its resource apply to it too."""
     attributes = with_events(_around(resource) | span.named_attributes(), span.happened())
     provider, model = _text(attributes, _PROVIDERS), _text(attributes, _MODELS)
     kind = kind_of(span.title(), attributes)
@@ -149,12 +149,12 @@ def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch
 
 
 def counted_in(attributes: dict[str, Any]) -> CountedTokens | None:
-    """Return a prompt's tokens as counted by the server, None where it reports none.
+    """Return a prompt's tokens as counted by the server, None if it reports none.
 
     Raises
     ------
     SpanError
-        Where an attribute is no valid number of tokens.
+        If an attribute is no valid number of tokens.
     """
     tokens = _count(attributes, PROMPT_TOKENS)
     if tokens is None:
@@ -165,7 +165,7 @@ def counted_in(attributes: dict[str, Any]) -> CountedTokens | None:
 
 
 def answer_tokens_in(attributes: dict[str, Any]) -> int | None:
-    """Return the tokens of the answer, None where unknown; errors as in `counted_in`."""
+    """Return the tokens of the answer, None if unknown; errors as in `counted_in`."""
     return _count(attributes, ANSWER_TOKENS)
 
 

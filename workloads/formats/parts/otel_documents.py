@@ -61,7 +61,7 @@ class SpanDocument(
     gc=False,
     rename={"resources": "resourceSpans", "logs": "resourceLogs", "metrics": "resourceMetrics"},
 ):
-    """A document in any supported shape."""
+    """A JSON document with spans, in any of the supported shapes."""
 
     spans: list[msgspec.Raw] | None = None
     resources: list[_ResourceSpans] | None = None

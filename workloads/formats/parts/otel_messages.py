@@ -64,7 +64,7 @@ def has_prompt(attributes: dict[str, Any]) -> bool:
 
 
 def prompt_messages(attributes: dict[str, Any]) -> list[Message] | None:
-    """Return the messages of a prompt, the system message first; None where there are none.
+    """Return the messages of a prompt, the system message first; None if there are none.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def prompt_messages(attributes: dict[str, Any]) -> list[Message] | None:
 
 
 def answer_message(attributes: dict[str, Any]) -> Message | None:
-    """Return the first answer, None where there is none; errors as in `prompt_messages`."""
+    """Return the first answer, None if there is none; errors as in `prompt_messages`."""
     if _is_there(attributes.get(OUTPUT)):
         return next(iter(_messages(OUTPUT, attributes[OUTPUT])), None)
     for name in _OUTPUT_TEXTS:

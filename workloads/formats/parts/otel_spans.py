@@ -109,13 +109,13 @@ class Span(
         return None if name is None else str(name)[:200]
 
     def key(self) -> str | None:
-        """Return an id that is unique among all spans, None where it has none."""
+        """Return an id that is unique among all spans, None if it has none."""
         inner = None if self.context is None else self.context.span_id
         names = self.span_id, self.otlp_span_id, self.jaeger_span_id, inner
         return self._named(next((name for name in names if name not in {None, ""}), None))
 
     def parent(self) -> str | None:
-        """Return the unique id of its parent span, None where there is none."""
+        """Return the unique id of its parent span, None if there is none."""
         inside = (ref.span_id for ref in self.references or [] if ref.kind != "FOLLOWS_FROM")
         names = self.parent_span_id, self.otlp_parent_id, self.parent_id, self.jaeger_parent_id
         around = next((name for name in (*names, *inside) if name not in {None, ""}), None)
@@ -165,7 +165,7 @@ class Span(
         return "start_time", self.start_time or self.jaeger_start
 
     def end(self) -> int | str | None:
-        """Return its end as a date or as nanoseconds since 1970, None where unknown."""
+        """Return its end as a date or as nanoseconds since 1970, None if unknown."""
         if isinstance(self.jaeger_start, int) and isinstance(self.duration, int):
             return (self.jaeger_start + self.duration) * _NS_PER_US
         try:

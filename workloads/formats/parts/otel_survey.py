@@ -1,4 +1,4 @@
-"""A first pass over all spans of a file, with what reading each of them as a call requires."""
+"""First pass over all spans of a file, which collects what the second pass needs to read calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def decode_span(raw: msgspec.Raw, line: int) -> Span:
 
 
 class SeenSpan(NamedTuple):
-    """A span with its position in the file and its sketch."""
+    """A span with its position in the file, its kind and its attributes."""
 
     file: Path
     line: int
@@ -60,12 +60,12 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
     """Yield the spans of a file or folder, and a `Broken` for each part that cannot be read.
 
     A span's line is that in the file, or the number of the span where the file is one document.
-    Where `rows` are given, unused fields are counted in them.
+    If `rows` are given, unused fields are counted in them.
 
     Raises
     ------
     DataError
-        Where a file cannot be read.
+        If a file cannot be read.
     """
     number = 0
     decode: Decode = decode_span
@@ -73,7 +73,7 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
     if rows is not None:
         around, decode = Watch(SpanDocument, rows), Watch(Span, rows, "spans[]").decode
     for file, line, text in read_json_stream(path):
-        number = number if line else 0  # a document is a file of its own
+        number = number if line else 0  # numbering restarts for a file with one document
         try:
             spans = spans_in(text)
         except SpanError as error:

@@ -61,7 +61,7 @@ class SpanNode(NamedTuple):
 
 @dataclass(slots=True)
 class _Below:
-    """Sums over the nearest calls below a span."""
+    """Number and token counts of the nearest calls below a span."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -70,7 +70,10 @@ class _Below:
 
 
 class _Above(NamedTuple):
-    """The nearest span above that looks like a call, if any, and whether a tool lies between."""
+    """The nearest span above a given one that looks like a call, if any.
+
+    `through_tool` is whether a tool's span lies between the two.
+    """
 
     key: str | None
     through_tool: bool
@@ -129,7 +132,7 @@ class SpanTree:
         on_the_way = {key}
         at = self.parents[key]
         while at is not None and at not in self.nodes and at not in self.known:
-            if at in on_the_way:  # a circle
+            if at in on_the_way:  # a cycle
                 at = None
                 break
             on_the_way.add(at)

@@ -58,9 +58,9 @@ class Lengths(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class Tables:
-    """Both tables: windows with a rate above 0 and their lines, and lengths by client."""
+    """Both tables: windows with a rate above 0, and each client's lengths."""
 
-    source: Path  # of the lengths
+    source: Path  # file of the lengths
     known: set[tuple[str, int, int]] = field(
         default_factory=set
     )  # windows, including those with a rate of 0
@@ -94,7 +94,7 @@ class Tables:
             known.sort(key=lambda lengths: lengths.window_s)
 
     def lengths_of(self, window: ClientWindow) -> list[Lengths]:
-        """Return the lengths of a window's client, or those of all clients of its pool.
+        """Return the lengths for a window: its client's, or those of all clients in its pool.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Tables:
         return [_last_begun(self.lengths[client], window.window_s) for client in clients]
 
     def window_seconds(self) -> int:
-        """Return the length of a window: the smallest difference between the starts of two."""
+        """Return the length of a window, the smallest difference between two starts."""
         starts = np.unique([window.window_s for window, _ in self.windows])
         return int(np.diff(starts).min()) if len(starts) > 1 else USUAL_WINDOW_SECONDS
 

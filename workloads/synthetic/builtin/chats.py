@@ -48,7 +48,11 @@ class ChatTurns:
     answer_tokens: Int64
 
     def parts(self, chat: Int64, turn: Int64) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all turns up to `turn`, and the index of each prompt's first."""
+        """Return keys and ends (in tokens) of all turns of the given prompts, concatenated.
+
+        Each prompt is that of turn `turn` of chat `chat`. The third array is the index of each
+        prompt's first entry.
+        """
         counts = turn + 1
         ends = np.cumsum(counts)
         at = np.arange(int(counts.sum())) - np.repeat(ends - counts - self.begin[chat], counts)

@@ -38,7 +38,7 @@ _TEMPLATE, _DOCUMENT, _INSTRUCTION, _QUESTION_OPENING, _REST, _OPENING, _SECTION
 
 
 def key(what: int, number: Int64 | int) -> Int64:
-    """Return keys of prefixes that end with a part of kind `what`, numbered by `number`."""
+    """Return keys of prefixes whose last part is of kind `what` and has the given number."""
     return np.asarray(number, dtype=np.int64) | (what << 56)
 
 
@@ -111,7 +111,7 @@ def _draw_sections(random: np.random.Generator, count: int) -> tuple[Int64, Int6
 def question_parts(
     contents: Contents, rank: Int64, generation: Int64, rewrite: Int64, opening: Int64
 ) -> tuple[Int64, Int64]:
-    """Return keys and stops of the shared parts of questions, each shape (questions, 4)."""
+    """Return keys and ends of the shared parts of questions, each shape (questions, 4)."""
     document = rank * GENERATIONS + generation
     instruction = document * GENERATIONS + rewrite
     stop = TEMPLATE_TOKENS + contents.document_tokens[rank, generation]
@@ -128,7 +128,7 @@ def question_parts(
 
 
 def section_parts(contents: Contents, rank: Int64, generation: Int64) -> tuple[Int64, Int64]:
-    """Return keys and stops of the sections of system prompts, each shape (requests, 4).
+    """Return keys and ends of the sections of system prompts, each shape (requests, 4).
 
     A section's version also identifies all sections before it, since a rewrite replaces all
     sections after the first one that it changes.

@@ -15,7 +15,7 @@ from workloads.synthetic.draws import Float64, Int64, lognormal_tokens
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Starts:
-    """Single requests and first turns in the order of time, as columns of one length."""
+    """Single requests and first turns of chats in the order of time, as columns."""
 
     seconds: Float64
     kind: Int64
@@ -26,7 +26,7 @@ class Starts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceRequests:
-    """The requests of the trace in the order of time, as columns of one length."""
+    """The requests of the trace in the order of time, as columns."""
 
     start: Int64
     chat: Int64  # -1 for none

@@ -143,7 +143,7 @@ class BuiltIn:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticSpec(BuiltIn):
-    """The built-in workload with everything that determines one trace.
+    """Everything that determines one trace of the built-in workload.
 
     For one seed, `drift` changes which document or system prompt a request uses, but never its
     arrival time.

@@ -107,7 +107,7 @@ def template_file(name: str | None) -> Path | None:
 
 
 def _split(name: str) -> tuple[Path | None, str]:
-    """Return the file and the variables in a string, None and "" where it names no file."""
+    """Return the file and the variables in a string, None and "" if it names no file."""
     if exists(name):
         return Path(name), ""
     file, _, variables = name.rpartition(":")

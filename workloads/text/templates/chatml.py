@@ -14,11 +14,11 @@ class ChatMl:
     """ChatML as described in `workloads.text.chat_template`."""
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         return "".join(turns(messages, tools)) + GENERATION_PROMPT
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         return answer_text(answer)
 
     def opens_reasoning(self) -> bool:

@@ -56,7 +56,7 @@ class JinjaFile:
         return f"{name}:{shown.lower()}" if shown else name
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         text = self._render(messages, tools, begun=True)
         self.last[:] = [messages, text]
         return text
@@ -109,7 +109,7 @@ class JinjaFile:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files that a template may be read from: the file, and one in its folder."""
+    """Return the files that a template may be read from: the given one and one beside it."""
     path = _file(path)
     return [file for file in dict.fromkeys((path, path.parent / BESIDE)) if file.is_file()]
 
@@ -223,7 +223,7 @@ def _as_dict(message: Message) -> dict[str, Any]:
 
 
 def _as_it_is(answer: Message, prompt: str) -> str:
-    """Return the reasoning and text of an answer, for templates that change them."""
+    """Return an answer's reasoning and text unchanged, for templates that would change them."""
     text, reasoning = plain_text(answer), answer.reasoning_text()
     if reasoning is None:
         reasoning, text = split_reasoning(content_text(answer))

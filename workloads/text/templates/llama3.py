@@ -29,12 +29,12 @@ class Llama3:
     """The template of Llama 3.1, 3.2 and 3.3."""
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         text = "".join(self._turns(messages, tools))
         return f"<|begin_of_text|>{text}{_header('assistant')}"
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         return _text(answer)
 
     def opens_reasoning(self) -> bool:

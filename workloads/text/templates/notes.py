@@ -12,7 +12,7 @@ _SHOWN = {"chatml": "ChatML"}
 
 
 def template_notes(template: Template, options: ReadOptions) -> list[str]:
-    """Return the notes of a trace on how its messages were rendered, and why."""
+    """Return notes for a trace on its chat template, and why that was used."""
     name = name_of_template(template)
     notes = [f"{_SAYS}{_SHOWN.get(name, name)}"]
     if options.template is None and options.default_template is not None:
@@ -30,7 +30,7 @@ def default_template_remark(options: ReadOptions) -> str | None:
 
 
 def noted_template(notes: Iterable[str]) -> str | None:
-    """Return the name of the template in a trace's notes, None where there is none."""
+    """Return the name of the template in a trace's notes, None if there is none."""
     names = {shown: name for name, shown in _SHOWN.items()}
     mentioned = (note.removeprefix(_SAYS) for note in notes if note.startswith(_SAYS))
     return next((names.get(name, name) for name in mentioned), None)

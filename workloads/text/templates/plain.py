@@ -15,7 +15,7 @@ class Plain:
     """The text of each message and a line break; tools come first, one a line, as JSON."""
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         lines = [*map(to_json, tools), *map(plain_text, messages)]
         return "".join(f"{line}\n" for line in lines)
 

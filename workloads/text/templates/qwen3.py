@@ -42,12 +42,12 @@ class Qwen3:
     thinking: bool = True
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         begun = f"{START}assistant\n" + ("" if self.thinking else NO_REASONING)
         return "".join(self._turns(messages, tools)) + begun
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         reasoning, text = reasoning_and_text(answer)
         begun = _thought(reasoning) + text.lstrip("\n") if self.thinking else text
         return begun + _calls(answer, text)

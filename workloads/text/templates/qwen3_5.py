@@ -66,12 +66,12 @@ class Qwen35:
     thinking: bool = True
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         begun = f"{START}assistant\n" + ("<think>\n" if self.thinking else NO_REASONING)
         return "".join(self._turns(messages, tools)) + begun
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         reasoning, text = _trimmed(answer)
         begun = f"{reasoning}\n</think>\n\n" if self.thinking else ""
         return f"{begun}{text}{self._calls(answer, text)}"
@@ -102,7 +102,7 @@ class Qwen35:
                     yield chatml_turn(role, content_text(message).strip())
 
     def _history(self, message: Message, in_loop: bool) -> str:
-        """Return the text of an earlier answer."""
+        """Return an earlier answer as it is written in the prompt of a later turn."""
         reasoning, text = _trimmed(message)
         begun = f"<think>\n{reasoning}\n</think>\n\n" if in_loop else ""
         return f"{begun}{text}{self._calls(message, text)}"

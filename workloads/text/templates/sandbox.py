@@ -81,7 +81,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return wrapped
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Return the result of an operation whose size must be bounded."""
+        """Return the result of an operator such as `*`, with a bound on its size."""
         if operator == "**":
             raise SecurityError("uses the operator **")
         if operator == "%" and isinstance(left, str):
