@@ -33,4 +33,4 @@ class MixDrift(Spec):
 
     @abstractmethod
     def weight(self, x: Float64) -> Float64:
-        """Return the weight, from 0 to 1, of the second mix at shares x of the trace."""
+        """Return the weight (0 to 1) of the second mix at positions x of the trace (0 to 1)."""

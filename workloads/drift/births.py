@@ -31,5 +31,8 @@ class Births(Spec):
         return int(self.times) + 2
 
     def generation(self, x: Float64, phase: Float64) -> Int64:
-        """Return the number of the item that a rank of this phase has at shares x of the trace."""
+        """Return the number of a rank's current item at positions x of the trace (0 to 1).
+
+        `phase` is the phase of the rank.
+        """
         return np.floor(self.times * x + phase).astype(np.int64)

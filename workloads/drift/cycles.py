@@ -25,5 +25,5 @@ class Cycles(MixDrift):
     weeks: float = knob(2.0, 0.1, 1000.0)
 
     def weight(self, x: Float64) -> Float64:
-        """Return the weight of the second mix at shares x of the trace."""
+        """Return the weight of the second mix at positions x of the trace (0 to 1)."""
         return (x * self.weeks % 1 >= 5 / 7).astype(np.float64)

@@ -29,7 +29,7 @@ class Growth(Spec):
     steps: int = knob(4, 1, 64)
 
     def step(self, x: Float64) -> Int64:
-        """Return the number of steps of growth before shares x of the trace."""
+        """Return the number of steps of growth before positions x of the trace (0 to 1)."""
         return np.minimum(np.floor((self.steps + 1) * x), self.steps).astype(np.int64)
 
     def scale(self, step: Int64) -> Float64:

@@ -29,5 +29,5 @@ class Rewrites(Spec):
     moved: int = knob(64, 1, 10**5)
 
     def version(self, x: Float64) -> Int64:
-        """Return the version in force at shares x of the trace."""
+        """Return the version in force at positions x of the trace (0 to 1)."""
         return np.minimum(np.floor((self.times + 1) * x), self.times).astype(np.int64)

@@ -28,5 +28,5 @@ class Shift(MixDrift):
     at: float | None = knob(None, 0.0, 1.0)
 
     def weight(self, x: Float64) -> Float64:
-        """Return the weight of the second mix at shares x of the trace."""
+        """Return the weight of the second mix at positions x of the trace (0 to 1)."""
         return x if self.at is None else (x >= self.at).astype(np.float64)

@@ -1,4 +1,4 @@
-"""A prefix tree of prompts made of blocks with ids, at any positions."""
+"""A prefix tree of prompts given as block ids, whose blocks may begin at any token."""
 
 from __future__ import annotations
 

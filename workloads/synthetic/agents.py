@@ -88,7 +88,7 @@ class Agents(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw agents that start at shares x of the trace."""
+        """Draw agents that start at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         scale = drift.scale(drift.step(x))
         main = self._steps(seed, "agent", self.steps_mean, scale)

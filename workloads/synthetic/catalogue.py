@@ -89,17 +89,20 @@ class Catalogue:
 
     @property
     def keys(self) -> int:
-        """The number of keys, which are numbered from 0."""
+        """The number of keys (identifiers of prefixes), which are numbered from 0."""
         return sum(self._sizes())
 
     def popularity(self, x: Float64) -> Float64:
-        """Return the probability of each rank at shares x, shape (len(x), items)."""
+        """Return the probability of each rank, shape (len(x), items).
+
+        x are positions in the trace, from 0 to 1.
+        """
         weight = self.drift.weight(x)[:, None]
         chance: Float64 = (1 - weight) * self.mixes[0] + weight * self.mixes[1]
         return chance
 
     def draw(self, random: np.random.Generator, x: Float64) -> tuple[Int64, Int64]:
-        """Draw the rank and the opening of requests at shares x of the trace."""
+        """Draw the rank and the opening of requests at positions x of the trace (0 to 1)."""
         uniform, second = random.random(len(x)), random.random(len(x)) < self.drift.weight(x)
         rank = np.where(second, pick(uniform, self.mixes[1]), pick(uniform, self.mixes[0]))
         return rank, random.integers(self.paths_per_item, size=len(x))

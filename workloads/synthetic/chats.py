@@ -78,7 +78,7 @@ class Chats(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw chats that start at shares x of the trace."""
+        """Draw chats that start at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         turns = Threads.of(geometric(stream(seed, "turns"), self.turns_mean, MOST_TURNS, len(x)))
         total = len(turns)

@@ -70,7 +70,7 @@ class Documents(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw questions at shares x of the trace."""
+        """Draw questions at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         question = lognormal_tokens(

@@ -61,7 +61,7 @@ class SessionGenerator(Spec):
 
     @abstractmethod
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw the requests of sessions that start at shares x of the trace."""
+        """Draw the requests of sessions that start at positions x of the trace (0 to 1)."""
 
     def trace_labels(self) -> tuple[str, ...]:
         """Return the labels of the trace."""

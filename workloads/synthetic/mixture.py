@@ -60,7 +60,7 @@ class Mixture(SessionGenerator):
         ]
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw sessions of all kinds, which start at shares x of the trace."""
+        """Draw sessions of all kinds, which start at positions x of the trace (0 to 1)."""
         kind = pick(stream(seed, "kinds").random(len(x)), self._starting())
         parts: list[Traffic] = []
         for at, (_, member) in enumerate(self.members):

@@ -74,7 +74,7 @@ class SystemPrompts(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw first turns at shares x of the trace."""
+        """Draw first turns at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         user = lognormal_tokens(

@@ -97,7 +97,7 @@ class Thoughts(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw trees that start at shares x of the trace."""
+        """Draw trees that start at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         levels = self._levels(seed, catalogue.paths(rank, opening, x), catalogue.keys)

@@ -2,10 +2,10 @@
 
 A start (a request of one-request sessions, the first turn of others) picks a path of the catalogue.
 Its overlap ends with the deepest part of that path that an earlier start has picked too. Starts are
-independent, and one at share x of the trace picks part v with a known probability q_x(v). So v is
-new to the n-th start with probability U(v) = prod over i < n of (1 - q_{x_i}(v)). Since a part is
-only picked together with those above it, the overlap ends after part j of a path with probability
-U(part j + 1) - U(part j). This is exact for any drift and any n.
+independent, and one at position x of the trace (0 to 1) picks part v with a known probability
+q_x(v). So v is new to the n-th start with probability U(v) = prod over i < n of (1 - q_{x_i}(v)).
+Since a part is only picked together with those above it, the overlap ends after part j of a path
+with probability U(part j + 1) - U(part j). This is exact for any drift and any n.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
 
 
 def named(line: msgspec.Struct, fields: tuple[str, ...]) -> tuple[str, Any]:
-    """Return the first of some fields that a line has, with its value; else the first and None."""
+    """Return the first of `fields` that a line has and its value, or the first name and None."""
     there = ((field, getattr(line, field)) for field in fields)
     return next(((field, value) for field, value in there if value is not None), (fields[0], None))
 
