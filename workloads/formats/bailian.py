@@ -69,7 +69,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 class _Chats:
-    """The chats of the rows so far, and the parent of each."""
+    """The chats of all rows read so far, and the parent of each chat."""
 
     def __init__(self, rows: Rows, blocks: IdBlocks) -> None:
         self._rows = rows

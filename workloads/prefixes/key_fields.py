@@ -71,7 +71,7 @@ class Keyed(msgspec.Struct, gc=False):
     adapter_id: Any = None
 
     def key(self) -> dict[str, Any]:
-        """Return those of its fields that are set."""
+        """Return the fields of the isolation key that are set, by name."""
         fields = ((name, getattr(self, name)) for name in Keyed.__struct_fields__)
         return {name: value for name, value in fields if value is not None}
 

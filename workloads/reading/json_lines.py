@@ -80,7 +80,7 @@ def read_json_lines(
 
 
 def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | None:
-    """Return a problem; for a missing field, with the names of the line's fields added."""
+    """Return a problem; if a field is missing, the names of the line's other fields are added."""
     if problem is None or not problem[1].endswith("found none") or "." in (problem[0] or "."):
         return problem
     names = _names(line) if isinstance(line, bytes) else list(line)

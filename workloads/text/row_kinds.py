@@ -63,7 +63,7 @@ class Glance(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class RowSurvey:
-    """Counts over a file's rows, by which requests are told from whole conversations."""
+    """Counts over a file's rows, which decide whether rows are requests or conversations."""
 
     rows: int = 0
     conversations: int = 0

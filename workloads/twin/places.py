@@ -164,9 +164,10 @@ class Places:
         return best
 
     def _cost(self, wanted: Wanted, request: int, position: int, node: int, most: float) -> float:
-        """Return the cost of a place, in doublings; `node` is `ROOT` inside a run.
+        """Return the cost of a place: its differences from the draw, measured in doublings.
 
-        The distance is slow to compute, so it is added only if the rest costs less than `most`.
+        `node` is `ROOT` inside a run. The distance is slow to compute, so it is added only if the
+        rest costs less than `most`.
         """
         cost = self._unlike(wanted, request, position)
         if node != ROOT:

@@ -44,7 +44,7 @@ KIND_NAMES = (_OPERATION, "openinference.span.kind", "gen_ai.span.kind", "tracel
 
 
 def kind_of(name: str, attributes: dict[str, Any]) -> Kind:
-    """Return the kind of a span with this name and these attributes."""
+    """Return what a span of this name and these attributes represents, such as a model call."""
     words = [attributes.get(attribute) for attribute in KIND_NAMES]
     kind = next((word for word in words if isinstance(word, str) and word), None)
     return _KINDS.get((kind or name.partition(" ")[0]).lower(), "unknown")
