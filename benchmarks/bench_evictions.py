@@ -1,9 +1,9 @@
 """Cost of policies in the prefix cache: `python -m pytest benchmarks/bench_evictions.py`.
 
-One round replays 2,000 prompts of a skewed mix of documents through a cache of a tenth of what
-they need, so a millisecond is half a microsecond a request; hold each against `lru`, or
-an admission policy against `always`.
-`test_marconi_scores` is one decision of the policies that weigh all candidates.
+A round replays 2,000 requests to a skewed mix of documents, through a cache of a tenth of their
+size. A millisecond a round is half a microsecond a request. Compare each eviction policy with
+`lru`, and each admission policy with `always`. `test_marconi_scores` times a single decision of a
+policy that scores all candidates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Generators and arrival processes: 200,000 requests each (pytest-benchmark)."""
+"""Speed of generators and arrival processes: 200,000 requests each (pytest-benchmark)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growth of time and memory: each is measured at three sizes, and the exponent is printed."""
+"""Growth of time and memory with the input: three sizes each, summarised by an exponent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.trace.trace import Trace
 
 GIB = 2**30
 TURN = 100  # tokens
-BLOCK = 64  # tokens, at each of which a state is
+BLOCK = 64  # tokens between states
 PROFILE = open_profile("qwen3.5-9b-h200")
 
 
@@ -43,19 +43,19 @@ def trace_of(parents, lengths, arrival_seconds, leaf=None) -> Trace:
 
 
 def chain(turns: int) -> Trace:
-    """One session: each prompt continues the one before."""
+    """Return a trace of one session: each prompt continues the one before."""
     return trace_of(range(turns), [TURN] * turns, np.arange(turns) * 60.0)
 
 
 def instant(requests: int) -> Trace:
-    """All requests at one instant, below one long system prompt that some leave on its way."""
+    """Return simultaneous requests with a long system prompt; some diverge in its middle."""
     parents = [0, 1] + [1 if number % 50 == 49 else 2 for number in range(requests)]
     lengths = [2500, 2500] + [TURN] * requests
     return trace_of(parents, lengths, 0.0, range(3, requests + 3))
 
 
 def forks(requests: int) -> Trace:
-    """One long document; each later prompt leaves it at another place, from its end upwards."""
+    """Return a trace with one long document, which each later prompt leaves closer to its start."""
     trunk = list(range(requests))
     leaves = [requests - 1 - number for number in range(requests - 1)]
     leaf = [requests, *range(requests + 1, 2 * requests)]
@@ -64,7 +64,7 @@ def forks(requests: int) -> Trace:
 
 
 def states(count: int) -> Trace:
-    """Three documents that come in turn, six times each, with so many states in one span."""
+    """Return a trace of three documents in turn, six times each, with `count` states in a span."""
     return trace_of([0] * 3, [BLOCK * count] * 3, np.arange(18) * 60.0, [1, 2, 3] * 6)
 
 
@@ -80,20 +80,20 @@ def scenario(placer: str, capacity_bytes: int | None, eviction: str = "lru") -> 
 
 
 def crowded(count: int, eviction: str) -> Scenario:
-    """Return a scenario where one and a half of the documents of `states` fit."""
+    """Return a scenario whose cache holds one and a half of the documents of `states`."""
     document_bytes = count * (PROFILE.state_bytes + BLOCK * PROFILE.kv_bytes_per_token)
     return scenario(f"block:size={BLOCK}", 3 * document_bytes // 2, eviction)
 
 
 def exponent(sizes: list[int], amounts: list[float]) -> float:
-    """Return the slope of the amounts over the sizes, both as logarithms."""
+    """Return the slope of log amounts over log sizes."""
     return round(float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0]), 2)
 
 
 def measure(
     benchmark, sizes: list[int], make: Callable[[int], Trace], plan: Callable[[int], Scenario]
 ) -> None:
-    """Print how time and memory grow up to the largest size, or memory to a third of it."""
+    """Print the exponents of time, up to the largest size, and of memory, up to a third of it."""
     seconds, peaks = [], []
 
     def timed(trace: Trace, size: int) -> None:
@@ -108,7 +108,7 @@ def measure(
                 timed(make(size), size)
         else:
             benchmark.pedantic(timed, args=(make(size), size), rounds=2)
-        held = size // 3 if size > 10_000 else size  # it takes long
+        held = size // 3 if size > 10_000 else size  # measuring memory is slow
         trace = make(held)
         tracemalloc.start()
         simulate(trace, plan(held))

@@ -1,7 +1,7 @@
 """Speed of flat object mode: `python -m pytest benchmarks/bench_objects.py`.
 
-One round replays 200,000 requests, so 0.2 s is a million a second. `test_plain_ordered_dict` is
-the floor: an LRU of equal sizes written out, without any policy.
+A round replays 200,000 requests, so 0.2 s is a million requests a second. `test_plain_ordered_dict`
+is the baseline: an LRU cache of objects of equal size, without any policy object.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def test_static_placer(benchmark: BenchmarkFixture, spec: str) -> None:
 
 @pytest.mark.parametrize("spec", LEARNED)
 def test_learned_placer_per_request(benchmark: BenchmarkFixture, spec: str) -> None:
-    """Observe and place once for each request, with a re-plan every ten."""
+    """Observe and place once for each request, with a new plan every ten requests."""
     placer = create("placer", spec)
     rng = np.random.default_rng(0)
     depths = (rng.pareto(1.0, 1_000) * 2_000).astype(int).tolist()
@@ -108,7 +108,7 @@ def conversations() -> Trace:
 
 @pytest.mark.parametrize("budget", [10, 100, 1_000])
 def test_solve_tree(benchmark: BenchmarkFixture, conversations: Trace, budget: int) -> None:
-    """Build the law of the whole tree and solve it."""
+    """Build the overlap distribution of the whole tree and solve it."""
     grid = Grid(conversations.granularity, 1)
     benchmark(lambda: solve_tree(law_of_trace(conversations, grid), budget))
 

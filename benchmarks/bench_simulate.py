@@ -1,4 +1,4 @@
-"""Requests simulated a second, SimPy's clock and the final recount included."""
+"""Requests simulated per second, including SimPy's clock and the final checks."""
 
 from __future__ import annotations
 

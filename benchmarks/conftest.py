@@ -1,4 +1,4 @@
-"""What the benchmarks share."""
+"""Fixtures shared by the benchmarks."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def conversation(shared: Path) -> Trace:
-    """The Mooncake conversation trace: 12,031 requests of 12,035 tokens on average."""
+    """Return the Mooncake conversation trace: 12,031 requests of 12,035 tokens on average."""
     return open_trace(shared / "data/mooncake/conversation_trace.jsonl.gz")

@@ -1,11 +1,11 @@
-"""Coverage: how often the 95 % intervals of a single replay hold what they are about.
+"""Coverage of the 95 % intervals of a single replay: how often they contain the true mean.
 
     python -m studies.coverage                    # the table of docs/comparing.md
     python -m studies.coverage --pieces 40 --only chats --jobs 2
 
 Long traffic of one seed is cut into disjoint pieces, and each is replayed as a trace of its own
-under several policies, with a cold cache and a tenth of warm-up. What an interval is about is the
-mean over all pieces. A piece without an interval is counted apart.
+under several policies, with a cold cache and a tenth of warm-up. The mean over all pieces counts as
+the true mean. Pieces without an interval are counted separately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MEASURE_NAMES = ("token_hit_rate", "mean_ttft", "p90_ttft")
 
 @dataclass(frozen=True, slots=True)
 class CoverageCase:
-    """Traffic, the requests of a piece, and the memory that its caches have."""
+    """A kind of traffic, with the requests in a piece and the capacity of the caches."""
 
     name: str
     generator: str
@@ -47,7 +47,7 @@ class CoverageCase:
     capacity_gib: float
 
     def trace(self, pieces: int, seed: int) -> Trace:
-        """Return the traffic of so many pieces."""
+        """Return the traffic of this many pieces."""
         from workloads.arrivals import read_process
         from workloads.drift import read_drift
         from workloads.synthetic import read_generator
@@ -59,7 +59,7 @@ class CoverageCase:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One paired difference in one piece: as a sweep or as `milepost compare` tells it."""
+    """A paired difference in one piece, as computed by a sweep or by `milepost compare`."""
 
     command: str
     pair: str
@@ -69,7 +69,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The share of one figure's intervals that held its mean over all pieces."""
+    """The number of a figure's intervals that contain its mean over all pieces."""
 
     printed: int
     pieces: int
@@ -77,12 +77,12 @@ class Covered:
 
     @property
     def share(self) -> float:
-        """Of the intervals that were printed."""
+        """Share of the printed intervals that contain the mean."""
         return self.held / self.printed if self.printed else float("nan")
 
 
-# Turns follow each other soon, in less memory: a piece is to these what 12,000 requests are to the
-# chats below.
+# Short think times and a small cache, so that 3,000 requests here correspond to 12,000 requests
+# of the chats below.
 BRISK = CoverageCase(
     "brisk chats, Poisson, 3,000",
     "chats:think_seconds_median=1,answer_tokens_median=150",
@@ -106,7 +106,7 @@ PAIRS = ((1, 0), (2, 1))
 
 
 def piece_of(trace: Trace, first: int, last: int) -> Trace:
-    """Return requests `[first, last)` as a trace of their own, with what they hold of the tree."""
+    """Return requests `[first, last)` as a trace of their own, with their part of the tree."""
     tree, leaf = trace.tree, trace.leaf[first:last]
     after = None if trace.after is None else trace.after[first:last]
     kept = _with_ancestors(tree, leaf if after is None else np.concatenate([leaf, after]))
@@ -156,14 +156,14 @@ def replay(trace: Trace, placer: str, eviction: str, capacity_gib: float) -> Res
 
 
 def row_of(trace: Trace, result: Result) -> Row:
-    """Return the cell of a sweep that a replay is."""
+    """Return a replay as the row of a sweep."""
     memory = memory_requests(RememberedRequests.of(trace, result, WARMUP))
     replayed = {"replication": 0, "seed": 0, "memory_requests": memory}
     return replayed | flat_metrics(result, WARMUP) | blocks(result, WARMUP)
 
 
 def columns_of(trace: Trace, result: Result) -> dict[str, Any]:
-    """Return the columns that `milepost compare` reads of a run."""
+    """Return the columns of a run that `milepost compare` reads."""
     from reports.artifacts.records_folder import documents
 
     rows = result.rows_after(WARMUP)
@@ -172,7 +172,7 @@ def columns_of(trace: Trace, result: Result) -> dict[str, Any]:
 
 
 def figures_of(trace: Trace, traffic: CoverageCase) -> list[Figure]:
-    """Return every paired difference of a piece."""
+    """Return all paired differences of a piece."""
     results = [replay(trace, *policy, traffic.capacity_gib) for policy in POLICIES]
     rows = [row_of(trace, result) for result in results]
     columns = [columns_of(trace, result) for result in results]
@@ -191,7 +191,7 @@ def figures_of(trace: Trace, traffic: CoverageCase) -> list[Figure]:
 
 
 def coverage(estimates: Sequence[Estimate]) -> Covered:
-    """Return how often the intervals of disjoint pieces hold the mean of all."""
+    """Return how often the intervals of disjoint pieces contain the mean of all."""
     truth = float(np.mean([each.value for each in estimates]))
     known = [(each.low, each.high) for each in estimates]
     held = [low <= truth <= high for low, high in known if low is not None and high is not None]
@@ -207,12 +207,12 @@ def by_figure(pieces: Sequence[Sequence[Figure]]) -> dict[tuple[str, str, str], 
 
 
 def main() -> None:
-    """Print the table, a line a figure."""
+    """Print the table, a line for each figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_AsWritten)
     parser.add_argument("--pieces", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--only", default="", help="traffic whose name holds this")
+    parser.add_argument("--only", default="", help="only traffic whose name contains this")
     asked = parser.parse_args()
     print("| traffic | told by | difference | figure | intervals, of pieces | held |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -222,7 +222,7 @@ def main() -> None:
 
 
 class _AsWritten(argparse.RawDescriptionHelpFormatter):
-    """Help that keeps the lines of the text above."""
+    """A help formatter that keeps the lines of the module's docstring."""
 
 
 def _print_rows(traffic: CoverageCase, pieces: int, seed: int, jobs: int) -> None:

@@ -1,8 +1,9 @@
-"""Milepost from Python, cell by cell: a simulation, a policy of one's own, a study, a comparison.
+"""Example of Milepost's Python interface: a simulation, a custom policy, a study, a comparison.
 
     python studies/python_interface.py
 
-Editors that know `# %%` run it as a notebook. Results go to a temporary folder; nothing is left.
+Editors that support `# %%` cells run it as a notebook. Results go to a temporary folder, which is
+removed at the end.
 """
 
 # %% A trace. `open_trace` reads every format that `milepost trace inspect` knows.
@@ -38,7 +39,7 @@ trace = open_trace(folder / "questions.parquet")
 print(f"{len(trace):,} requests, {trace.prompt_tokens.sum():,} prompt tokens")
 
 
-# %% One simulation. Policies learn, so a scenario is told what makes them.
+# %% One simulation. Policies have state, so a scenario takes their classes, not instances.
 def hit_rate(trace: Trace, placer: Callable[[], Placer], capacity_bytes: int) -> float:
     """Return the token hit rate after a tenth of warm-up."""
     scenario = Scenario(
@@ -57,14 +58,14 @@ for name in ("last", "branch", "adaptive"):
     print(f"{name}: {hit_rate(trace, PLACERS[name], 8 * GIB):.1%} of the tokens are saved")
 
 
-# %% A placer of one's own is a class with one method.
+# %% A placer of your own is a class with one method.
 class Thirds(BasePlacer):
     """Store states after one and two thirds of the prompt."""
 
     source = "an example"
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return those that lie behind the resume point."""
+        """Return the positions that are after the resume point."""
         thirds = (prefix.prompt_tokens // 3, 2 * prefix.prompt_tokens // 3)
         return [position for position in thirds if position > prefix.resume]
 
@@ -83,7 +84,7 @@ study = Study(
 print(study.plan())
 results = study.run(folder / "lru")
 
-# %% Its cells are a polars DataFrame; the page is written, and can be written again.
+# %% Its cells are a polars DataFrame. The page can be written again.
 rates = results.cells.group_by("placer", "capacity_bytes", maintain_order=True).agg(
     pl.col("token_hit_rate").mean(), pl.col("ttft_mean_seconds").mean()
 )
@@ -100,5 +101,5 @@ for compared in runs.comparisons:
         points = 100 * compared.difference.value
         print(f"{placer}, {capacity_bytes / GIB:g} GiB: {points:+.1f} points, {compared.verdict}")
 
-# %% Nothing is left.
+# %% Remove the temporary folder.
 temporary.cleanup()

@@ -1,6 +1,6 @@
-"""Traces in and synthetic traffic: everything that becomes a `simulator.trace.trace.Trace`.
+"""Readers of trace files and generators of synthetic traffic; all return a `Trace`.
 
-`open_trace` is loaded when it is first used.
+`open_trace` is imported on first use, so that importing this package stays fast.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""An oddity of a trace file, as readers note it and `workloads.validation` reports it."""
+"""Anomalies of trace files, noted by readers and reported by `workloads.validation`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """One kind of oddity.
+    """One kind of anomaly in a trace file, and how often it occurs.
 
     Parameters
     ----------
     what
-        A fixed word for it, such as "bad-line".
+        Its fixed name, such as "bad-line".
     count
-        How many requests (or lines) show it.
+        Number of requests (or lines) affected.
     first_line
-        Line of the first, None where a line cannot be named.
+        Number of the first line affected, None if no single line can be named.
     detail
-        What it means, in one sentence.
+        Its meaning, in one sentence.
     error
-        Whether an import fails on it; anything else is a warning.
+        Whether it makes an import fail; otherwise it is a warning.
     """
 
     what: str

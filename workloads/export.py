@@ -1,4 +1,4 @@
-"""Traces written as Mooncake-style JSON lines."""
+"""Export of traces as Mooncake-style JSON lines."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from simulator.base.errors import UsageError
 from simulator.base.files import whole_file
 from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
 
-DEFAULT_BLOCK_TOKENS = 16  # for traces that are exact to the token
+DEFAULT_BLOCK_TOKENS = 16  # for traces whose overlaps are known to the token
 
 
 def export_mooncake(trace: Trace, path: str | Path, *, block: int | None = None) -> None:
-    """Write a trace; gzip where the name ends in `.gz`; the same trace gives the same bytes.
+    """Write a trace as JSON lines, compressed with gzip where the name ends in `.gz`.
 
-    Ids number the prefixes up to the end of each block in the order of first sight; a partial
-    last block has an id of its own. Each row tells the block size. Times are written to their last
-    digit: read back, they are the same.
+    Block ids number prefixes in the order in which they first occur; each names the whole prefix up
+    to the end of its block, and a partial last block has an id of its own. Each row holds the block
+    size. Times are written with all their digits, so that reading them back gives the same values.
+    The same trace always gives the same bytes.
 
     Parameters
     ----------
     trace, path
-        What goes where.
+        The trace, and the file to write.
     block
-        Tokens a block; None for the granularity of the trace, and 16 where that is one token.
+        Tokens a block. None: the granularity of the trace (the tokens per block to which its
+        overlaps are known), or 16 where that is one token.
 
     Raises
     ------
     UsageError
-        For a block size below 1, and where the file cannot be written.
+        For a block size below 1, or a file that cannot be written.
     """
     if block is None:
         block = trace.granularity if trace.granularity > 1 else DEFAULT_BLOCK_TOKENS
@@ -54,7 +56,7 @@ def _opened(path: Path, zipped: bool) -> Iterator[BinaryIO | gzip.GzipFile]:
         if not zipped:
             yield file
             return
-        # no name and no time in the header: the same trace gives the same bytes
+        # a name or time in the header would make the bytes differ between runs
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream:
             yield stream
 
@@ -77,13 +79,13 @@ def _rows(trace: Trace, block: int) -> Iterator[dict[str, Any]]:
 
 
 def _milliseconds(seconds: float) -> msgspec.Raw:
-    """Return a time as a JSON number whose digits are those of the seconds."""
+    """Return a time as a JSON number in milliseconds, with exactly the digits of the seconds."""
     written = format(Decimal(repr(seconds)).scaleb(3).normalize(), "f")
     return msgspec.Raw(written.encode())
 
 
 class _Blocks:
-    """Numbers the blocks of a prefix tree by first sight."""
+    """Numbering of the blocks of a prefix tree, in the order in which they first occur."""
 
     def __init__(self, trace: Trace, block: int) -> None:
         self._parent = trace.tree.parent.tolist()
@@ -94,7 +96,7 @@ class _Blocks:
         self._used = 0
 
     def ids(self, leaf: int) -> list[int]:
-        """Return the numbers of the blocks of the prompt that ends at `leaf`."""
+        """Return the block numbers of the prompt that ends at node `leaf`."""
         path = []
         node = leaf
         while node:

@@ -1,4 +1,4 @@
-"""Arrivals by the gaps between them: Poisson processes, and the clients of ServeGen."""
+"""Arrivals drawn by their interarrival times: Poisson processes, and the clients of ServeGen."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Float64 = NDArray[np.float64]
 
 
 def check_rate(rate_per_second: float) -> None:
-    """Raise `UsageError` where an arrival rate is not finite or out of range."""
+    """Raise `UsageError` for an arrival rate that is not finite or out of range."""
     if not MIN_RATE_PER_SECOND <= rate_per_second <= MAX_RATE_PER_SECOND:
         limits = f"{MIN_RATE_PER_SECOND:g} to {MAX_RATE_PER_SECOND:g} requests/s"
         raise UsageError(f"arrival rate: expected {limits}, found {rate_per_second:g}")
 
 
 def poisson_arrivals(count: int, rate_per_second: float, seed: int) -> Float64:
-    """Return `count` times of a Poisson process, at least one: ascending seconds, the first at 0.
+    """Return `count` (at least 1) arrivals of a Poisson process, in seconds, the first at 0.
 
     Raises
     ------
@@ -35,14 +35,14 @@ def poisson_arrivals(count: int, rate_per_second: float, seed: int) -> Float64:
 
 
 def from_gaps(gaps: Float64) -> Float64:
-    """Return the times of a renewal process that starts with an arrival."""
+    """Return the arrival times for the given interarrival times, starting at 0."""
     return np.concatenate([np.zeros(1), np.cumsum(gaps)])
 
 
 def unit_poisson(random: np.random.Generator, count: int) -> Float64:
-    """Return a Poisson process of rate 1 that starts with an arrival.
+    """Return `count` arrivals of a Poisson process of rate 1, starting at 0.
 
-    Mapped by the inverse of a cumulative rate it becomes the Poisson process of that rate (time
+    Mapping them by the inverse of a cumulative rate gives the Poisson process of that rate (time
     change; Daley and Vere-Jones, An Introduction to the Theory of Point Processes, 7.4).
     """
     return from_gaps(random.standard_exponential(count - 1))
@@ -50,7 +50,7 @@ def unit_poisson(random: np.random.Generator, count: int) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client in one window: its rate, the law of its gaps and the shape of that law."""
+    """A client in one window of ServeGen: its request rate and its interarrival distribution."""
 
     number: int
     rate: float
@@ -60,8 +60,8 @@ class Client:
     def until(self, seconds: float, seed: int) -> Float64:
         """Draw the times of its requests in [0, seconds), in the steady state.
 
-        The first gap is what is left of one that began before: a uniform share of a gap drawn
-        in proportion to its length.
+        The first arrival ends a gap that began before time 0: that gap is drawn with probability
+        proportional to its length, and time 0 lies uniformly within it.
         """
         random = stream(seed, f"arrivals of client {self.number}")
         times = np.array([random.random() * self._met_gap(random)])
@@ -76,7 +76,7 @@ class Client:
         return self._weibull_scale() * random.weibull(self.shape, size=count)
 
     def _met_gap(self, random: np.random.Generator) -> float:
-        """Draw a gap by its length: the one in which a moment picked at random lies."""
+        """Draw the length of the gap that contains a random moment (length-biased)."""
         if self.pattern == "Gamma":
             return float(random.gamma(self.shape + 1, 1 / (self.rate * self.shape)))
         power = random.gamma(1 + 1 / self.shape)

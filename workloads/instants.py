@@ -1,8 +1,7 @@
-"""Instants: the times of requests, kept exactly until their differences become seconds.
+"""Arrival times, kept exactly until they become seconds since the first arrival.
 
-Seconds since 1970 leave a float64 no room for nanoseconds. So a time stays the number that the file
-has, a whole one or a decimal one, and the first arrival is taken from the others before anything
-is rounded.
+A float64 of seconds since 1970 cannot hold nanoseconds. A time therefore stays the whole or decimal
+number in the file, and the first arrival is subtracted before anything is rounded.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from numpy.typing import NDArray
 TimeUnit = Literal["s", "ms", "us", "ns"]
 TICKS_PER_SECOND: dict[TimeUnit, float] = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
-Ticks = int | float | Decimal  # a time or a wait in a file's own unit
+Ticks = int | float | Decimal  # a time or duration in a file's own unit
 
-ATTOSECONDS = 10**18  # in a second: no decimal digit of a float of a tenth or more lies below
+ATTOSECONDS = 10**18  # in a second: fine enough for all decimals of a float of 0.1 or more
 
 _NANOSECOND = 10**9  # in attoseconds
-_EXACT_NANOSECONDS = 1 << 53  # of a span, up to which a float64 counts each
+_EXACT_NANOSECONDS = 1 << 53  # up to which a float64 represents each whole number
 _WIDE = Context(prec=80)
 
 Int64 = NDArray[np.int64]
@@ -30,12 +29,12 @@ Float64 = NDArray[np.float64]
 
 
 def exact(ticks: Ticks) -> int | Decimal:
-    """Return a number whose sums are exact; a float is the shortest decimal that names it."""
+    """Return a time as an int or Decimal, which add exactly; a float as its shortest decimal."""
     return Decimal(repr(float(ticks))) if isinstance(ticks, float) else ticks
 
 
 class Instants:
-    """A column of times, as whole seconds and attoseconds; true where there are any."""
+    """A column of times as whole seconds and attoseconds; it is true if it has any times."""
 
     __slots__ = ("_fraction", "_seconds")
 
@@ -47,13 +46,13 @@ class Instants:
         return len(self._seconds)
 
     def append(self, ticks: Ticks, ticks_per_second: float) -> None:
-        """Add a finite time below 10**18 s, told in ticks."""
+        """Append a finite time below 10**18 s, given in ticks."""
         whole, fraction = divmod(_attoseconds(ticks, ticks_per_second), ATTOSECONDS)
         self._seconds.append(whole)
         self._fraction.append(fraction)
 
     def order(self) -> Int64 | None:
-        """Return the order of arrival, equal times as they stand; None for that of the file."""
+        """Return the indices that sort the times (stably), None if they are already sorted."""
         seconds, fraction = self._columns()
         later = (np.diff(seconds) > 0) | ((np.diff(seconds) == 0) & (np.diff(fraction) >= 0))
         return None if later.all() else np.lexsort((fraction, seconds))
@@ -74,7 +73,7 @@ class Instants:
         return np.array([(whole * ATTOSECONDS + part) / ATTOSECONDS for whole, part in both])
 
     def first_seconds(self) -> float:
-        """Return the earliest time as it was told, in seconds since its own zero."""
+        """Return the earliest time in seconds, counted from the file's own origin."""
         seconds, fraction = self._columns()
         return float((seconds + fraction / ATTOSECONDS).min())
 
@@ -85,12 +84,12 @@ class Instants:
         return float(elapsed.max() - elapsed.min())
 
     def fractions(self, ticks_per_second: float) -> float:
-        """Return the share of times that are no whole ticks."""
+        """Return the share of times that are no whole number of ticks."""
         _, fraction = self._columns()
         return float((fraction % (ATTOSECONDS // int(ticks_per_second)) > 0).mean())
 
     def merged(self, times: Float64) -> NDArray[np.bool_]:
-        """Say which requests come later than another that `since_first` puts at the same time."""
+        """Return which requests come after another that `since_first` rounds to the same time."""
         seconds, fraction = self._columns()
         order = np.lexsort((fraction, seconds))
         differs = (np.diff(seconds[order]) != 0) | (np.diff(fraction[order]) != 0)
@@ -99,7 +98,7 @@ class Instants:
         return late
 
     def shift(self, by: Float64 | Instants) -> None:
-        """Add seconds, or the instants of another column, to the times."""
+        """Add seconds, or the times of another column, to the times."""
         if isinstance(by, Instants):
             more, part = by._columns()
         else:

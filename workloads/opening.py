@@ -1,4 +1,4 @@
-"""A path in, a trace out, whatever its format."""
+"""Opening a trace of any format by its path."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
     format
         A name in `workloads.formats.FORMATS`; None to recognise it by the file's content.
     options
-        Those of `workloads.options.ReadOptions`; of a saved trace only `jitter` matters.
+        Those of `workloads.options.ReadOptions`; a saved trace uses `jitter` only.
 
     Raises
     ------
     UsageError
-        For an argument out of range, or one of which the format knows nothing.
+        For an argument out of range, or an option that the format does not have.
     DataError
-        For a file that cannot be read, does not hold what it should or is of no known format.
+        For a file that cannot be read, is invalid or has no known format.
     """
     return open_named(path, format=format, **options)[0]
 
@@ -41,9 +41,9 @@ def open_trace(path: str | Path, *, format: str | None = None, **options: Any) -
 def open_named(
     path: str | Path, *, format: str | None = None, **options: Any
 ) -> tuple[Trace, dict[int, str]]:
-    """Open a trace as `open_trace` does; return also the names that its file gives to sessions.
+    """Open a trace as `open_trace` does; return also the names of its sessions by number.
 
-    A saved trace knows sessions by numbers only.
+    A saved trace has no names.
     """
     path = Path(path)
     chosen = ReadOptions(**options)
@@ -58,9 +58,9 @@ def open_named(
 
 
 def is_saved(path: Path) -> bool:
-    """Say whether a file is a saved trace: Parquet with our key, or damaged Parquet.
+    """Return whether a file is a saved trace: Parquet with our metadata key, or damaged Parquet.
 
-    Loading a damaged file says what is wrong with it.
+    Damaged files count, since loading one reports what is wrong with it.
     """
     if path.is_dir() or not is_parquet(path):
         return False
@@ -69,7 +69,7 @@ def is_saved(path: Path) -> bool:
 
 
 def refuse_isolation(options: ReadOptions) -> None:
-    """Raise `SettingError` where a saved trace is to keep prefixes apart: its fields are gone."""
+    """Raise `SettingError` for the option `isolate` on a saved trace, which has no such keys."""
     if options.isolate is not None:
         raise SettingError(
             "isolate",
@@ -78,7 +78,7 @@ def refuse_isolation(options: ReadOptions) -> None:
 
 
 def renders_messages(path: Path, format: str | None = None) -> bool:
-    """Say whether reading a file renders messages; errors are those of `format_of`."""
+    """Return whether reading a file renders messages; errors are those of `format_of`."""
     from workloads.formats import FORMATS
 
     if format is None and is_saved(path):
@@ -88,7 +88,7 @@ def renders_messages(path: Path, format: str | None = None) -> bool:
 
 
 def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Rows:
-    """Read what is not a saved trace; errors are those of `open_trace`."""
+    """Read the rows of a file that is not a saved trace; errors are those of `open_trace`."""
     from workloads.formats import FORMATS
 
     name = format_of(path) if format is None else format
@@ -106,12 +106,12 @@ def read_rows(path: Path, options: ReadOptions, format: str | None = None) -> Ro
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the format that a file looks like.
+    """Return the name of the format of a file.
 
     Raises
     ------
     DataError
-        Where the file cannot be read, or looks like none.
+        For a file that cannot be read or has no known format.
     """
     from workloads.formats import FORMATS
     from workloads.recognition import description

@@ -1,4 +1,4 @@
-"""How a trace file is to be read, where the file itself does not say."""
+"""The options for reading a trace file, where the file leaves something open."""
 
 from __future__ import annotations
 
@@ -20,45 +20,44 @@ OnBadLine = Literal["fail", "skip"]
 RowsAre = Literal["cumulative", "incremental", "conversation"]
 CachedTokens = Literal["inside", "outside"]
 
-# Options that all formats know.
+# Options that all formats have.
 EVERYWHERE = frozenset({"on_bad_line", "jitter", "isolate", "default_template"})
 CONVERSATION_FORMATS = ("chat", "conversations")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the user says about a file; None leaves it to the format.
+    """The user's options for reading a file; None means the format's default.
 
     Parameters
     ----------
     block
-        Tokens a block, where rows name blocks.
+        Tokens per block, where rows have block ids.
     on_bad_line
         Whether a bad line fails the import, or is skipped and noted in the trace.
     time_unit
         The unit of the times in the file.
     rows
-        Whether a row holds the whole context ("cumulative"), what is new since the session's row
-        before ("incremental"), or a whole conversation, of which every answer is a request
+        Whether a row holds the whole context ("cumulative"), what is new since the session's
+        previous row ("incremental"), or a whole conversation in which every answer is a request
         ("conversation").
     tokenizer
-        How text becomes tokens: a name or a file, as `workloads.text` explains.
+        Name or file of the tokenizer, see `workloads.text`.
     template
-        How messages become text: a name or a file, as `workloads.text.templates` explains.
+        Name or file of the chat template, see `workloads.text.templates`.
     default_template
-        The template where `template` tells none: that of the model in play, None where none is.
+        The chat template used where `template` is None: that of the simulated model, if any.
     jitter
-        Seed with which arrivals are spread within their tick; None leaves them where they are.
+        Seed for spreading arrivals at random within the timestamp resolution; None: unchanged.
     session_rate
-        Sessions a second, where the file tells times since the start of each session only.
+        Sessions per second, where the file only has times since the start of each session.
     seed
-        Of what the format draws, such as the starts of sessions; None is 0.
+        Seed of random draws of the format, such as the starts of sessions; None is 0.
     cached_tokens
-        Whether the tokens that a server's cache held are counted "inside" its input tokens, or
-        "outside" them.
+        Whether a server's cached tokens are counted "inside" its input tokens or "outside" them.
     isolate
-        By what prefixes are kept apart where a file tells it: kinds of
-        `workloads.prefixes.key_fields`, separated by commas, or "none"; None stands for all.
+        The kinds of keys that isolate prefixes (`workloads.prefixes.key_fields`), separated by
+        commas, or "none"; None means all. Prompts with different keys share nothing.
 
     Raises
     ------
@@ -95,16 +94,16 @@ class ReadOptions:
         _isolated(self.isolate)
 
     def ticks_per_second(self, usual: TimeUnit) -> float:
-        """Return how many of the file's units of time make a second; `usual` is the format's."""
+        """Return the file's time units per second; `usual` is the format's default unit."""
         return TICKS_PER_SECOND[self.time_unit or usual]
 
     @property
     def isolated(self) -> frozenset[str]:
-        """The kinds of keys that keep prefixes apart."""
+        """The kinds of keys that isolate prefixes."""
         return _isolated(self.isolate)
 
     def refuse_unknown(self, format: str, known: Collection[str]) -> None:
-        """Raise `SettingError` for an option that is set and of which a format knows nothing."""
+        """Raise `SettingError` for an option that is set but that the format does not have."""
         if self.rows == "conversation" and format not in CONVERSATION_FORMATS:
             problem = f"the format '{format}' has no rows of whole conversations"
             raise SettingError("rows", problem)
@@ -136,7 +135,7 @@ def _require_one_of(what: str, given: str | None, known: tuple[str | None, ...])
 
 
 def _isolated(kinds: str | None) -> frozenset[str]:
-    """Return the kinds that a text names."""
+    """Return the kinds of keys listed in a text."""
     if kinds is None:
         return frozenset(KINDS)
     names = [name.strip() for name in kinds.split(",")]

@@ -1,4 +1,4 @@
-"""Random streams, one for each purpose, so that a change to one draw leaves the others alone."""
+"""Independent random streams by purpose, so that a change to one draw does not affect others."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from simulator.base.errors import UsageError
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
-    """Return the generator of one purpose ("arrivals", "sizes", ...) under a seed.
+    """Return the random generator of one purpose ("arrivals", "sizes", ...) for a seed.
 
     Raises
     ------
     UsageError
-        Where the seed is not within 0 to 2**63 - 1.
+        For a seed that is no integer from 0 to 2**63 - 1.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
         raise UsageError(f"seed: expected an integer from 0 to 2**63 - 1, found {seed!r}")

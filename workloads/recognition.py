@@ -1,8 +1,7 @@
-"""The contents of a file of no known format, and the format that it comes nearest to.
+"""Error messages for files of no known format: their fields, and what the nearest format needs.
 
-Formats say by `matches` which fields they ask for. Here they are asked about a file that has
-what is there, and in turn each field that is not: what has to be added until a format says yes is
-what the file lacks.
+A format's `matches` asks for fields. Here it is asked about a file with those that exist plus, in
+turn, missing ones: the fields that have to be added until it matches are what the file lacks.
 """
 
 from __future__ import annotations
@@ -19,35 +18,35 @@ from workloads.reading.csv_lines import separated
 from workloads.reading.fields import listed
 from workloads.reading.head import Head, mentioned
 
-MOST_WAYS = 3  # in which a format may be completed
+MOST_WAYS = 3  # alternative sets of missing fields in a message
 MOST_TRIED = 64  # sets of fields of one format
-ALIKE = 0.8  # of two names, beyond which one may be meant for the other
+ALIKE = 0.8  # similarity of two names above which one may be a misspelling of the other
 
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """Fields that a format asks for: those that are there, and those that are not."""
+    """A set of fields with which a format would match: those in the file, and those missing."""
 
     format: str
     there: frozenset[str]
     missing: tuple[str, ...]
 
     def rank(self, fields: list[str]) -> tuple[float, int]:
-        """Return how near this is; a name like one that is found counts half."""
+        """Return a sort key: the share of these fields in the file; similar names count half."""
         alike = sum(bool(get_close_matches(name, fields, 1, ALIKE)) for name in self.missing)
         near = len(self.there) + alike / 2
         return near / (len(self.there) + len(self.missing)), -len(self.missing)
 
 
 def field_names(head: Head) -> list[str]:
-    """Return the names of the fields of the first object, or of the columns."""
+    """Return the field names of the first object, or the columns of a table."""
     if head.record is not None:
         return list(head.record)
     return list(head.columns) or mentioned(head.text)
 
 
 def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
-    """Say what was found in a file, and what the nearest format also needs."""
+    """Return a phrase on the fields of a file, and on what the nearest format also needs."""
     fields = field_names(head)
     if not fields:
         return ""
@@ -67,7 +66,7 @@ def description(head: Head, formats: Mapping[str, TraceFormat]) -> str:
 
 
 def _of_elements(head: Head, formats: Mapping[str, TraceFormat]) -> str:
-    """Return the format that the first element of an array would be of on a line of its own."""
+    """Return the format that an array's first element would have on a line of its own."""
     element = _element(head)
     if element is None:
         return ""
@@ -75,7 +74,7 @@ def _of_elements(head: Head, formats: Mapping[str, TraceFormat]) -> str:
 
 
 def _element(head: Head) -> Head | None:
-    """Return the first object of an array as the head of a file; None for what is no array."""
+    """Return the first object of an array as the head of a file, None for other content."""
     text = head.text.lstrip()
     inner = text[1:].lstrip()
     if text[:1] != b"[" or inner[:1] != b"{":
@@ -84,7 +83,7 @@ def _element(head: Head) -> Head | None:
 
 
 def _first_object(text: bytes) -> dict[str, Any] | None:
-    """Return the object that text begins with; None where it goes on beyond the text."""
+    """Return the object at the start of a text, None if it is incomplete."""
     try:
         record, _ = JSONDecoder().raw_decode(text.decode(errors="ignore"))
     except (ValueError, RecursionError):
@@ -93,7 +92,7 @@ def _first_object(text: bytes) -> dict[str, Any] | None:
 
 
 def _lengths(head: Head) -> str:
-    """Say how lengths that stand in JSON, where no format reads them, can be read."""
+    """Return a hint on how to convert lengths in JSON, which no format reads."""
     element = _element(head) or head
     for pair in NAMINGS:
         if not element.columns and element.has(*pair):
@@ -103,7 +102,7 @@ def _lengths(head: Head) -> str:
 
 
 def _nearest(head: Head, fields: list[str], formats: Mapping[str, TraceFormat]) -> list[_Need]:
-    """Return what the nearest format needs, in one way or another; nothing where none is near."""
+    """Return the sets of fields with which the nearest format would match, if any is near."""
     needs = [need for name, format in formats.items() for need in _needs(head, name, format)]
     ranks = [need.rank(fields) for need in needs]
     best = max(ranks, default=(0.0, 0))
@@ -119,7 +118,7 @@ def _nearest(head: Head, fields: list[str], formats: Mapping[str, TraceFormat]) 
 
 
 def _needs(head: Head, name: str, format: TraceFormat) -> list[_Need]:
-    """Return the sets of fields with each of which a format would say yes."""
+    """Return the sets of fields that would each make a format match."""
     waiting: list[list[bool]] = [[]]
     needs = []
     for _ in range(MOST_TRIED):
@@ -135,7 +134,7 @@ def _needs(head: Head, name: str, format: TraceFormat) -> list[_Need]:
 
 
 class _Probe(Head):
-    """A head that also says yes to fields that are not there, where `answers` do not say no."""
+    """A head that also claims to have missing fields, unless `answers` denies it."""
 
     def __init__(self, head: Head, answers: list[bool]) -> None:
         record = None if head.record is None else _Record(head.record, self._assume)
@@ -150,7 +149,7 @@ class _Probe(Head):
 
     def has(self, *fields: str) -> bool:
         if self.text[:1] == b"[":
-            return super().has(*fields)  # a list has no fields of its own
+            return super().has(*fields)  # a list has no fields
         return self._ask(fields, lambda field: Head.has(self, field), table=False)
 
     def mentions(self, *fields: str) -> bool:
@@ -178,7 +177,7 @@ class _Probe(Head):
 
 
 class _Record(dict[str, Any]):
-    """The first object of a file, with what is assumed to be there."""
+    """The first object of a file, extended by assumed fields."""
 
     def __init__(self, record: dict[str, Any], assume: Callable[[str], bool]) -> None:
         super().__init__(record)

@@ -1,4 +1,4 @@
-"""What every trace format is read into: request columns, and prompts in one of several ways."""
+"""Rows: the result of reading any trace format, with request columns and prompts."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ MERGED = "differ from another in the file by less than seconds can tell: rounded
 
 @dataclass(slots=True)
 class Rows:
-    """Requests in the order of the file.
+    """The requests of a file, in the order of the file, as columns.
 
-    `time_ticks` is empty where the file tells no times; `add` takes them in the file's own unit,
-    and whole and decimal numbers stay exact (`workloads.instants`). `oddities` are what the reader
-    itself has met and survived (failures, missing outputs, ...), by the word that names their
-    kind. `facts` are what else a reader of reports should know, such as what the tokens are.
-    `known_options` are those of the format, which a hint may name. `dated` times are dates, or
-    tell their unit; `laid_out` ones were told since the start of each session only; in a
-    `closed_loop` they follow from answers, and are not in the order of the file.
-    `unused` are fields that nobody reads; `isolation` has what keeps the prefixes of rows apart.
+    `time_ticks` is empty if the file has no times; `add` takes times in the file's unit, and
+    whole and decimal numbers stay exact (`workloads.instants`). `oddities` are anomalies found by
+    the reader (failures, missing outputs, ...) by kind. `facts` are further notes for users, such
+    as how tokens were counted. `known_options` are those of the format, for hints in messages.
+
+    `dated` is whether times are dates or have a known unit, `laid_out` whether they were relative
+    to the start of each session, and `closed_loop` whether they follow from answers, so that they
+    are not in the order of the file. `unused` are fields that were not read; `isolation` has the
+    keys that isolate prefixes.
     """
 
     prompts: Prompts
@@ -74,7 +75,7 @@ class Rows:
         session: str | int | None = None,
         label: str | int | None = None,
     ) -> None:
-        """Add the columns of a request; its prompt has gone to `prompts`."""
+        """Add the columns of a request, after its prompt has been added to `prompts`."""
         self.prompt_tokens.append(prompt_tokens)
         self.output_tokens.append(output_tokens)
         if time_ticks is not None:
@@ -82,18 +83,18 @@ class Rows:
         self.session.append(self._session_number(session))
         self.label.append(self._label_number(label))
         self.line.append(line)
-        if len(self.isolation.keys) > 1:  # as a call, this would cost every row
+        if len(self.isolation.keys) > 1:  # checked here to spare most files a call for every row
             self.isolation.add(line, len(self.line) - 1)
 
     def refuse(self, error: DataError) -> None:
-        """Count a bad line, or raise its error where bad lines are to fail."""
+        """Count a bad line, or raise its error where bad lines make the import fail."""
         if self.on_bad_line == "fail":
             raise error
         self.bad_lines += 1
         self.first_bad = self.first_bad or error
 
     def note(self, what: str, line: int | None, detail: str) -> None:
-        """Count an oddity that is no error; the line and the words of its first stay."""
+        """Count an anomaly that is no error; its first line and detail are kept."""
         known = self.oddities.get(what)
         count = 1
         if known is not None:
@@ -116,10 +117,10 @@ class Rows:
 
 
 def to_trace(rows: Rows, name: str, jitter: int | None = None) -> Trace:
-    """Intern rows, sorted by time, as a trace. The rows' prompts are gone afterwards.
+    """Return the rows as a trace, sorted by time; the rows' prompts are consumed.
 
-    Rows of equal times keep the order of the file; the first arrival becomes 0. With `jitter`,
-    a seed, arrivals are spread within the tick of the file's clock.
+    Rows of equal times keep the order of the file; the first arrival becomes 0. With `jitter`, a
+    seed, arrivals are spread at random within the timestamp resolution of the file.
     """
     notes = _notes(rows)
     order, times = _arrivals(rows, notes)
@@ -179,7 +180,7 @@ def _tail_notes(rows: Rows, prompts: BlockKeys) -> list[str]:
 
 
 def _arrivals(rows: Rows, notes: list[str]) -> tuple[NDArray[np.int64] | None, Times | None]:
-    """Return the order of arrival, None for that of the file, and the times from 0."""
+    """Return the order of arrival (None for the order of the file) and seconds since the first."""
     if not rows.time_ticks:
         return None, None
     order, times = rows.time_ticks.order(), rows.time_ticks.since_first()
@@ -194,7 +195,7 @@ def _arrivals(rows: Rows, notes: list[str]) -> tuple[NDArray[np.int64] | None, T
 
 
 def with_jitter(trace: Trace, seed: int | None) -> Trace:
-    """Return a trace with arrivals spread within the tick of its clock, where there is a seed."""
+    """Return a trace with arrivals spread within its timestamp resolution, if there is a seed."""
     if seed is None or trace.arrival_seconds is None:
         return trace
     times, note = _jittered(trace.arrival_seconds, seed)

@@ -1,4 +1,4 @@
-"""Specs: frozen values whose every number has bounds."""
+"""Specs: frozen dataclasses whose numeric fields have bounds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from simulator.base.errors import UsageError
 
 
 def knob(default: Any, low: float, high: float) -> Any:
-    """Return a field of a spec, with its default and its bounds (both included)."""
+    """Return a dataclass field with a default and bounds (both included)."""
     return field(default=default, metadata={"low": low, "high": high})
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A value whose fields, made by `knob`, are checked; those with whole bounds are whole.
+    """Base of specs: fields made by `knob` are checked, and whole if their bounds are whole.
 
     Raises
     ------
@@ -32,7 +32,7 @@ class Spec:
             raise UsageError(problem)
 
     def problem(self) -> str | None:
-        """Say what is wrong with fields that are each within bounds, None where nothing is."""
+        """Return the first problem with fields that are each within bounds, or None."""
         return None
 
 

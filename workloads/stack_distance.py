@@ -1,18 +1,18 @@
-"""The order of last use, and how many tokens were used since."""
+"""LRU stack distances, from a tree of the tokens last used by each request."""
 
 from __future__ import annotations
 
 
 class RecencyTree:
-    """Tokens by the request that used them last, as a Fenwick tree.
+    """The number of tokens last used by each request, as a Fenwick tree.
 
-    What a request used leaves it, token by token, as later ones use it again. So the tokens that
-    the later ones hold are what an LRU cache has taken in since: the LRU stack distance.
+    A request's tokens are subtracted as later requests use them again. The tokens last used by all
+    later requests together are those an LRU cache has taken in since: the LRU stack distance.
 
     Parameters
     ----------
     requests
-        How many there will be.
+        Number of requests.
 
     References
     ----------
@@ -26,7 +26,7 @@ class RecencyTree:
         self._total = 0
 
     def add(self, request: int, tokens: int) -> None:
-        """Give tokens to a request, or take them where the number is negative."""
+        """Add tokens to those of a request, or remove some where the number is negative."""
         self._total += tokens
         sums, at = self._sums, request + 1
         while at < len(sums):
@@ -34,7 +34,7 @@ class RecencyTree:
             at += at & -at
 
     def since(self, request: int) -> int:
-        """Return the tokens that later requests used last."""
+        """Return the tokens last used by later requests."""
         sums, at, up_to = self._sums, request + 1, 0
         while at:
             up_to += sums[at]
@@ -42,7 +42,7 @@ class RecencyTree:
         return self._total - up_to
 
     def request_at(self, distance_tokens: float) -> int:
-        """Return the earliest request since which at most that many tokens were used."""
+        """Return the earliest request after which at most that many distinct tokens were used."""
         sums, at, left = self._sums, 0, self._total - distance_tokens
         bit = 1 << (len(sums) - 1).bit_length()
         while left > 0 and bit:

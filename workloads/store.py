@@ -1,8 +1,8 @@
-"""Traces saved as one Parquet file.
+"""Saved traces: a trace as one Parquet file.
 
-Two tables stand side by side, the shorter one padded with nulls: nodes (`parent`, `stop`) and
-requests (`leaf`, `output_tokens`, `session`, `label` and, where they are known,
-`arrival_seconds` and `after`). What is not a column stands as JSON in the file's metadata.
+Two tables share the file's rows, the shorter one padded with nulls: nodes (`parent`, `stop`) and
+requests (`leaf`, `output_tokens`, `session`, `label` and, where known, `arrival_seconds` and
+`after`). Everything else is JSON in the file's metadata.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def save(trace: Trace, path: str | Path) -> None:
-    """Write a trace; the same trace gives the same bytes.
+    """Write a trace; the same trace always gives the same bytes.
 
     Raises
     ------
     UsageError
-        Where the file cannot be written; then nothing is left behind.
+        For a file that cannot be written; no partial file remains.
     """
     import polars as pl
 
@@ -108,12 +108,12 @@ def _header(trace: Trace) -> _Header:
 
 
 def load(path: str | Path) -> Trace:
-    """Open a saved trace.
+    """Read a saved trace.
 
     Raises
     ------
     DataError
-        Where the file is damaged, holds something else or comes from a newer version.
+        For a file that is damaged, holds something else or comes from a newer version.
     """
     import polars as pl
 
@@ -157,7 +157,7 @@ def _version_problem(version: Any) -> str:
 
 
 def _read(path: Path, header: _Header) -> dict[str, Any]:
-    """Read the columns as arrays, each cut to the rows of its table."""
+    """Return the columns as arrays, each cut to the rows of its table."""
     import polars as pl
 
     requests = _REQUESTS | (_TIMES if header.has_arrivals else {})

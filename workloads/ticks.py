@@ -1,7 +1,7 @@
-"""Ticks: times that a source has rounded, and how to spread them again.
+"""Timestamp resolution: how to find it, and how to spread arrivals within it.
 
-Where arrivals are told in ticks of seconds, many requests seem to come at once. Such bursts are
-of the clock, not of the traffic, and a queue that is simulated on them is longer than it was.
+If timestamps are coarse, such as whole seconds, many requests seem to arrive at once. Such
+bursts are artefacts of the clock, and lengthen the queues in a simulation.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from simulator.base.errors import UsageError
 from workloads.randomness import stream
 
 RESOLUTION_SECONDS = 1e-6
-TOLERANCE = 0.01  # of a tick, by which a time may be out of step
-IN_STEP = 0.95  # of the gaps between different times
+TOLERANCE = 0.01  # of a tick, by which a gap may differ from a multiple
+IN_STEP = 0.95  # share of the gaps between different times that must be multiples of the tick
 
 
 def tick_seconds(times: NDArray[np.float64]) -> float | None:
-    """Return the tick in which times are told.
+    """Return the resolution of timestamps, called tick.
 
-    That is a usual gap between different times (their median, or a lower quantile where ticks
-    without arrivals are common) of which nearly all gaps are multiples, to a hundredth: real
-    clocks are a millisecond late now and then. Where there is no such gap it is the greatest
-    common divisor of all gaps in whole microseconds: the resolution of times without a tick.
+    It is a typical gap between different times (their median, or a lower quantile where ticks
+    without arrivals are common) of which nearly all gaps are multiples to within a hundredth, since
+    real clocks are sometimes a millisecond late. If there is no such gap, it is the greatest common
+    divisor of all gaps in whole microseconds.
 
     Parameters
     ----------
@@ -32,8 +32,7 @@ def tick_seconds(times: NDArray[np.float64]) -> float | None:
 
     Returns
     -------
-    Seconds; None where there are fewer than three different times, among which any two would
-    make a tick.
+    Seconds; None for fewer than three different times, which are too few to tell.
     """
     gaps = np.diff(np.unique(np.asarray(times, dtype=np.float64)))
     if len(gaps) < 2:
@@ -46,26 +45,26 @@ def tick_seconds(times: NDArray[np.float64]) -> float | None:
 
 
 def _resolution(gaps: NDArray[np.float64]) -> float:
-    """Return the greatest common divisor of gaps, in whole microseconds unless they are huge."""
+    """Return the greatest common divisor of time gaps, in microseconds unless they are huge."""
     unit = max(RESOLUTION_SECONDS, float(gaps.sum()) * 2.0**-52)
     whole = np.maximum(np.rint(gaps / unit), 1).astype(np.int64)
     return float(np.gcd.reduce(whole) * unit)
 
 
 def jitter(times: NDArray[np.float64], tick: float, seed: int) -> NDArray[np.float64]:
-    """Spread times uniformly within their tick; their order stays, and the first becomes 0.
+    """Spread times uniformly within their tick; they keep their order, and the first becomes 0.
 
-    Requests of one tick get the order statistics of as many uniform times, as if they had come
-    independently: within a tick the traffic is Poisson, given how many came.
+    Requests of one tick get sorted uniform times, as if they had arrived independently: given their
+    number, the arrivals within a tick are those of a Poisson process.
 
     Parameters
     ----------
     times
         Shape (requests,), ascending, in seconds.
     tick
-        In seconds, above 0; times are taken to be the starts of ticks.
+        Timestamp resolution in seconds, above 0; times are assumed to be the starts of ticks.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Raises
     ------

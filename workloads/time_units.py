@@ -1,20 +1,21 @@
-"""Doubts about the unit of a file's times, from what other units would make of them.
+"""Plausibility of a file's time unit, judged by the traffic that it implies.
 
-Nothing is guessed: times are read in the unit of the format or of `--time-unit`. Where that makes
-traffic that is hard to believe, this says so, and what the other units would give.
+Nothing is guessed: times are read in the unit of the format or of `--time-unit`. If that gives
+implausible traffic, a note says so and what the other units would give.
 
 - Too fast: ten requests or more at over 200 a second, or with over 500,000 prompt tokens a second.
-  A server of eight large GPUs computes some 100,000 of a small model and starts some 50 requests;
-  traces that caches make five times cheaper stay below. Fewer requests may be one burst.
+  A server of eight large GPUs computes some 100,000 tokens a second of a small model and starts
+  some 50 requests; even with a cache that saves four fifths, traces stay below. Fewer requests may
+  be a single burst.
 - Too fast with fractions: above 50 a second, where most times are no whole milliseconds (micro-,
-  nanoseconds). Clocks that count such units count whole ones; seconds have fractions.
-- Too slow: less than one request an hour; or ten and more, at less than one in 10 minutes, or in a
-  minute for over 30 days. A cache is studied under traffic; a person's own log comes that slowly.
+  nanoseconds). Clocks in such units give whole numbers; clocks in seconds give fractions.
+- Too slow: less than one request an hour; or ten and more, at less than one in 10 minutes, or at
+  less than one a minute for over 30 days. Only a single person's log is that slow.
 - More than a year from the first to the last.
-- Seconds since 1970 in one unit are years that no other unit can mean: between 2015 and 2040 they
-  tell the unit, and traffic is then what it is.
+- Times that one unit places between the years 2015 and 2040 cannot do so in any other unit: then
+  the unit is certain, and the traffic is not checked.
 
-Dates, names that tell the unit and times since the start of each session raise no doubt.
+Dates, field names with a unit and times since the start of each session are not checked.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ EPOCH_SECONDS = 1_420_070_400.0, 2_208_988_800.0  # the years 2015 to 2039
 
 @dataclass(frozen=True, slots=True)
 class UnitReading:
-    """The reading of a file's times in one unit.
+    """The traffic that a file's times imply in one unit.
 
     Parameters
     ----------
     requests, prompt_tokens
-        In all.
+        Totals over the file.
     first_seconds, span_seconds
-        The earliest time, and from there to the last.
+        The earliest time, and the time from it to the last.
     fractional
-        Whether at least half of the times are no whole units.
+        Whether at least half of the times are no whole numbers of the unit.
     """
 
     requests: int
@@ -62,16 +63,16 @@ class UnitReading:
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
+        """Requests per second."""
         return (self.requests - 1) / self.span_seconds
 
     @property
     def token_rate(self) -> float:
-        """Prompt tokens a second."""
+        """Prompt tokens per second."""
         return self.prompt_tokens / self.span_seconds
 
     def in_words(self) -> str:
-        """Return the rates and the span in words."""
+        """Return the rates and the span as text."""
         rate = f"{_three(self.rate)} requests/s"
         if self.rate < MIN_RATE_OF_MANY_PER_SECOND:
             rate = f"one request in {_long(1 / self.rate)}"
@@ -80,14 +81,14 @@ class UnitReading:
         return f"{rate} for {_long(self.span_seconds)}"
 
     def too_fast(self) -> bool:
-        """Say whether no server could serve it."""
+        """Return whether no server could handle this traffic."""
         if self.fractional and self.requests > 2 and self.rate > MAX_FRACTIONAL_RATE_PER_SECOND:
             return True
         tokens = self.token_rate > MAX_PROMPT_TOKENS_PER_SECOND
         return self.requests >= MANY and (tokens or self.rate > MAX_RATE_PER_SECOND)
 
     def too_slow(self) -> bool:
-        """Say whether it is hardly traffic."""
+        """Return whether this is too slow for traffic of a service."""
         many, span, rate = self.requests >= MANY, self.span_seconds, self.rate
         return (
             span > YEAR_SECONDS
@@ -97,18 +98,18 @@ class UnitReading:
         )
 
     def since_1970(self) -> bool:
-        """Say whether all times are of our years."""
+        """Return whether all times, as seconds since 1970, are from 2015 to 2039."""
         earliest, latest = EPOCH_SECONDS
         return earliest <= self.first_seconds <= self.first_seconds + self.span_seconds <= latest
 
     def scaled(self, by: float) -> UnitReading:
-        """Return what another unit would make of the same numbers."""
+        """Return the reading of the same numbers in another unit."""
         first, span = self.first_seconds * by, self.span_seconds * by
         return replace(self, first_seconds=first, span_seconds=span, fractional=False)
 
 
 def doubt(rows: Rows) -> str | None:
-    """Say what is hard to believe about the unit of the times; None where nothing is."""
+    """Return what is implausible about the unit of the times, or None."""
     asked = "time_unit" in rows.known_options and not rows.dated and not rows.laid_out
     units = [unit for unit, ticks in TICKS_PER_SECOND.items() if ticks == rows.ticks_per_second]
     if not asked or not units or len(rows.time_ticks) < 2:
@@ -125,7 +126,7 @@ def doubt(rows: Rows) -> str | None:
 
 
 def note_doubt(rows: Rows) -> None:
-    """Note what is hard to believe about the unit of the times."""
+    """Note what is implausible about the unit of the times."""
     sentence = doubt(rows)
     if sentence is not None:
         what = "implausible-times"
@@ -154,7 +155,7 @@ def _doubt(here: UnitReading, unit: TimeUnit) -> str | None:
 
 
 def _others(here: UnitReading, unit: TimeUnit) -> Iterator[tuple[TimeUnit, UnitReading]]:
-    """Yield the traffic in other units, those nearest to the unit first."""
+    """Yield the readings in other units, the nearest unit first."""
     units = list(TICKS_PER_SECOND)
     at = units.index(unit)
     for other in sorted(units, key=lambda name: abs(units.index(name) - at)):

@@ -1,4 +1,4 @@
-"""Fields that a file has and that nobody reads: counted within bounds, and told in one line."""
+"""Fields of a file that are not read: counted within bounds, and reported in one line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from simulator.base.errors import printable
 from workloads.anomaly import Anomaly
 
-MOST_COUNTED = 1000  # different names that are kept: a file may have as many as values
+MOST_COUNTED = 1000  # different names; bounded, since names may be as many as values
 MOST_SHOWN = 12
 _MOST_CHARACTERS = 60  # of a name
 
 
 @dataclass(slots=True)
 class FieldCount:
-    """A count of a field in `unit` ("rows" or "times"), and its first line."""
+    """The number of occurrences of a field in `unit` ("rows" or "times"), and its first line."""
 
     count: int
     first_line: int | None
@@ -26,15 +26,15 @@ class FieldCount:
 class UnusedFields:
     """The fields of a file that its reader does not use, by their path.
 
-    A path names nested fields as `body.messages[].name`. Names beyond `MOST_COUNTED` are not
-    kept: `others` says how many fields were met that way.
+    A path describes nested fields as in `body.messages[].name`. At most `MOST_COUNTED` names are
+    kept; `others` counts the occurrences of further ones.
     """
 
     counts: dict[str, FieldCount] = field(default_factory=dict)
     others: int = 0
 
     def add(self, paths: Iterable[str], line: int | None, unit: str = "rows") -> None:
-        """Count the fields of a row, or those of all objects of a document."""
+        """Count the fields of a row, or those of all objects in a document."""
         for path in paths:
             known = self.counts.get(path)
             if known is not None:
@@ -45,7 +45,7 @@ class UnusedFields:
                 self.others += 1
 
     def add_many(self, path: str, count: int, line: int | None) -> None:
-        """Count a field that so many rows have."""
+        """Count a field that `count` rows have."""
         if path in self.counts or len(self.counts) < MOST_COUNTED:
             known = self.counts.setdefault(path, FieldCount(0, line, "rows"))
             known.count += count
@@ -53,14 +53,14 @@ class UnusedFields:
             self.others += count
 
     def forget(self, not_needed: Collection[str]) -> None:
-        """Leave out what a format knows and needs not; `*.NAME` stands for any place of a name."""
+        """Drop fields that a format deliberately ignores; `*.NAME` matches a name at any depth."""
         endings = tuple(name[1:] for name in not_needed if name.startswith("*."))
         for path in list(self.counts):
             if path in not_needed or f".{path}".endswith(endings or ("\0",)):
                 del self.counts[path]
 
     def fact(self) -> str | None:
-        """Say in one line what was not used and how many rows have it; None for nothing."""
+        """Return a line on the unused fields and their counts, None if there are none."""
         ordered = self._ordered()
         if not ordered:
             return None
@@ -73,7 +73,7 @@ class UnusedFields:
         return f"not used: {', '.join(shown)}"
 
     def anomalies(self) -> Iterator[Anomaly]:
-        """Yield one for each field, the most frequent first, and one for those not shown."""
+        """Yield an anomaly for each field, the most frequent first, and one for those not shown."""
         ordered = self._ordered()
         for path, tally in ordered[:MOST_SHOWN]:
             detail = f"`{_shown(path)}` ({_times(tally)}): a field that is not used"
@@ -85,7 +85,7 @@ class UnusedFields:
             yield Anomaly("not-used", count, None, f"and {names} more fields that are not used")
 
     def _ordered(self) -> list[tuple[str, FieldCount]]:
-        """Return the fields, the most frequent first, equal ones as they came up."""
+        """Return the fields, the most frequent first, ties in the order of first occurrence."""
         return sorted(self.counts.items(), key=lambda item: -item[1].count)
 
 

@@ -1,4 +1,4 @@
-"""`python -m studies.figures`: make figures again, and hold the documents against them."""
+"""Command line of `python -m studies.figures`: reproduce figures and check the documents."""
 
 from __future__ import annotations
 
@@ -42,12 +42,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", help="parts or groups; default: all")
-    parser.add_argument("--list", action="store_true", help="tell the parts, and run nothing")
-    parser.add_argument("--write", action="store_true", help="put what was found into the files")
+    parser.add_argument("--list", action="store_true", help="list the parts and run nothing")
+    parser.add_argument("--write", action="store_true", help="write fresh figures into the files")
     parser.add_argument("--jobs", type=int, default=1, help="processes of a study; default: 1")
-    parser.add_argument(
-        "--work", help="folder that is kept, so that studies go on where they stood"
-    )
+    parser.add_argument("--work", help="folder to keep, so that interrupted studies are resumed")
     return parser
 
 
@@ -74,7 +72,7 @@ def _made(parts: Sequence[Part], place: Workplace) -> tuple[dict[str, Any], bool
 
 
 def _report(fresh: dict[str, Any], *, write_them: bool) -> int:
-    """Print, or write, what differs; return 1 where something does and is not written."""
+    """Print, or write, the differences; return 1 if there are any and they are not written."""
     stored = {name: read(name) for name in PARTS}
     figures = {name: each for name, each in (stored | fresh).items() if each is not None}
     blocks = [block for block in all_blocks() if block.parts & set(fresh)]
@@ -99,7 +97,7 @@ def _stored_drift(name: str, stored: Any, fresh: Any) -> list[str]:
 
 
 def _list() -> None:
-    """Print a line a part: what it takes, what it needs, where it is shown; and what is missing."""
+    """Print a line for each part (minutes, traces, documents), then what is not made here."""
     blocks = all_blocks()
     for part in PARTS.values():
         needs = f"; needs {', '.join(part.traces)}" if part.traces else ""

@@ -1,4 +1,4 @@
-"""The blocks of documents: where they are, what they say, and how they are replaced."""
+"""Blocks of documents: their positions, their text, and how they are replaced."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from studies.figures.rendering import TEMPLATES, parts_of, rendered
 BEGIN = re.compile(r"<!-- figures: (\S+) -->")
 END = "<!-- end figures -->"
 SHOWS = "# What it shows"
-MOST = 160  # characters of a line that are shown
+MOST = 160  # characters of a line shown in a message
 
 
 class BrokenBlockError(Exception):
-    """A block without an end, or without a template."""
+    """Raised for a block without an end or without a template."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentBlock:
-    """Lines `first` to `last` (from 0, `last` left out) of a document."""
+    """Lines `first` to `last` (from 0, `last` excluded) of a document."""
 
     document: Path
     template: str
@@ -34,21 +34,21 @@ class DocumentBlock:
 
     @property
     def last(self) -> int:
-        """The first line behind it."""
+        """Index of the first line after it."""
         return self.first + len(self.lines)
 
     @property
     def name(self) -> str:
-        """The document as messages name it."""
+        """Path of the document, for messages."""
         return self.document.relative_to(ROOT).as_posix()
 
     @property
     def parts(self) -> set[str]:
-        """The names of the parts that it shows."""
+        """Names of the parts whose figures it shows."""
         return parts_of(self.template)
 
     def made(self, figures: Mapping[str, Any]) -> list[str]:
-        """Return the lines as they should be."""
+        """Return the lines as rendered from the figures."""
         return rendered(self.template, figures)
 
     def drift(self, figures: Mapping[str, Any]) -> Iterator[str]:
@@ -60,7 +60,7 @@ class DocumentBlock:
 
 
 def documents() -> list[Path]:
-    """Return README, docs and studies."""
+    """Return the paths of README, docs and studies."""
     docs = sorted((ROOT / "docs").glob("*.md"))
     return [ROOT / "README.md", *docs, *sorted((ROOT / "studies").rglob("*.toml"))]
 
@@ -76,7 +76,7 @@ def blocks_of(document: Path) -> list[DocumentBlock]:
     Raises
     ------
     BrokenBlockError
-        Where one has no end, or no template.
+        For a block without an end or a template.
     """
     lines = document.read_text(encoding="utf-8").split("\n")
     blocks = list(
@@ -89,7 +89,7 @@ def blocks_of(document: Path) -> list[DocumentBlock]:
 
 
 def replace_blocks(document: Path, figures: Mapping[str, Any]) -> None:
-    """Write a document with all of its blocks as they should be, from the last one up."""
+    """Render all blocks of a document and write it, last block first so that indices hold."""
     lines = document.read_text(encoding="utf-8").split("\n")
     for block in reversed(blocks_of(document)):
         lines[block.first : block.last] = block.made(figures)
@@ -97,7 +97,7 @@ def replace_blocks(document: Path, figures: Mapping[str, Any]) -> None:
 
 
 def _marked(document: Path, lines: Sequence[str]) -> Iterator[DocumentBlock]:
-    """Yield what stands between the marks of a Markdown file."""
+    """Yield the blocks between the marks of a Markdown file."""
     for number, line in enumerate(lines):
         match = BEGIN.fullmatch(line.strip())
         if match is None:
@@ -111,7 +111,7 @@ def _marked(document: Path, lines: Sequence[str]) -> Iterator[DocumentBlock]:
 
 
 def _header(document: Path, lines: Sequence[str]) -> Iterator[DocumentBlock]:
-    """Yield the paragraph of a study's header that says what it shows, where it has a template."""
+    """Yield the paragraph "What it shows" of a study's header, where it has a template."""
     path = document.relative_to(ROOT / "studies").as_posix()
     template = f"headers/{path}.j2"
     first = next((at for at, line in enumerate(lines) if line.startswith(SHOWS)), None)

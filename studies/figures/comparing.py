@@ -26,7 +26,7 @@ LEAST_MEMORY = (
 
 
 def _compared(place: Workplace) -> Figures:
-    """Return what `milepost compare` prints of two runs, without what differs in settings."""
+    """Return the table that `milepost compare` prints of two runs, without differing settings."""
     for name, placer in (("before", "adaptive"), ("after", "branch")):
         out = place.folder / name
         if not out.is_dir():
@@ -40,7 +40,7 @@ def _compared(place: Workplace) -> Figures:
 
 
 def _two_workloads(place: Workplace) -> Figures:
-    """Return what the study in docs/comparing.md prints, on the traces that it names."""
+    """Return the output of the study in docs/comparing.md, on the traces named there."""
     study = place.folder / "four.toml"
     write_text(study, study_in((ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")))
     for trace in (CONVERSATION, SYNTHETIC):
@@ -59,7 +59,7 @@ def _two_workloads(place: Workplace) -> Figures:
 
 
 def study_in(document: str) -> str:
-    """Return the study that a document shows."""
+    """Return the study file shown in a document."""
     match = EXAMPLE.search(document)
     assert match is not None, "docs/comparing.md shows a study"
     return "\n".join(line.removeprefix("    ") for line in match[0].split("\n"))

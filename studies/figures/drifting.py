@@ -1,4 +1,4 @@
-"""The figures of a drift study, and those of docs/drift.md on the traces of Mooncake."""
+"""Figures of a drift study, and those of docs/drift.md on Mooncake's traces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studies.figures.sweeps import estimate
 
 GROUP = "drift"
 TRACE = "mooncake/{}_trace.jsonl.gz"
-FIRST, REQUESTS = 300, 3993  # of the synthetic trace; the first are not counted
+FIRST, REQUESTS = 300, 3993  # of the synthetic trace; the first FIRST are warm-up
 SIMULATED = (
     "optimal:budget=8,train=200",
     "optimal:budget=8,window=50",
@@ -32,7 +32,7 @@ SIMULATED = (
 
 
 def drift_figures(folder: Path) -> Figures:
-    """Return what moved, what each placer saves, and how fast to re-plan."""
+    """Return the distances between windows, the savings of placers, and how often to re-plan."""
     study = read_series(folder)
     findings = find_all(study)
     fastest, slowest = min(study.paced), slowest_as_good(study)
@@ -52,7 +52,7 @@ def drift_figures(folder: Path) -> Figures:
 
 
 def _moved(study: DriftStudy) -> Figures:
-    """Return the largest step beyond chance, and how far the last window is from the first."""
+    """Return the largest significant step, and the distance of the last window from the first."""
     distances = study.distances
     largest, last = distances.largest, distances.since_first[-1]
     return {
@@ -82,7 +82,7 @@ def _trace(place: Workplace, name: str) -> Figures:
 
 
 def _simulated(place: Workplace) -> Figures:
-    """Return what placers save of what `dense` does, through a cache, on the synthetic trace."""
+    """Return the savings of placers relative to `dense`, in a cache on the synthetic trace."""
     settings = {
         "workload": {"trace": str(place.trace(TRACE.format("synthetic")))},
         "model": {"profile": "qwen3.5-9b-h200"},

@@ -1,4 +1,4 @@
-"""The tables of README on eviction and admission policies: of studies/evictions, the cells shown.
+"""README's tables on eviction and admission policies: the cells shown, from studies/evictions.
 
 The whole grids, 840 cells a trace, take 20 minutes of one core each; these take 5.
 """
@@ -32,7 +32,7 @@ ADMITTED = (("lru",), ("tinylfu", "probabilistic"))
 
 
 def _figures(place: Workplace, name: str) -> Figures:
-    """Return the rates and gains of the policies shown, and where the popular ones stand."""
+    """Return the rates and gains of the policies shown, and those of popular policies."""
     shown = _world(place, f"evictions_{name}", name, *SHOWN)
     popular = _rates(_world(place, f"popular_{name}", name, *POPULAR))
     popular |= _rates(_world(place, f"admitted_{name}", name, *ADMITTED))
@@ -47,7 +47,7 @@ def _figures(place: Workplace, name: str) -> Figures:
 
 
 def _worse(rates: Figures, lru: Figures) -> int:
-    """Return at how many capacities a policy saves less than `lru`."""
+    """Return the number of capacities at which a policy saves less than `lru`."""
     return sum(rate < lru[at] for at, rate in rates.items())
 
 
@@ -71,7 +71,7 @@ def _world(
 
 
 def _trace(place: Workplace, name: str) -> Path:
-    """Return the trace of a study; of the sessions the first 60."""
+    """Return the trace of a study; only the first 60 of the sessions."""
     if name != "sessions":
         return place.trace(MOONCAKE.format(name))
     path = place.folder / "sessions.jsonl"
@@ -94,13 +94,13 @@ def _rate(point: Point) -> float:
 
 
 def _foresight(world: WorldPoints) -> Figures:
-    """Return the best rate of those that look ahead."""
+    """Return the best rate of the policies with foresight, by capacity."""
     names = [f"{policy} · always" for policy in FORESIGHT]
     return {at: max(_rate(world.points[name, at]) for name in names) for at in world.capacities}
 
 
 def _gains(world: WorldPoints, name: str) -> Figures:
-    """Return what a pair of policies gains on `lru`, not corrected for other comparisons."""
+    """Return the gain of a pair of policies over `lru`, not corrected for other comparisons."""
     points = world.points
     return {at: less(points[name, at], points[LRU, at]) for at in world.capacities}
 

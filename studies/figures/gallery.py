@@ -1,4 +1,4 @@
-"""The gallery of README, and the headers of its studies."""
+"""Figures of README's gallery, and of the headers of its studies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHAT_IF = {
 
 
 def capacity_figures(folder: Path) -> Figures:
-    """Return the answer for each combination of policies, the best first, and how it moves."""
+    """Return the answer for each combination of policies, the best, and their sensitivity."""
     report = json.loads((folder / "capacity.json").read_bytes())
     answers, moved = report["answers"], report["sensitivity"] or []
     return {
@@ -56,7 +56,7 @@ def _generated(place: Workplace) -> Figures:
 
 
 def _engine(place: Workplace) -> Figures:
-    """Return the figures of the study, and of what its header asks."""
+    """Return the figures of the study, and of the variants in its header."""
     figures = {"plain": sweep_figures(place.study("engine", *ENGINE))} | {
         name: sweep_figures(place.study(name, *ENGINE, "--set", setting))
         for name, setting in WHAT_IF.items()
@@ -65,7 +65,7 @@ def _engine(place: Workplace) -> Figures:
 
 
 def _most_lost(plain: Figures, other: Figures) -> float:
-    """Return what the other study loses of token hit rate at most, over all points."""
+    """Return the largest loss of token hit rate in the other study, over all points."""
     lost: list[float] = [
         each["rate"] - other["points"][name][capacity]["rate"]
         for name, at in plain["points"].items()

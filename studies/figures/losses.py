@@ -1,4 +1,4 @@
-"""Losses of tokens: the example of README, on the conversation trace of Mooncake."""
+"""Losses of tokens by cause: README's example, on Mooncake's conversation trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The headers of studies/paper that need a public trace, or drift."""
+"""Figures in headers of studies/paper that need a public trace or drift."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _on_quality(place: Workplace, name: str) -> Figures:
 
 
 def _pareto(place: Workplace) -> Figures:
-    """Return the figures, and what is best of all but `adaptive` and the bound, by capacity."""
+    """Return the figures, and the best rate by capacity except of `adaptive` and the bound."""
     figures = _on_quality(place, "pareto")
     others = [at for name, at in figures["points"].items() if name not in {"adaptive", "dense"}]
     best = {at: max(each[at]["rate"] for each in others) for at in others[0]}

@@ -1,4 +1,4 @@
-"""A part: figures that some commands make; and the place where they run."""
+"""Parts (figures made by some commands) and the folder in which their commands run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Figures = dict[str, Any]
 
 
 class CommandFailedError(Exception):
-    """A command that ended with a code that was not expected."""
+    """Raised for a command that ends with an unexpected exit code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """A folder for results, the public traces, and how many processes a command may use."""
+    """Folders for results and of public traces, and the number of processes of a command."""
 
     folder: Path
     shared: Path | None
@@ -35,18 +35,18 @@ class Workplace:
         return self.shared / "data" / name
 
     def milepost(self, *words: str | Path) -> str:
-        """Run a command in the root of the repository and return what it prints.
+        """Run a command in the root of the repository and return its output.
 
         Raises
         ------
         CommandFailedError
-            With the end of what it said, where its exit code is not 0.
+            For an exit code other than 0; the message has the last line of its errors.
         """
         args = [str(word) for word in words]
         ended = subprocess.run(
             [*MILEPOST, *args],
             cwd=ROOT,
-            env=os.environ | {"COLUMNS": "120"},  # that tables have in documents
+            env=os.environ | {"COLUMNS": "120"},  # the width of tables in documents
             capture_output=True,
             text=True,
             check=False,
@@ -57,13 +57,13 @@ class Workplace:
         return ended.stdout
 
     def study(self, name: str, *words: str | Path) -> Path:
-        """Run `sweep` or `capacity` into a folder of that name; it goes on where it stood."""
+        """Run `sweep` or `capacity` into a folder of that name; an interrupted run is resumed."""
         out = self.folder / name
         self.milepost(*words, "--out", out, "--jobs", str(self.jobs), "--quiet")
         return out
 
     def drift(self, name: str, *words: str | Path) -> Path:
-        """Run `drift` into a folder of that name, unless it is done there already."""
+        """Run `drift` into a folder of that name, unless its result exists."""
         out = self.folder / name
         if not (out / "drift.json").is_file():
             self.milepost("drift", *words, "--out", out, "--quiet")
@@ -77,17 +77,17 @@ class Part:
     Parameters
     ----------
     name
-        What templates and `results/` call it.
+        Its name in templates and `results/`.
     group
-        What it is asked for by, together with others.
+        Name of a group of parts that are chosen together.
     minutes
-        Of one core, about.
+        Approximate minutes on one core.
     make
         Returns the figures as plain values.
     traces
-        Public traces that it opens.
+        Public traces that it needs.
     cheap
-        Whether the tests make it each time: a few seconds, and no public trace.
+        Whether tests always make it: it takes a few seconds and needs no public trace.
     """
 
     name: str
@@ -98,5 +98,5 @@ class Part:
     cheap: bool = False
 
     def missing(self, shared: Path | None) -> list[str]:
-        """Return its traces that are not there."""
+        """Return those of its traces that do not exist."""
         return [t for t in self.traces if shared is None or not (shared / "data" / t).is_file()]

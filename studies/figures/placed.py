@@ -1,4 +1,4 @@
-"""Measurements of docs/placement.md: shares of the ideal saving, six traces, five capacities."""
+"""Measurements of docs/placement.md: shares of the ideal saving on six traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workloads import open_trace
 
 GROUP = "placement"
 PROFILE = "qwen3.5-9b-h200"
-TRACES = {  # tokens of a block
+TRACES = {  # file, tokens per block
     "system_prompts": ("system_prompts/system_prompts.jsonl.gz", 16),
     "multi_q": ("leval_docqa/leval_multi_q.jsonl.gz", 16),
     "quality": ("leval_docqa/leval_quality.jsonl.gz", 16),
@@ -25,7 +25,7 @@ TRACES = {  # tokens of a block
     "conversation": ("mooncake/conversation_trace.jsonl.gz", 512),
     "tau_airline": ("tau_airline/tau_airline_gpt4o.jsonl.gz", 16),
 }
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)  # of what an unbounded cache holds under `branch`
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)  # of the peak size of an unbounded cache under `branch`
 OTHERS = (
     "last",
     "branch",
@@ -44,7 +44,7 @@ SMALL = ("150 MB", "200 MB", "250 MB", "300 MB")
 
 
 def _placed(place: Workplace, name: str) -> Figures:
-    """Return what placers save of what a state everywhere saves in an unbounded cache."""
+    """Return the savings of placers relative to states everywhere in an unbounded cache."""
     by_coordinate = [_spec(each) for each in COORDINATES]
     free = _world(place, name, "free", [*FREE, *by_coordinate], ["unbounded"])
     ideal = _rate(free, "dense", "unbounded")
@@ -64,13 +64,13 @@ def _placed(place: Workplace, name: str) -> Figures:
 
 
 def _spec(coordinate: str) -> str:
-    """Return the placer in canonical spelling, which leaves the default coordinate out."""
+    """Return the canonical name of the placer, which omits the default coordinate."""
     named = "" if coordinate == "start" else f",coordinate={coordinate}"
     return f"optimal:budget=4{named}"
 
 
 def _chosen(place: Workplace, name: str) -> str:
-    """Return in which coordinate the placer plans at last, where it may choose."""
+    """Return the coordinate of the placer's last plan, where it may choose."""
     path, block = TRACES[name]
     placer: Any = create("placer", "optimal:budget=4,coordinate=auto")
     scenario = Scenario(
@@ -86,7 +86,7 @@ def _chosen(place: Workplace, name: str) -> str:
 
 
 def _bounded(place: Workplace, name: str, capacities: dict[str, str], ideal: float) -> Figures:
-    """Return, by share of the peak, what is saved with `lru`, with foresight, and at most."""
+    """Return, by share of the peak, the savings with `lru`, with foresight, and their bound."""
     sizes = list(capacities.values())
     lru = _world(place, name, "lru", PLACERS, sizes)
     ahead = _world(place, name, "belady", ["clairvoyant"], sizes, eviction="belady")
@@ -133,7 +133,7 @@ def _rate(world: WorldPoints, placer: str, capacity: str) -> float:
 
 
 def _free(point: Point, ideal: float) -> Figures:
-    """Return the share of the ideal, and new checkpoints a request."""
+    """Return the share of the ideal, and new checkpoints per request."""
     written = point.mean("checkpoints_mean_per_request")
     return {"share": point.share("saved_tokens") / ideal, "written": written}
 

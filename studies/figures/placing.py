@@ -1,4 +1,4 @@
-"""Losses of plans on requests that they were not made for: the example of docs/placement.md."""
+"""Losses of plans on requests other than those they were made for, from docs/placement.md."""
 
 from __future__ import annotations
 

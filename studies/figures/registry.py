@@ -22,7 +22,7 @@ PARTS: dict[str, Part] = {part.name: part for module in MODULES for part in modu
 
 
 def chosen(names: Sequence[str]) -> list[Part]:
-    """Return the parts of these names or groups, all without any; KeyError for an unknown one."""
+    """Return the parts with these names or groups, or all; KeyError for an unknown one."""
     for name in names:
         if not any(name in {part.name, part.group} for part in PARTS.values()):
             raise KeyError(name)

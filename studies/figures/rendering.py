@@ -1,4 +1,4 @@
-"""Blocks of text from templates and figures, in the project's own formats."""
+"""Rendering of blocks from templates and figures, in the project's number formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reports.statistics import Estimate
 from simulator.base.units import format_bytes, format_count, format_seconds
 
 TEMPLATES = Path(__file__).parent / "templates"
-UNKNOWN = " (no interval)"  # what the project's formats say; a block says why in words of its own
+UNKNOWN = " (no interval)"  # in the project's formats; templates give the reason in their own words
 
 
 def rendered(template: str, figures: Mapping[str, Any]) -> list[str]:
@@ -34,7 +34,7 @@ def parts_of(template: str) -> set[str]:
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates."""
+    """Return the Jinja environment of all templates."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
@@ -69,7 +69,7 @@ def environment() -> Environment:
 
 
 def value(figure: Any) -> float:
-    """Return the number of an estimate, or a plain number."""
+    """Return the value of an estimate, or a plain number."""
     return float(figure["value"] if isinstance(figure, Mapping) else figure)
 
 
@@ -80,7 +80,7 @@ def _estimate(figure: Any) -> Estimate:
 
 
 def _percent(figure: Any) -> str:
-    """Return "60.6 %" of a share, "98.1 % [97.8, 98.3]" of one with an interval."""
+    """Return "60.6 %" for a share, "98.1 % [97.8, 98.3]" for one with an interval."""
     return percent(_estimate(figure)).removesuffix(UNKNOWN)
 
 
@@ -95,13 +95,13 @@ def _interval(figure: Any) -> str:
 
 
 def _opposite(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a difference the other way round."""
+    """Return a difference with its sign reversed."""
     turned = _estimate(figure).opposite
     return {"value": turned.value, "low": turned.low, "high": turned.high}
 
 
 def _rows(rates: Sequence[tuple[str, Mapping[str, float]]]) -> list[str]:
-    """Return a row of a table for each label with its rates; the best of each column is bold."""
+    """Return a table row for each label with its rates; the best of each column is bold."""
     shown = [[f"{100 * rate:.1f} %" for rate in each.values()] for _, each in rates]
     best = [max(column, key=lambda text: float(text[:-2])) for column in zip(*shown, strict=True)]
     for row in shown:

@@ -1,4 +1,4 @@
-"""Figures as they are stored: plain values of six digits, which any machine makes alike."""
+"""Storage of figures: plain values rounded to six digits, the same on every machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from studies.figures.parts import Figures
 
 RESULTS = Path(__file__).parent / "results"
 DIGITS = 6
-TOLERANCE = 1e-5  # relative: the last of six digits may round either way
+TOLERANCE = 1e-5  # relative, since the last of six digits may round either way
 _ABSENT = "nothing"
 
 
 def rounded(value: Any) -> Any:
-    """Return the same with every real number to six digits."""
+    """Return a value with every real number in it rounded to six digits."""
     if isinstance(value, dict):
         return {str(key): rounded(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -27,7 +27,7 @@ def rounded(value: Any) -> Any:
 
 
 def read(name: str) -> Figures | None:
-    """Return the stored figures of a part; None where there are none yet."""
+    """Return the stored figures of a part; None if there are none yet."""
     path = RESULTS / f"{name}.json"
     return dict(json.loads(path.read_bytes())) if path.is_file() else None
 
@@ -38,7 +38,7 @@ def write(name: str, figures: Figures) -> None:
 
 
 def drift(stored: Any, fresh: Any, place: str = "") -> Iterator[str]:
-    """Yield a line for each figure that is stored otherwise than it was found."""
+    """Yield a line for each figure that differs from the stored one."""
     if isinstance(stored, dict) and isinstance(fresh, dict):
         for key in dict.fromkeys([*stored, *fresh]):
             at = f"{place}.{key}" if place else key

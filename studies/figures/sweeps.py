@@ -1,4 +1,4 @@
-"""The figures of a sweep, by policies and capacity."""
+"""Figures of a sweep, by policies and capacity."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reports.artifacts.writing import MOST_ANSWERS, read_artifacts
+from reports.artifacts.writing import read_artifacts
 from reports.cross_workload.overview import overview_of
-from reports.cross_workload.sentences import sentences
-from reports.page.answer import answer_text
+from reports.pages.study import conclusions, kept_report
 from reports.results.comparison import compare
 from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
@@ -17,12 +16,12 @@ from studies.figures.parts import Figures
 
 
 def worlds_of(folder: Path) -> list[WorldPoints]:
-    """Return the worlds of a sweep that is over."""
+    """Return the worlds of a finished sweep."""
     return compare(*read_artifacts(folder))
 
 
 def sweep_figures(folder: Path) -> Figures:
-    """Return the points of a sweep of one world, and how many comparisons it made."""
+    """Return the points of a sweep of one world, and the number of its comparisons."""
     (world,) = worlds = worlds_of(folder)
     overview = overview_of(worlds)
     return {
@@ -34,20 +33,18 @@ def sweep_figures(folder: Path) -> Figures:
 
 
 def sentences_of(folder: Path) -> list[str]:
-    """Return what the sweep printed."""
-    worlds = worlds_of(folder)
-    answers = [answer_text(world) for world in worlds[:MOST_ANSWERS]]
-    return [*answers, *sentences(overview_of(worlds), worlds)]
+    """Return the sentences that the sweep printed."""
+    return conclusions(kept_report(folder))
 
 
 def reasons(worlds: list[WorldPoints]) -> list[str]:
-    """Return why differences have no interval; none where all have one."""
+    """Return the reasons why differences have no interval; none where all have one."""
     made = [p.token_hit_rate_difference for world in worlds for p in world.points.values()]
     return sorted({each.reason for each in made if each is not None and each.reason})
 
 
 def estimate(difference: Estimate | None) -> dict[str, Any] | None:
-    """Return a figure with its interval and what is said of it."""
+    """Return an estimate with its interval and verdict as plain values."""
     if difference is None:
         return None
     kept = {name: asdict(difference)[name] for name in ("value", "low", "high")}
@@ -55,7 +52,7 @@ def estimate(difference: Estimate | None) -> dict[str, Any] | None:
 
 
 def less(ours: Point, theirs: Point) -> dict[str, Any] | None:
-    """Return the difference of two token hit rates, not corrected for others."""
+    """Return the difference of two token hit rates, not corrected for other comparisons."""
     return estimate(ours.less(theirs, "token_hit_rate"))
 
 

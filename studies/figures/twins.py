@@ -1,4 +1,4 @@
-"""Twins beside their originals: the table of docs/workloads.md."""
+"""Comparison of twins with their originals: the table of docs/workloads.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACERS = ("dense", "last")
 GIB = 1 << 30
 SEEDS = (0, 1)
 LARGE, MIDDLE, SMALL = (32, 64, 128, 256, 512), (2, 4, 8, 16, 32), (0.5, 1, 2, 4, 8)
-TRACES: dict[str, Any] = {  # its options, capacities in GiB, seeds, minutes
+TRACES: dict[str, Any] = {  # file, options, capacities in GiB, seeds, minutes
     "synthetic": ("mooncake/synthetic_trace.jsonl.gz", {}, LARGE, SEEDS, 1),
     "conversation": ("mooncake/conversation_trace.jsonl.gz", {}, LARGE, SEEDS, 3),
     "sessions": (
@@ -36,7 +36,7 @@ TRACES: dict[str, Any] = {  # its options, capacities in GiB, seeds, minutes
 
 
 def _twins(place: Workplace, name: str) -> Figures:
-    """Return, by placer, the differences of twins from the original in points, by seed."""
+    """Return, by placer and seed, the differences of twins from the original in points."""
     path, options, sizes, seeds, _ = TRACES[name]
     original = open_trace(place.trace(path), **options)
     fitted = fit(original)
@@ -57,7 +57,7 @@ def _twins(place: Workplace, name: str) -> Figures:
 
 
 def _summed(apart: Sequence[float]) -> Figures:
-    """Return the mean over seeds, and the largest by size."""
+    """Return the mean over seeds, and the largest absolute value."""
     return {"mean": sum(apart) / len(apart), "largest": max(abs(each) for each in apart)}
 
 

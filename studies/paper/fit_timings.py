@@ -1,11 +1,11 @@
-"""Fit the cost form to the prefill timings that the authors of arXiv 2605.05219 published.
+"""Fit the cost form to the prefill timings published by the authors of arXiv 2605.05219.
 
     python studies/paper/fit_timings.py RUNS.parquet --run system_prompts_clean --out profile.json
 
 RUNS.parquet has a row for each request of their logs: run, strategy, request, prompt_tokens,
 saved_tokens, prefill_s. Every fifth request, in all strategies, is held out. Prints coefficients,
-errors on what was held out, and the total time of each strategy; with --out writes a profile of
-what was timed: one layer group of Qwen3.5 0.8B (3 recurrent layers, 1 of attention) in fp32 on an
+errors on the held-out requests, and the total time of each strategy; with --out writes a profile of
+the timed model: one layer group of Qwen3.5 0.8B (3 recurrent layers, 1 of attention) in fp32 on an
 RTX 2080 Super.
 """
 
@@ -29,7 +29,7 @@ from simulator.base.errors import DataError, MilepostError
 from simulator.base.files import write_text
 from simulator.costs.profile import Profile, parse_profile, profile_to_json
 
-RUNS = ("system_prompts_clean", "quality_clean")  # the others were not timed on a GPU
+RUNS = ("system_prompts_clean", "quality_clean")  # other runs were not timed on a GPU
 COLUMNS = ("run", "strategy", "request", "prompt_tokens", "saved_tokens", "prefill_s")
 HELD_OUT = 5
 KNOTS = (64, 65, 128, 192, 256, 512, 1024, 2048, 4096, 8192)
@@ -42,7 +42,10 @@ WARNINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Straight:
-    """`a + b n + e n (c + n/2)`, each with the ends of its 95 % interval, in seconds."""
+    """The form `a + b n + e n (c + n/2)` in seconds: each coefficient with its 95 % interval.
+
+    `n` are the prefilled tokens and `c` the cached tokens before them.
+    """
 
     start: tuple[float, float, float]
     token: tuple[float, float, float]
@@ -51,7 +54,7 @@ class Straight:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The form with a table F, fitted to most requests, and how it does on the others."""
+    """The form with a table F, fitted to four of five requests, and its errors on the others."""
 
     form: CostForm
     points: Points
@@ -61,7 +64,7 @@ class Fitted:
 
 
 def read_run(path: Path, run: str) -> pl.DataFrame:
-    """Return the requests of a run, with `n`, the tokens that were prefilled."""
+    """Return the requests of a run, with `n`, the number of prefilled tokens."""
     try:
         rows = pl.read_parquet(path, columns=COLUMNS).filter(pl.col("run") == run)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -72,13 +75,13 @@ def read_run(path: Path, run: str) -> pl.DataFrame:
 
 
 def points_of(rows: pl.DataFrame) -> Points:
-    """Return the requests as points: every prefill was timed once."""
+    """Return the requests as points, each of which was timed once."""
     seconds = rows["prefill_s"].to_numpy()[:, None]
     return Points(rows["saved_tokens"].to_numpy(), rows["n"].to_numpy(), seconds)
 
 
 def fit_straight(rows: pl.DataFrame, seed: int = 0) -> Straight:
-    """Return the fit with a straight F, by squared seconds, and its intervals."""
+    """Return the least-squares fit with a linear F, and its intervals."""
     points = points_of(rows)
     knots = np.array([1, int(points.n.max())])
     form = fit_form(points, knots, errors="absolute", context_term=False)
@@ -90,7 +93,7 @@ def fit_straight(rows: pl.DataFrame, seed: int = 0) -> Straight:
 
 
 def fit_table(rows: pl.DataFrame) -> Fitted:
-    """Return the fit with a table F to four of five requests."""
+    """Return the fit of a table F to four of five requests."""
     out = rows["request"].to_numpy() % HELD_OUT == 0
     everything = points_of(rows)
     points, held_out = everything.select(~out), everything.select(out)
@@ -141,7 +144,7 @@ def profile_of(fitted: Fitted, run: str, seed: int = 0) -> Profile:
 
 
 def _straight(form: CostForm) -> tuple[float, float, float]:
-    """Return start, seconds a token and seconds a pair."""
+    """Return the constant, the seconds per token and the seconds per pair of tokens."""
     first, last = form.own_seconds
     token = (last - first) / (form.knots[1] - form.knots[0])
     return float(first - token * form.knots[0]), float(token), form.pair_seconds

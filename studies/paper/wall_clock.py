@@ -1,4 +1,4 @@
-"""The wall-clock experiment of arXiv 2605.05219: what each strategy really takes to prefill.
+"""The wall-clock experiment of arXiv 2605.05219: measured prefill times of each strategy.
 
     python studies/paper/wall_clock.py --out toy                          # toy model, CPU, minutes
     python studies/paper/wall_clock.py --out group --model qwen3.5-0.8b --group --budget 8m \
@@ -6,20 +6,20 @@
     python studies/paper/wall_clock.py --out whole --model qwen3.5-0.8b --budget 8m \
         --device cuda --generator "documents:count=15" --requests 400
 
-Calibrates the model, then serves one trace through it with every strategy, and sets the measured
-time of restores, prefills and captures beside what the simulator says of the same work: in total,
-and to the first token of each request, waits included. In each of several passes every strategy
-comes once, so that a slow minute strikes all alike. It needs numpy, scipy and torch alone (from the
+Calibrates the model, then serves one trace through it with every strategy, and compares the
+measured time of restores, prefills and captures with the simulated time of the same work: in total,
+and to the first token of each request, waits included. Each of several passes runs every strategy
+once, so that a slow minute affects all alike. It needs only numpy, scipy and torch (from the
 repository's root, with PYTHONPATH=. where Milepost is not installed). `--group` in float32 is the
 paper's model: one layer group of Qwen3.5 0.8B.
 
-The folder `--out` keeps `profile.json`, each pass as it comes (the same command goes on where a
-killed one stood), `wall_clock.json` with all that is printed, and a file a strategy, of which
-`milepost prototype --from FILE --out FOLDER` makes a page.
+The folder `--out` keeps `profile.json`, each pass as soon as it ends (so that the same command
+resumes an interrupted run), `wall_clock.json` with everything printed, and a file for each
+strategy, from which `milepost prototype --from FILE --out FOLDER` makes a page.
 
-What differs from the paper: states are captured in the pass that serves the request, which is cut
-there, and not by a second prefill; one cache over all prefixes, unbounded, instead of the last K
-entries; positions are not floored to 64 tokens.
+Differences from the paper: states are captured in the pass that serves the request, by cutting its
+prefill, and not by a second prefill; one unbounded cache over all prefixes replaces the last K
+entries; positions are not rounded down to 64 tokens.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ STRATEGIES = (
     "block:size=256",
     "balanced:budget=4",
     "sqrt",
-    "dyadic",  # the paper's "log"
+    "dyadic",  # "log" in the paper
     "last",
-    "published:budget=4",  # the paper's "dp"
+    "published:budget=4",  # "dp" in the paper
     "optimal:budget=4",
     "branch",
 )
@@ -74,7 +74,7 @@ STRATEGIES = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A strategy: seconds are sums over all requests, `error` is simulated over measured less 1."""
+    """Results of a strategy, summed over all requests; `error` is simulated / measured - 1."""
 
     strategy: str
     saved_share: float
@@ -90,7 +90,7 @@ class Row:
 
 
 def row_of(run: PrototypeRun) -> Row:
-    """Return what a run says of its strategy."""
+    """Return the results of a run."""
     every, ttft = service_errors(run.requests)[0], ttft_errors(run.requests)[0]
     saved = sum(request.saved_tokens for request in run.requests)
     return Row(
@@ -109,7 +109,7 @@ def row_of(run: PrototypeRun) -> Row:
 
 
 def strategy_lines(rows: Sequence[Row]) -> list[str]:
-    """Return a table of the strategies; shares are those of the first one's time."""
+    """Return a table of the strategies; shares are relative to the first one's time."""
     first = rows[0]
     lines = _head(
         "strategy, saved, states, cuts, simulated s, measured s, error, median error, "
@@ -136,7 +136,7 @@ def strategy_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def regime_lines(errors: Sequence[RegimeError]) -> list[str]:
-    """Return a table of the errors of all strategies together, regime by regime."""
+    """Return a table of the errors of all strategies together, by regime."""
     lines = _head("regime, requests, simulated s, measured s, bias, median, median error, worst")
     for row in errors:
         lines.append(
@@ -148,7 +148,7 @@ def regime_lines(errors: Sequence[RegimeError]) -> list[str]:
 
 
 def run_all(setup: Setup, profile: Profile, strategies: Sequence[str], out: Path) -> list[str]:
-    """Serve every pass of every strategy that the folder lacks; write and return the findings."""
+    """Serve the passes that the folder lacks, write the results, and return them as text."""
     from calibration.prototype.queueing import at_load
     from calibration.prototype.run import Prototype
 
@@ -184,7 +184,7 @@ def run_all(setup: Setup, profile: Profile, strategies: Sequence[str], out: Path
 
 
 def _clock(site: Site, profile: Profile, journal: MeasurementJournal) -> CallClock:
-    """Return the clock; that of a CPU keeps its unit in all sittings."""
+    """Return the clock; on a CPU its unit is stored and reused when the run is resumed."""
     from calibration.prototype.steady import SteadyClock
 
     if site.machine.kind == "cpu" and UNIT not in journal.facts:
@@ -198,7 +198,7 @@ def _clock(site: Site, profile: Profile, journal: MeasurementJournal) -> CallClo
 def _serve_all(
     number: int, prototypes: Sequence[tuple[str, Prototype]], journal: MeasurementJournal
 ) -> None:
-    """Serve one pass of each strategy, in turn forwards and backwards; keep it at once."""
+    """Serve one pass of each strategy, in alternating order, and store it at once."""
     for strategy, prototype in prototypes if number % 2 == 0 else reversed(prototypes):
         name = f"pass {number} of {strategy}"
         if name in journal.facts:
@@ -214,7 +214,7 @@ def _serve_all(
 
 
 def _written(runs: Sequence[PrototypeRun], facts: Mapping[str, Any], out: Path) -> list[str]:
-    """Write what was found; return it as text."""
+    """Write the results and return them as text."""
     rows = [row_of(run) for run in runs]
     every: list[Served] = [request for run in runs for request in run.requests]
     service, ttft = service_errors(every), ttft_errors(every)
@@ -266,7 +266,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
 
 
 def _profile(setup: Setup, budget: str | None, out: Path, *, fresh: bool) -> Profile:
-    """Return the profile that is named, or measure one here."""
+    """Return the named profile, or calibrate one here."""
     if setup.profile is not None:
         return open_profile(setup.profile)
     return calibrate(
@@ -287,16 +287,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder for all that is measured")
+    parser.add_argument("--out", type=Path, required=True, help="folder for all results")
     parser.add_argument("--model", default="toy-qwen3.5", help="a name, or a Hugging Face folder")
     parser.add_argument("--group", action="store_true", help="one layer group")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:0")
     parser.add_argument("--dtype", help="float32, bfloat16 or float16")
-    parser.add_argument("--budget", help="of the calibration, as in 8m")
-    parser.add_argument("--profile", help="price with this one and calibrate nothing")
-    parser.add_argument("--generator", default=GENERATOR, help="of the trace")
+    parser.add_argument("--budget", help="time budget of the calibration, such as 8m")
+    parser.add_argument("--profile", help="use this profile instead of calibrating")
+    parser.add_argument("--generator", default=GENERATOR, help="generator of the trace")
     parser.add_argument("--requests", type=int, default=48)
-    parser.add_argument("--passes", type=int, default=3, help="of every strategy")
+    parser.add_argument("--passes", type=int, default=3, help="passes of every strategy")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fresh", action="store_true", help="measure everything anew")
     parser.add_argument("--strategies", nargs="+", default=STRATEGIES, help="placers; none first")

@@ -1,4 +1,4 @@
-"""Arrival processes: when requests come, seeded, with their mean rate as a parameter."""
+"""Arrival processes: seeded draws of the times at which requests arrive, at a given mean rate."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ __all__ = ["ARRIVALS", "ArrivalProcess", "Poisson", "Recorded", "process_name", 
 
 
 def read_process(text: str) -> ArrivalProcess:
-    """Return the process that a string names, such as "gamma:rate=2,cv=3".
+    """Return the arrival process that a string describes, such as "gamma:rate=2,cv=3".
 
     Raises
     ------
     UsageError
-        Where the name, a parameter or a value is unknown, ill-typed or out of range.
+        If the name, a parameter or a value is unknown, ill-typed or out of range.
     """
     return create_named("arrivals", ARRIVALS, text)
 
 
 def process_name(process: ArrivalProcess) -> str:
-    """Return the string that names a process."""
+    """Return the string that describes a process, as `read_process` takes it."""
     return name_of(ARRIVALS, process)

@@ -1,4 +1,4 @@
-"""What every arrival process is."""
+"""Base class of arrival processes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DEFAULT_RATE_PER_SECOND = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ArrivalProcess(Spec):
-    """A seeded law of arrival times.
+    """A distribution of arrival times from which seeded draws are made.
 
     Parameters
     ----------
     rate
-        Requests per second, in the mean over time. None: 1, or the rate that the data have.
+        Mean requests per second. None: 1, or the rate of the data where the process has data.
     """
 
     rate: float | None = knob(None, MIN_RATE_PER_SECOND, MAX_RATE_PER_SECOND)
@@ -36,7 +36,7 @@ class ArrivalProcess(Spec):
         UsageError
             For a negative count or a seed out of range.
         DataError
-            For a file of arrivals that does not hold what it should.
+            For a file of arrivals that cannot be used.
         """
         if count < 0:
             raise UsageError(f"arrivals: expected a count of at least 0, found {count}")
@@ -48,16 +48,16 @@ class ArrivalProcess(Spec):
 
     @property
     def rate_per_second(self) -> float:
-        """The mean rate over time, in requests per second."""
+        """Mean rate in requests per second."""
         return DEFAULT_RATE_PER_SECOND if self.rate is None else self.rate
 
     @property
     def file(self) -> str:
-        """The file that the times depend on, empty for none."""
+        """Path of the file that the times come from, empty for none."""
         return ""
 
     def at_rate(self, rate_per_second: float) -> Self:
-        """Return the same process at another rate.
+        """Return a copy of this process with another mean rate.
 
         Raises
         ------
@@ -69,4 +69,4 @@ class ArrivalProcess(Spec):
 
     @abstractmethod
     def _draw(self, count: int, seed: int) -> Float64:
-        """Return `count` ascending times, at least one, from any start."""
+        """Return `count` (at least 1) ascending times in seconds, starting anywhere."""

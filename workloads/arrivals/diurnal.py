@@ -1,4 +1,4 @@
-"""Diurnal arrivals."""
+"""Diurnal arrivals: a Poisson process with a daily cycle."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from workloads.gaps import Float64, unit_poisson
 from workloads.randomness import stream
 from workloads.spec import knob
 
-_KNOTS = 1 << 16  # of the inverse within a period: times are off by less than a 65,536th of it
+_KNOTS = 1 << 16  # of the tabulated inverse: times are off by less than 1/65,536 of a period
 
 
 @dataclass(frozen=True, slots=True)
 class Diurnal(ArrivalProcess):
     """A Poisson process whose rate is a sinusoid: rate * (1 + amplitude * sin(2 pi u)).
 
-    u is `start` plus the periods since the first request. Times come by inversion of the
-    cumulative rate.
+    Here u is `start` plus the time since the first request, in periods. Times are drawn by
+    inverting the cumulative rate.
 
     Parameters
     ----------
     rate
-        Requests per second, in the mean over a period.
+        Mean requests per second over a period.
     amplitude
-        Peak over mean, less 1: 0 is Poisson, 1 falls silent once a period.
+        Peak rate over mean rate, minus 1: 0 is Poisson, at 1 the rate falls to 0 once a period.
     period
-        Seconds, a day unless told.
+        Length of a period in seconds; one day by default.
     start
-        Where in the period the trace begins: 0 is the mean, rising; 0.25 the peak; 0.75 the
+        Phase at which the trace begins, in periods: 0 is the mean, rising; 0.25 the peak; 0.75 the
         trough.
     """
 
@@ -48,5 +48,5 @@ class Diurnal(ArrivalProcess):
         return self.period * (whole + within)
 
     def _come(self, u: Float64 | float) -> Float64:
-        """Return what has come in a period until `u`, as a share of the period's requests."""
+        """Return the share of a period's requests that arrive before phase `u`."""
         return np.asarray(u + self.amplitude * (1 - np.cos(2 * math.pi * u)) / (2 * math.pi))

@@ -1,4 +1,4 @@
-"""A flash crowd."""
+"""Arrivals with one flash crowd."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from workloads.spec import knob
 
 @dataclass(frozen=True, slots=True)
 class Flash(ArrivalProcess):
-    """A Poisson process with one flash crowd, which jumps up and decays exponentially.
+    """A Poisson process with one flash crowd: a jump of the rate that decays exponentially.
 
-    From `start` on the rate is rate * (1 + height * exp(-(t - start) / decay)): the crowd brings
-    rate * height * decay requests more, in the mean. Times come by inversion of the cumulative
-    rate, which has a closed form (Lambert W).
+    From `start` on the rate is rate * (1 + height * exp(-(t - start) / decay)), so the crowd adds
+    rate * height * decay requests in the mean. Times are drawn by inverting the cumulative rate,
+    which has a closed form (Lambert W).
 
     Parameters
     ----------
     rate
         Requests per second without the crowd.
     height
-        How many times the rate the crowd adds at its start.
+        Rate that the crowd adds at its start, as a multiple of `rate`.
     start
         Seconds from the first request to the crowd.
     decay
-        Seconds in which the crowd shrinks to 1/e.
+        Seconds in which the added rate falls to 1/e.
     """
 
     height: float = knob(10.0, 0.0, 1e4)

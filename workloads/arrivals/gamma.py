@@ -1,4 +1,4 @@
-"""Gamma arrivals."""
+"""Arrivals with gamma-distributed interarrival times."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from workloads.spec import knob
 
 @dataclass(frozen=True, slots=True)
 class Gamma(ArrivalProcess):
-    """Independent gaps of a gamma law: bursty above a cv of 1, regular below.
+    """Independent gamma-distributed interarrival times: bursty for a cv above 1, regular below.
 
-    The shape is 1 / cv**2. Counts over long times have an index of dispersion of cv**2.
+    The shape is 1 / cv**2. Over long times, the index of dispersion of counts is cv**2.
 
     Parameters
     ----------
     rate
         Requests per second.
     cv
-        Coefficient of variation of the gaps: standard deviation over mean. 1 is Poisson.
+        Coefficient of variation of interarrival times: standard deviation over mean. 1 is Poisson.
     """
 
     cv: float = knob(2.0, 0.01, 30.0)

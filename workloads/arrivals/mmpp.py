@@ -20,16 +20,16 @@ _MOST_JUMPS = 10**8
 
 @dataclass(frozen=True, slots=True)
 class Mmpp(ArrivalProcess):
-    """A Poisson process whose rate jumps between states (MMPP): calm and busy spells.
+    """A Markov-modulated Poisson process: a Poisson process whose rate jumps between states.
 
-    A sojourn in a state is exponential; the next state is any other with equal chance. So the
-    share of time in a state is proportional to its mean sojourn, by which the first state is
-    drawn too.
+    Sojourns in a state are exponential, and the next state is any other with equal chance. The
+    share of time in a state is therefore proportional to its mean sojourn, and so is the chance
+    that the first state is drawn.
 
     Parameters
     ----------
     rate
-        Requests per second, in the mean over all states.
+        Mean requests per second over all states.
     levels
         Rates of the states relative to each other, two or more, 0 for silence: "1/10".
     sojourns
@@ -40,7 +40,7 @@ class Mmpp(ArrivalProcess):
     sojourns: str = "300/30"
 
     def problem(self) -> str | None:
-        """Say what is wrong with the lists."""
+        """Return what is wrong with `levels` or `sojourns`, None if both are sound."""
         for name in ("levels", "sojourns"):
             text = getattr(self, name)
             if _numbers(text) is None:
@@ -56,7 +56,7 @@ class Mmpp(ArrivalProcess):
         return None
 
     def states(self) -> tuple[Float64, Float64]:
-        """Return the rate of each state relative to the mean rate, and its mean sojourn."""
+        """Return each state's rate relative to the mean rate, and its mean sojourn in seconds."""
         levels, sojourns = np.array(_numbers(self.levels)), np.array(_numbers(self.sojourns))
         if len(levels) == len(sojourns) and levels.max() > 0:
             levels *= sojourns.sum() / float(levels @ sojourns)
@@ -65,7 +65,7 @@ class Mmpp(ArrivalProcess):
     def _draw(self, count: int, seed: int) -> Float64:
         points = unit_poisson(stream(seed, "arrivals"), count)
         levels, sojourns = self.states()
-        # in units of the mean rate: so much must have come by the end of the path
+        # the integral of the relative rate that the path of states must reach
         horizon = float(points[-1]) / self.rate_per_second
         if horizon / sojourns.mean() > _MOST_JUMPS:
             text = f"more than {_MOST_JUMPS:,} jumps within the trace"
@@ -80,7 +80,7 @@ class Mmpp(ArrivalProcess):
 def _path(
     random: np.random.Generator, levels: Float64, sojourns: Float64, horizon: float
 ) -> tuple[NDArray[np.int64], Float64]:
-    """Draw states and sojourns until their integrated level reaches `horizon`."""
+    """Draw the states, and the seconds in each, until the integrated rate exceeds `horizon`."""
     states = len(levels)
     first = int(np.searchsorted(np.cumsum(sojourns)[:-1] / sojourns.sum(), random.random()))
     state = np.zeros(0, dtype=np.int64)
@@ -98,7 +98,7 @@ def _path(
 
 
 def _numbers(text: str) -> list[float] | None:
-    """Read "1/10" as numbers, None where it is something else."""
+    """Return the numbers of a text such as "1/10", None if it is not such a list."""
     try:
         numbers = [float(part) for part in text.split("/")]
     except (ValueError, AttributeError):

@@ -10,7 +10,7 @@ from workloads.gaps import Float64, poisson_arrivals
 
 @dataclass(frozen=True, slots=True)
 class Poisson(ArrivalProcess):
-    """Arrivals independent of each other: exponential gaps, of a cv of 1.
+    """A Poisson process: independent, exponential interarrival times.
 
     Parameters
     ----------

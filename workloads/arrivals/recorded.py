@@ -1,4 +1,4 @@
-"""The arrivals of a trace, at its own or another rate."""
+"""Arrival times taken from a trace file, at the recorded or another rate."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from workloads.gaps import Float64
 
 @dataclass(frozen=True, slots=True)
 class Recorded(ArrivalProcess):
-    """The times of a trace file, stretched to a rate, and repeated where they do not suffice.
+    """The arrival times of a trace file, scaled to a rate and repeated if they are too few.
 
     Parameters
     ----------
     rate
-        Requests per second, in the mean over the whole trace. None: as recorded.
+        Mean requests per second over the whole trace. None: as recorded.
     path
-        The trace, in a format that is recognised. Without it: the times that the trace being
-        replayed has itself.
+        A trace file in any recognised format. Empty: the times of the trace being replayed.
     """
 
     path: str = ""
@@ -34,16 +33,16 @@ class Recorded(ArrivalProcess):
 
     @property
     def rate_per_second(self) -> float:
-        """The mean rate over the trace."""
+        """Mean rate over the trace, in requests per second."""
         return self.rate or _rate(self._recorded())
 
     def stretched(self, times: Float64) -> Float64:
-        """Return `times` of a trace, from 0, at this process's rate.
+        """Return a trace's arrival times in seconds since its start, scaled to this process's rate.
 
         Raises
         ------
         UsageError
-            Where the times do not differ, so that they have no rate.
+            If all times are equal, so that no rate is defined.
         """
         if self.rate is not None and not (len(times) > 1 and times[-1] > times[0]):
             raise UsageError("arrivals 'trace': the trace's times do not differ: they have no rate")

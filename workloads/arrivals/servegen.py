@@ -1,4 +1,4 @@
-"""Arrivals of a ServeGen window: many clients, each with its own burstiness."""
+"""Arrivals of one ServeGen window: many clients, each with its own burstiness."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _PATTERNS = ("Gamma", "Weibull")
 
 @dataclass(frozen=True, slots=True)
 class ServeGen(ArrivalProcess):
-    """The clients of one window of a ServeGen file, one laid over the other.
+    """The superposed arrivals of all clients in one window of a ServeGen file.
 
-    Each client's gaps are independent, gamma or Weibull of its shape, with the mean that its rate
-    tells (the fitted scale, which misses the rate by some percent, is not used). A window's laws
-    go on for as long as requests are asked for.
+    Each client has independent interarrival times, gamma or Weibull with the shape in the file.
+    Their mean comes from the client's rate; the fitted scale is not used, since it misses that rate
+    by some percent. The distributions of the window hold for the whole trace, however long it is.
 
-    Source: Xiang et al., ServeGen: workload characterization and generation of large language
-    model serving in production (2025).
+    Source: Xiang et al., ServeGen: workload characterization and generation of large language model
+    serving in production (2025).
 
     Parameters
     ----------
     rate
-        Requests per second of all clients together. None: as in the window.
+        Requests per second, summed over all clients. None: as in the window.
     path
         A Parquet file with columns pool, client, window_s, rate, pattern, param1 (the shape).
     pool
-        The pool of clients; empty where the file has one only.
+        Name of the pool of clients; may be empty if the file has only one.
     window
-        Where the window starts, in seconds.
+        Start of the window in seconds, as in the column window_s.
     """
 
     path: str = ""
@@ -55,16 +55,16 @@ class ServeGen(ArrivalProcess):
 
     @property
     def rate_per_second(self) -> float:
-        """The rate of all clients together."""
+        """Rate summed over all clients, in requests per second."""
         return self.rate or sum(client.rate for client in self.clients())
 
     def clients(self) -> list[Client]:
-        """Return the clients that are not idle in the window.
+        """Return the clients that send requests in the window.
 
         Raises
         ------
         DataError
-            Where the file, the pool or the window is not there, or a client makes no sense.
+            If the file, pool or window does not exist, or a client's values are invalid.
         """
         rows = _read(self.path)
         pool = self._pool(rows["pool"].unique().sort().to_list())
@@ -86,7 +86,7 @@ class ServeGen(ArrivalProcess):
         own_rate = sum(client.rate for client in clients)
         seconds = 1.1 * count / own_rate
         times = np.zeros(0)
-        while len(times) < count:  # a client draws the same times again, and more
+        while len(times) < count:  # a longer draw of a client begins with the same times
             drawn = [client.until(seconds, seed) for client in clients]
             times = np.sort(np.concatenate(drawn))
             seconds *= 2
@@ -114,7 +114,7 @@ def _read(path: str) -> pl.DataFrame:
 
 
 def _client(path: str, row: dict[str, Any]) -> Client:
-    """Check one row."""
+    """Return the client of one row; raise `DataError` for an invalid value."""
     where = f"client {row['client']}"
     if row["pattern"] not in _PATTERNS:
         raise DataError(

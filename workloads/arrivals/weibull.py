@@ -1,4 +1,4 @@
-"""Weibull arrivals."""
+"""Arrivals with Weibull-distributed interarrival times."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from workloads.spec import knob
 
 @dataclass(frozen=True, slots=True)
 class Weibull(ArrivalProcess):
-    """Independent gaps of a Weibull law: above a cv of 1 its tail is heavier than gamma's.
+    """Independent Weibull interarrival times; for a cv above 1, heavier-tailed than gamma ones.
 
     Parameters
     ----------
     rate
         Requests per second.
     cv
-        Coefficient of variation of the gaps: standard deviation over mean. 1 is Poisson.
+        Coefficient of variation of interarrival times: standard deviation over mean. 1 is Poisson.
     """
 
     cv: float = knob(2.0, 0.01, 15.0)
@@ -32,7 +32,10 @@ class Weibull(ArrivalProcess):
 
 
 def shape_of_cv(cv: float) -> float:
-    """Return the shape k of the Weibull law with a cv: cv**2 = G(1 + 2/k) / G(1 + 1/k)**2 - 1."""
+    """Return the Weibull shape k for a coefficient of variation.
+
+    It solves cv**2 = G(1 + 2/k) / G(1 + 1/k)**2 - 1, with G the gamma function.
+    """
     from scipy.optimize import brentq
 
     def excess(log_shape: float) -> float:

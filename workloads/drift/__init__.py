@@ -1,4 +1,4 @@
-"""Drift: how the law of the traffic changes over a trace, each kind with a knob and a truth."""
+"""Drift: ways in which the distribution of generated traffic changes over a trace."""
 
 from __future__ import annotations
 
@@ -31,9 +31,21 @@ __all__ += ["drift_name", "read_drift"]
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What drifts, at most one way each; by default nothing does.
+    """The drifts of a trace, at most one of each kind; by default there is none.
 
-    All methods take shares x of the trace, from 0 to 1, shape (sessions,).
+    All methods take an array x of positions in the trace, as shares from 0 (start) to 1 (end), of
+    shape (sessions,). A generator's shared texts end in a closing part, which `rewrites` changes.
+
+    Parameters
+    ----------
+    mix
+        Drift of the popularity of items (documents, system prompts).
+    births
+        Replacement of items by new ones.
+    rewrites
+        Rewriting of the closing part.
+    growth
+        Growth of lengths.
     """
 
     mix: MixDrift | None = None
@@ -43,7 +55,10 @@ class Drift:
 
     @property
     def generations(self) -> int:
-        """The greatest number of items that one rank can have."""
+        """The largest number of successive items that one popularity rank can have.
+
+        Items are documents or system prompts.
+        """
         return 1 if self.births is None else self.births.generations
 
     @property
@@ -53,42 +68,42 @@ class Drift:
 
     @property
     def moved(self) -> int:
-        """Tokens by which the closing part grows with each version."""
+        """Tokens that each version of the closing part adds."""
         return 0 if self.rewrites is None else self.rewrites.moved
 
     @property
     def lengths(self) -> int:
-        """The number of lengths that one text takes."""
+        """The number of lengths that one text takes over the trace, as texts grow."""
         return 1 if self.growth is None else self.growth.steps + 1
 
     def weight(self, x: Float64) -> Float64:
-        """Return the weight of the second mix."""
+        """Return the weight of the second mix at x, from 0 to 1."""
         return np.zeros_like(x) if self.mix is None else self.mix.weight(x)
 
     def generation(self, x: Float64, phase: Float64) -> Int64:
-        """Return the generation of items with a phase."""
+        """Return which of a rank's successive items is in use at x, given the rank's phase."""
         return _zeros(x) if self.births is None else self.births.generation(x, phase)
 
     def version(self, x: Float64) -> Int64:
-        """Return the version of the closing part."""
+        """Return the version of the closing part at x."""
         return _zeros(x) if self.rewrites is None else self.rewrites.version(x)
 
     def step(self, x: Float64) -> Int64:
-        """Return the step of growth."""
+        """Return the step of growth at x."""
         return _zeros(x) if self.growth is None else self.growth.step(x)
 
     def scale(self, step: Int64) -> Float64:
-        """Return how many times longer texts are in a step of growth than at first."""
+        """Return the length of texts after `step` steps of growth, relative to their first."""
         return np.ones(np.shape(step)) if self.growth is None else self.growth.scale(step)
 
 
 def read_drift(text: str) -> Drift:
-    """Return the drift that a string names: "shift:distance=0.3,at=0.5 + growth:factor=2".
+    """Return the drift that a string describes: "shift:distance=0.3,at=0.5 + growth:factor=2".
 
     Raises
     ------
     UsageError
-        Where a part is unknown or out of range, or two parts drift the same way.
+        If a part is unknown or out of range, or two parts are of the same kind.
     """
     by_way: dict[str, Any] = {}
     for part in text.split(" + ") if text.strip() else []:
@@ -101,7 +116,7 @@ def read_drift(text: str) -> Drift:
 
 
 def drift_name(drift: Drift) -> str:
-    """Return the string that names a drift, empty where nothing drifts."""
+    """Return the string that describes a drift, empty if there is none."""
     parts = (drift.mix, drift.births, drift.rewrites, drift.growth)
     return " + ".join(name_of(DRIFTS, part) for part in parts if part is not None)
 

@@ -1,4 +1,4 @@
-"""The ways in which a law drifts, each as a function of the share of the trace."""
+"""Base class of drifts of the mix, the popularity of items."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class MixDrift(Spec):
-    """A drift of what requests are about: the mix moves between a first one and a second one.
+    """A drift of popularity: the mix of items moves between a first and a second mix.
 
-    The second mix is the first one moved towards its reverse, in which the most popular is the
-    least popular, so far that the total variation distance of the two is `distance`.
+    A mix is the probability of each item. The second mix is a blend of the first one and its
+    reverse, in which the most popular item is the least popular, at the total variation distance
+    `distance` from the first.
 
     Parameters
     ----------
     distance
-        Total variation distance of the two mixes: the share of requests that are about something
-        else. How far it can go depends on the mix; a uniform one has no other.
+        Total variation distance of the two mixes: the share of requests that go to other items. Its
+        maximum depends on the mix; it is 0 for a uniform one.
     """
 
     distance: float = knob(0.3, 0.0, 1.0)
 
     @abstractmethod
     def weight(self, x: Float64) -> Float64:
-        """Return the weight in [0, 1] of the second mix at shares x of the trace."""
+        """Return the weight (0 to 1) of the second mix at positions x of the trace (0 to 1)."""

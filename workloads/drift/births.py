@@ -1,4 +1,4 @@
-"""New documents in the place of old ones."""
+"""Births: new items (documents, system prompts) replace old ones."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from workloads.spec import Spec, knob
 
 @dataclass(frozen=True, slots=True)
 class Births(Spec):
-    """New items take the place of old ones, at a steady pace; popularity by rank stays.
+    """Replacement of items by new ones at a steady pace; the popularity of each rank stays.
 
-    The item of a rank is its generation floor(times * x + phase), with a phase that is uniform on
-    [0, 1) for each rank. A new item is another text, of another length, never seen before.
+    At share x of the trace, a rank has its item number floor(times * x + phase), where phase is
+    drawn uniformly from [0, 1) for each rank. A new item is a new text with a length of its own.
 
     Parameters
     ----------
     times
-        How often each item is replaced over the trace, in the mean.
+        Mean number of replacements of each item over the trace.
     """
 
     times: float = knob(1.0, 0.0, 100.0)
 
     @property
     def generations(self) -> int:
-        """The greatest number of items that one rank can have."""
+        """The largest number of successive items that one rank can have."""
         return int(self.times) + 2
 
     def generation(self, x: Float64, phase: Float64) -> Int64:
-        """Return the generations at shares x of the trace."""
+        """Return the number of a rank's current item at positions x of the trace (0 to 1).
+
+        `phase` is the phase of the rank.
+        """
         return np.floor(self.times * x + phase).astype(np.int64)

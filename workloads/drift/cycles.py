@@ -1,4 +1,4 @@
-"""Weekly cycles of the mix."""
+"""Weekly cycles of the mix (the popularity of items)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from workloads.spec import knob
 
 @dataclass(frozen=True, slots=True)
 class Cycles(MixDrift):
-    """The mix alternates: five sevenths of each week in the first one, the weekend in the second.
+    """A mix that alternates weekly: the first mix for five sevenths of a week, then the second.
 
     Parameters
     ----------
     distance
-        Total variation distance of the mixes of workdays and weekends.
+        Total variation distance between the mixes of workdays and weekends.
     weeks
-        Weeks in the trace. They are counted in requests, not by the clock.
+        Weeks in the trace, each with an equal number of requests.
     """
 
     weeks: float = knob(2.0, 0.1, 1000.0)
 
     def weight(self, x: Float64) -> Float64:
-        """Return the weight of the second mix at shares x of the trace."""
+        """Return the weight of the second mix at positions x of the trace (0 to 1)."""
         return (x * self.weeks % 1 >= 5 / 7).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Rewrites of the template behind the shared text."""
+"""Rewrites of the end of shared prefixes, as when a template is edited."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from workloads.spec import Spec, knob
 
 @dataclass(frozen=True, slots=True)
 class Rewrites(Spec):
-    """The closing part of every shared prefix is rewritten, and the divergence point moves.
+    """Rewrites of the closing part of every shared prefix; each moves the divergence point.
 
-    Version v is in force from x = v / (times + 1) on, the trace being cut into equal spells, and
-    is v * moved tokens longer than the first. What stands before the closing part stays.
+    Version v is in force from x = v / (times + 1) on, so that all versions last equally long, and
+    is v * moved tokens longer than the first. Text before the closing part does not change.
 
     Parameters
     ----------
     times
-        Rewrites within the trace.
+        Number of rewrites within the trace.
     moved
-        Tokens by which each of them moves the divergence point.
+        Tokens by which each rewrite moves the divergence point.
     """
 
     times: int = knob(1, 0, 100)
     moved: int = knob(64, 1, 10**5)
 
     def version(self, x: Float64) -> Int64:
-        """Return the versions in force at shares x of the trace."""
+        """Return the version in force at positions x of the trace (0 to 1)."""
         return np.minimum(np.floor((self.times + 1) * x), self.times).astype(np.int64)

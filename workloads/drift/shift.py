@@ -1,4 +1,4 @@
-"""A shift of the mix."""
+"""A one-time shift of the mix (the popularity of items)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from workloads.spec import knob
 
 @dataclass(frozen=True, slots=True)
 class Shift(MixDrift):
-    """The mix shifts to another one, gradually or at once.
+    """A mix that moves from one to another, gradually or at once.
 
-    The weight of the second mix is x, or 1 from `at` on; so at x the law has moved by
-    distance * x, or by all of it.
+    At share x of the trace the total variation distance from the first mix is distance * x, or,
+    where `at` is given, 0 before `at` and `distance` after it.
 
     Parameters
     ----------
     distance
-        Total variation distance of the first and the last mix.
+        Total variation distance between the first and the last mix.
     at
-        The share of the trace at which the shift is sudden; None: linear over all of it.
+        Share of the trace at which the mix changes at once; None: a linear change over the trace.
     """
 
     at: float | None = knob(None, 0.0, 1.0)
 
     def weight(self, x: Float64) -> Float64:
-        """Return the weight of the second mix at shares x of the trace."""
+        """Return the weight of the second mix at positions x of the trace (0 to 1)."""
         return x if self.at is None else (x >= self.at).astype(np.float64)

@@ -1,1 +1,1 @@
-"""Public traces, downloaded and checked."""
+"""Download and verification of public traces."""

@@ -1,4 +1,4 @@
-"""Public traces downloaded: resumed where a download broke off, checked, then whole or absent."""
+"""Resumable downloads of public traces, verified by hash before they get their final name."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 60.0
 CHUNK_BYTES = 1 << 16
-MOST_BREAKS = 5  # of one download that goes on a little each time
+MOST_BREAKS = 5  # of one download, even where each connection adds some bytes
 
-Report = Callable[[int, int], None]  # bytes there, bytes in all
+Report = Callable[[int, int], None]  # bytes downloaded, bytes in all
 
 
 def fetch(trace: PublicTrace, folder: Path, report: Report | None = None) -> Path:
-    """Download a trace into `folder`, which is made if need be; return the file.
+    """Download a trace into `folder`, which is created if missing, and return the file's path.
 
-    What a broken download has left lies in a hidden file beside, from which the next one goes on.
-    A file that is there with the right content is not fetched again. Proxies are those of the
+    A download that was interrupted stays in a hidden file in that folder and is resumed by the next
+    call. A file that exists with the right content is not fetched again. Proxies are taken from the
     usual environment variables (HTTPS_PROXY, ...); MILEPOST_MIRROR replaces the host.
 
     Raises
     ------
     UsageError
-        Where nothing answers, the folder cannot be written, a different file has the name, or the
-        extra `fetch` is not installed.
+        If the server cannot be reached, the folder cannot be written, a different file has the
+        name, or the extra `fetch` is not installed.
     DataError
-        Where something else is served than what is expected.
+        If the server sends another content than expected.
     """
     path = folder / trace.file_name
     try:
@@ -53,14 +53,14 @@ def fetch(trace: PublicTrace, folder: Path, report: Report | None = None) -> Pat
 
 
 def _checked_twin(path: Path, trace: PublicTrace) -> Path:
-    """Return a file that is there already, if it is the same."""
+    """Return the path of an existing file if it is this trace; else raise `UsageError`."""
     if path.is_file() and _sha256(path) == trace.sha256:
         return path
     raise UsageError(f"{printable(str(path))}: exists and is not this trace; move it away")
 
 
 def _download(trace: PublicTrace, part: Path, report: Report | None) -> None:
-    """Fill the file up to the expected size, over as many connections as it takes."""
+    """Download until the file has the expected size, reconnecting where a connection breaks."""
     try:
         import requests
     except ImportError:
@@ -84,7 +84,7 @@ def _download(trace: PublicTrace, part: Path, report: Report | None) -> None:
 
 
 def _continue(trace: PublicTrace, part: Path, done: int, report: Report | None) -> None:
-    """Append what one connection gives behind the first `done` bytes."""
+    """Open one connection and append its bytes after the first `done` bytes."""
     import requests
 
     wanted = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
@@ -107,7 +107,7 @@ def _continue(trace: PublicTrace, part: Path, done: int, report: Report | None) 
 
 
 def _agreed_start(trace: PublicTrace, response: Response, done: int) -> int:
-    """Return at which byte the answer begins: a server may send the whole file again."""
+    """Return the offset at which the response begins: 0 if the whole file is sent again."""
     if response.status_code == 200:
         return 0
     begins = response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
@@ -118,7 +118,7 @@ def _agreed_start(trace: PublicTrace, response: Response, done: int) -> int:
 
 
 def _check(trace: PublicTrace, part: Path) -> None:
-    """Delete what is not the expected file, so that the next download begins anew."""
+    """Verify the hash; a wrong file is deleted, so that the next download starts afresh."""
     digest = _sha256(part)
     if digest != trace.sha256:
         part.unlink()
@@ -131,7 +131,7 @@ def _unreachable(trace: PublicTrace, done: int, error: Exception) -> UsageError:
 
 
 def _why(error: Exception) -> str:
-    """Return the innermost reason, without addresses of objects."""
+    """Return the text of the innermost error, without addresses of objects."""
     reason: BaseException = error
     while inner := getattr(reason, "reason", None) or reason.__cause__ or reason.__context__:
         if not isinstance(inner, BaseException):

@@ -1,6 +1,6 @@
-"""Public traces that can be fetched: each pinned to a commit and to the sha256 of its bytes.
+"""Public traces that can be fetched, each pinned by a commit and the sha256 of its bytes.
 
-Only files whose bytes have been seen are listed: a hash that nobody has checked pins nothing.
+Only files that have been downloaded and hashed are listed.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ import os
 from dataclasses import dataclass
 
 HOST = "https://raw.githubusercontent.com"
-MIRROR = "MILEPOST_MIRROR"  # an environment variable
+MIRROR = "MILEPOST_MIRROR"  # the environment variable that replaces the host
 
 
 @dataclass(frozen=True, slots=True)
 class PublicTrace:
-    """A file in a public repository.
+    """A trace file in a public repository.
 
     Parameters
     ----------
     repository, commit, path
-        Where it is: owner/name, 40 hex digits, the path in the repository.
+        Its location: owner/name, a commit of 40 hex digits, the path in the repository.
     size_bytes, sha256
-        Of the file as it is there.
+        Size and hash of the file.
     licence
         SPDX identifier.
     title
-        What it is, in one line, with whom to credit.
+        One line on the content, with its authors.
     """
 
     repository: str
@@ -38,12 +38,12 @@ class PublicTrace:
 
     @property
     def file_name(self) -> str:
-        """The name of the file."""
+        """The file's name, without folders."""
         return self.path.rpartition("/")[2]
 
     @property
     def url(self) -> str:
-        """The address, below the mirror that the environment names if it names one."""
+        """The file's address, on the mirror where the environment names one."""
         host = os.environ.get(MIRROR) or HOST
         return f"{host.rstrip('/')}/{self.repository}/{self.commit}/{self.path}"
 

@@ -1,4 +1,4 @@
-"""Trace formats by name, one file each. The stricter stand first: see `TraceFormat.matches`."""
+"""Trace formats by name, stricter ones first, since the first match wins."""
 
 from workloads.formats.aibrix import AIBRIX
 from workloads.formats.aiperf import AIPERF

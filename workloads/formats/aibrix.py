@@ -1,17 +1,17 @@
-"""AIBrix workloads: the requests of each timestamp, as text or as lengths.
+"""AIBrix workloads: requests grouped by timestamp, as text or as lengths.
 
-Source: vllm-project/aibrix, `benchmarks`: its workload generator writes JSON lines, or one JSON
+Source: vllm-project/aibrix, `benchmarks`. Its workload generator writes JSON lines, or one JSON
 list, of `timestamp` in milliseconds and `requests`, each with `prompt`, `prompt_length`,
-`output_length` and `session_id`; earlier versions `Prompt`, `Prompt Length` and so on.
+`output_length` and `session_id` (in earlier versions `Prompt`, `Prompt Length` and so on).
 
-- Requests of one timestamp come at once, in the order of the list. A line with a bad one is refused
-  as a whole.
-- Where the first request has a prompt's text, all have. What prompts share is what their texts
-  share, and a prompt counts the tokens of its text; a `prompt_length` that differs by over a tenth
-  is noted. Otherwise only lengths are known, and prompts share nothing.
-- Texts are whole prompts, taken as they stand; lists of messages stand in the chat template.
-- An unknown `output_length` (null) counts 0. The label is the model, where one is named.
-- A request tells its own model, salt and adapter, which go before those of its line.
+- Requests of one timestamp arrive together, in the order of the list. A line with a bad request is
+  refused as a whole.
+- If the first request has text, all must have it: overlaps are those of the texts, and prompts are
+  counted in tokens of the text; a `prompt_length` that differs by over a tenth is noted. Otherwise
+  only lengths are known, and prompts share nothing.
+- Text is a whole prompt, used as it is; lists of messages are rendered with the chat template.
+- An unknown `output_length` (null) counts as 0. The label is the model, where one is named.
+- A model, salt or adapter on a request overrides that of its line.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Request(Keyed, gc=False):
     old_session_id: Name | int | None = msgspec.field(name="Session ID", default=None)
 
     def named_as_now(self) -> _Request:
-        """Move values to the names of today."""
+        """Move values from the field names of earlier versions to the current ones."""
         for field in ("prompt", "prompt_length", "output_length", "session_id"):
             if getattr(self, field) is None:
                 setattr(self, field, getattr(self, f"old_{field}"))
@@ -71,7 +71,7 @@ class _Line(Keyed, gc=False):
 
 
 class _BadRequestError(ValueError):
-    """A request that is none."""
+    """Raised for a request that cannot be used; carries the problem."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class _BadRequestError(ValueError):
 
 
 class _Reader:
-    """The rows of a file while it is read."""
+    """Reader of one file, which collects its rows."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
@@ -90,7 +90,7 @@ class _Reader:
         self.requests = 0
 
     def take(self, line: _Line, number: int) -> Problem | None:
-        """Add the requests of a timestamp, or say what is wrong with one of them."""
+        """Add the requests of a timestamp, or return what is wrong with one of them."""
         requests = line.old_requests if line.requests is None else line.requests
         if requests is None:
             return "requests", MISSING
@@ -103,7 +103,7 @@ class _Reader:
     def _take_all(
         self, around: dict[str, Any], requests: list[_Request], time: Ticks, number: int
     ) -> Problem | None:
-        """Add requests once all of them are known to be sound."""
+        """Check all requests of a timestamp, then add them."""
         prompts: list[Tokens | None] = []
         for at, request in enumerate(requests):
             try:
@@ -118,7 +118,7 @@ class _Reader:
         return None
 
     def _checked(self, request: _Request, number: int) -> Tokens | None:
-        """Return the tokens of a prompt, None where only lengths are known."""
+        """Return the tokens of a prompt, None if only lengths are known."""
         if not self.requests and request.prompt is not None:
             self._with_texts()
         self.requests += 1
@@ -145,14 +145,14 @@ class _Reader:
         )
 
     def _with_texts(self) -> None:
-        """Take what the first request has for what all have."""
+        """Switch to reading text; the first request has it, so all must."""
         if self.options.rows == "incremental":
             name = printable(str(self.path))
             raise SettingError("rows", f"{name} has whole prompts as text: cumulative rows")
         self.texts = TextRows.into(self.rows, self.options)
 
     def finish(self, path: Path) -> Rows:
-        """Return the rows, with a note on what their tokens are."""
+        """Return the rows, with a note on how their tokens were counted."""
         if not self.requests and self.rows.first_bad is None:
             raise DataError(str(path), "expected requests, found none")
         return self.rows if self.texts is None else self.texts.finish()
@@ -201,12 +201,12 @@ def _within(at: int, problem: Problem) -> Problem:
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read JSON lines, or a JSON list; then the number of a line is that of the list's entry.
+    """Read a file of JSON lines or one JSON list; a list's entries are numbered as lines.
 
     Raises
     ------
     UsageError
-        For an unknown tokenizer or chat template, and for incremental rows of text.
+        For an unknown tokenizer or chat template, or text with the option of incremental rows.
     """
     reader = _Reader(path, options)
 
@@ -226,7 +226,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a timestamp with its requests, on a line or in a list."""
+    """Return whether a line or list has a timestamp and its requests."""
     for names in (("timestamp", "requests"), ("Timestamp", "Requests")):
         if head.has(*names) or (head.text.lstrip()[:1] == b"[" and head.mentions(*names)):
             return not head.has("block_size")

@@ -1,14 +1,14 @@
-"""What AIPerf and GenAI-Perf sent: the `inputs.json` of a run, request bodies by session.
+"""The `inputs.json` of an AIPerf or GenAI-Perf run: request bodies by session.
 
 Source: ai-dynamo/aiperf (`data`, each with `session_id` and `payloads`) and GenAI-Perf (each with
 `payload`, a list of one, and no session).
 
-- A body has `messages`, which the chat template of `workloads.text` turns into tokens, or a
-  `prompt`, taken as it stands. Bodies hold the whole context: rows are cumulative.
-- The output is `max_completion_tokens`, `max_tokens` or `min_tokens`, what was asked for: the
-  answers themselves are not known.
+- A body has `messages`, which are rendered with the chat template of `workloads.text`, or a
+  `prompt`, used as it is. Bodies hold the whole context: rows are cumulative.
+- The output length is the one requested: `max_completion_tokens`, `max_tokens` or `min_tokens`.
+  The answers themselves are not in the file.
 - There are no times. Labels are models. A prompt of no token is left out and noted.
-- For lines in messages, read the number of the body in the file.
+- A line number in a message is the number of the body in the file.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class _Body(msgspec.Struct, gc=False):
     min_tokens: int | None = None
 
     def output_tokens(self) -> int:
-        """Return how many tokens were asked for, 0 where nothing says it."""
+        """Return how many tokens were requested, 0 if no field says so."""
         asked = self.max_completion_tokens, self.max_tokens, self.min_tokens
         return next((tokens for tokens in asked if tokens is not None), 0)
 
     def key(self) -> dict[str, str | None]:
-        """Return what belongs to the key of the prompt's prefix besides its tokens."""
+        """Return the isolation key of the prompt: prompts with different keys share no prefix."""
         names = ("model", "cache_salt", "lora_name", "lora_path")
         return {name: getattr(self, name) for name in names}
 
@@ -65,7 +65,7 @@ class _Document(msgspec.Struct, gc=False):
 
 
 class _Reader:
-    """The rows of a file while it is read."""
+    """Reader of one file, which collects its rows."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
@@ -74,7 +74,7 @@ class _Reader:
         self.bodies = 0
 
     def take(self, document: _Document, _: int) -> Problem | None:
-        """Add the bodies of a document; one that cannot be used is a bad line."""
+        """Add the request bodies of a document; one that cannot be used is a bad line."""
         for session in document.data:
             for body in session.payloads or session.payload:
                 self.bodies += 1
@@ -121,7 +121,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a list of sessions with the bodies that were sent."""
+    """Return whether the document is a list of sessions with request bodies."""
     return head.has("data") and (head.mentions("payloads") or head.mentions("payload"))
 
 

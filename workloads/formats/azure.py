@@ -1,10 +1,10 @@
 """Azure LLM inference traces: dates and lengths, without prefixes.
 
 Source: the traces of 2023 and 2024 in Azure/AzurePublicDataset (Patel et al., "Splitwise", ISCA
-2024; Stojkovic et al., "DynamoLLM", HPCA 2025). The files of 2023 have seven digits behind the
-second, no zone, CRLF and no newline at the end; those of 2024 have six digits and a zone. Times
-are exact to the nanosecond; without their column there are none. A prompt of no token is left out
-and noted.
+2024; Stojkovic et al., "DynamoLLM", HPCA 2025). The files of 2023 have seven decimals of a second,
+no time zone, CRLF line ends and no newline at the end; those of 2024 have six decimals and a time
+zone. Times are read to the nanosecond; a file without their column has no times. A prompt of no
+token is left out and noted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file; raises `DataError` for a date that is none."""
+    """Read a file; raise `DataError` for an invalid date."""
     taken = LengthRows.of(options, FIELDS, DATE_TICKS_PER_SECOND)
     clock = DateClock()
 
@@ -47,7 +47,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the columns of lengths."""
+    """Return whether the table has the columns of lengths."""
     return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 

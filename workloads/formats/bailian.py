@@ -1,13 +1,16 @@
-"""Qwen-Bailian JSON lines: seconds, chats with parents, ids of 16-token blocks.
+"""Qwen-Bailian JSON lines: times in seconds, chats with parents, ids of 16-token blocks.
 
 Source: the traces of Alibaba's Bailian service (alibaba-edu/qwen-bailian-usagetraces-anon),
 released with Wang et al., "KVCache Cache in the Wild", USENIX ATC 2025. Each row is the whole
-context of one turn of a chat; its ids are salted hashes of blocks, numbered by first sight.
+context of one turn of a chat; its ids are salted hashes of blocks, numbered in the order in which
+they first occur.
 
-Rules. A session is the root chat of a row's chain of parents; a parent of -1 makes a row a root.
-A parent that the file does not hold is the root of those who name it. The label is the type
-(text, search, image, file). A turn need not repeat its parent's prompt (a chat that was edited or
-cut): such turns are counted. A chat that comes twice, or is its own ancestor, is counted and kept.
+- A turn names its parent, the turn before it; -1 means none. A session is a chain of parents,
+  named by its first turn. A parent that is not in the file is the first turn of its session.
+- The label is the type (text, search, image, file).
+- A turn need not begin with its parent's prompt (a chat that was edited or cut): such turns are
+  counted.
+- A `chat_id` that occurs twice, or is its own ancestor, is counted and kept.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file with 16 tokens a block where the options do not say otherwise."""
+    """Read a file; blocks have 16 tokens by default."""
     blocks = IdBlocks(options.block or BLOCK_TOKENS)
     rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("s"))
     chats = _Chats(rows, blocks)
@@ -66,17 +69,17 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 class _Chats:
-    """The chats of the rows so far, and the parent of each."""
+    """The chats of all rows read so far, and the parent of each chat."""
 
     def __init__(self, rows: Rows, blocks: IdBlocks) -> None:
         self._rows = rows
         self._blocks = blocks
-        self._chat: list[int] = []  # by row
+        self._chat: list[int] = []  # chat id by row
         self._row: dict[int, int] = {}  # the first row of each chat
         self._parent: dict[int, int] = {}
 
     def add(self, line: _Line, number: int) -> None:
-        """Add the row that has just been added to the others."""
+        """Register the chat of the row that was just added, and its parent."""
         row = len(self._chat)
         self._chat.append(line.chat_id)
         if line.chat_id in self._row:
@@ -92,7 +95,7 @@ class _Chats:
             )
 
     def _contains_parent(self, row: int, parent: int) -> bool:
-        """Say whether a row's blocks start with the whole blocks of its parent's (if known)."""
+        """Return whether a row begins with the whole blocks of its parent; True if unknown."""
         above = self._row.get(parent)
         if above is None or above == row:
             return True
@@ -102,7 +105,7 @@ class _Chats:
         return keys[own : own + whole] == keys[start : start + whole]
 
     def name_sessions(self) -> None:
-        """Give each row the root of its chain of parents as session."""
+        """Set the session of each row to the first chat in its chain of parents."""
         root: dict[int, int] = {}
         sessions = self._rows.sessions
         column = array("i")
@@ -124,7 +127,7 @@ class _Chats:
 
 
 def matches(head: Head) -> bool:
-    """Recognise lines with a chat, its parent and ids."""
+    """Return whether lines have a chat, its parent and block ids."""
     return head.has("chat_id", "parent_chat_id", "hash_ids")
 
 

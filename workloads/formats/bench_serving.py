@@ -1,14 +1,15 @@
-"""Results of serving benchmarks: the lengths of what was sent, and when.
+"""Results of serving benchmarks: the lengths of the requests sent, and when.
 
 Source: vLLM, `bench serve --save-result --save-detailed` (one JSON document), and SGLang,
 `bench_serving --output-file --output-details` (JSON lines, one a run). Each run has the arrays
 `input_lens` and `output_lens` and, where the tool writes them, `start_times` in seconds and
-`errors`. Prompts are not there: they share nothing.
+`errors`. The prompts are not in the file, so they share nothing.
 
-- A request with an error is kept, as it was sent, and noted. A prompt of no token is left out and
-  noted. Arrays of other lengths than `input_lens` make a bad line, and a run with a bad request is
-  refused as a whole.
-- Runs of one file stand one behind the other, which is noted; their times are those of one clock.
+- A request with an error was sent nevertheless: it is kept and noted. A prompt of no token is left
+  out and noted.
+- Arrays of another length than `input_lens` make a bad line. A run with a bad request is refused as
+  a whole.
+- Runs in one file share one clock; their requests follow each other in the file, which is noted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class _Run(msgspec.Struct, gc=False):
     errors: list[str | None] | None = None
 
     def problem(self) -> Problem | None:
-        """Say which array is missing, or of another length than the prompts'."""
+        """Return which array is missing or not as long as `input_lens`, None if none is."""
         if self.input_lens is None or self.output_lens is None:
             return "input_lens" if self.input_lens is None else "output_lens", MISSING
         count = len(self.input_lens)
@@ -50,7 +51,7 @@ class _Run(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file; raises `DataError` where it has no request."""
+    """Read a file; raise `DataError` where it has no request."""
     taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
 
     def take(run: _Run, number: int) -> Problem | None:
@@ -64,7 +65,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _problem(run: _Run, taken: LengthRows) -> Problem | None:
-    """Say what is wrong with a request of a run, before any is added."""
+    """Return what is wrong with a request of a run, before any is added."""
     lengths = zip(run.input_lens or [], run.output_lens or [], strict=True)
     for at, (prompt, output) in enumerate(lengths):
         time = None if run.start_times is None else run.start_times[at]
@@ -93,7 +94,7 @@ def _add(run: _Run, number: int, taken: LengthRows) -> Problem | None:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the arrays of lengths."""
+    """Return whether the record has the arrays of lengths."""
     return head.has("input_lens") and (head.record is None or head.has("output_lens"))
 
 

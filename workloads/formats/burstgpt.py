@@ -1,15 +1,15 @@
 """BurstGPT traces: arrivals in seconds, lengths, models, and sessions in later releases.
 
 Source: HPMLL/BurstGPT (Wang et al., "BurstGPT", KDD 2025): releases 1 and 2 have six columns,
-release 3 adds `Session ID` and `Elapsed time`, which is passed over. Labels are the kind of log
-and the model.
+release 3 adds `Session ID` and `Elapsed time`, which is ignored. Labels are the log type and the
+model.
 
-- A failure has no response token. It is kept, as the request came and was tried, and noted.
-- A prompt of no token is left out and noted. Without the column of times there are none.
+- A failed request has no response tokens. It did arrive, so it is kept, and noted.
+- A prompt of no token is left out and noted. A file without the column of times has no times.
 - Tokens that do not add up to `Total tokens` make a bad line.
-- Traces begin with weeks in which hardly anything comes. Where the first hundredth of the
-  requests takes more than a tenth of the time, that is noted as an idle head.
-- Rows of sessions are cumulative unless told otherwise.
+- Traces begin with weeks of almost no requests. Where the first hundredth of the requests takes
+  more than a tenth of the time, that is noted as an idle head.
+- Rows of sessions are cumulative by default.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("Request tokens", "Response tokens", "Timestamp", "Session ID")
 
-_HEAD_REQUESTS = 0.01  # of all
-_HEAD_TIME = 0.1
-_FEWEST = 200  # requests below which a share of a hundredth says nothing
+_HEAD_REQUESTS = 0.01  # share of the requests
+_HEAD_TIME = 0.1  # share of the time
+_FEWEST = 200  # requests; with fewer, a hundredth of them is too few to judge by
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -45,7 +45,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file whose times are seconds where the options do not say otherwise."""
+    """Read a file whose times are in seconds by default."""
     taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
 
     def take(line: _Line, number: int) -> Problem | None:
@@ -66,7 +66,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _note_idle_head(rows: Rows) -> None:
-    """Note a long time at the start in which hardly anything comes."""
+    """Note a long time at the start with almost no requests."""
     times = np.sort(rows.time_ticks.since_first())
     if len(times) < _FEWEST or times[-1] == times[0]:
         return
@@ -78,7 +78,7 @@ def _note_idle_head(rows: Rows) -> None:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the columns of lengths."""
+    """Return whether the table has the columns of lengths."""
     return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 

@@ -1,22 +1,22 @@
 """Chat logs in JSON lines: OpenAI-style `messages`, and the answers where they are logged.
 
-Source: the request and response bodies of OpenAI's chat completions, alone or as logs wrap them:
-`messages` stand on the line, in its `body` (OpenAI's batch files) or in its `request`; rows of
-`messages` as models are fine-tuned on them.
+Source: the request and response bodies of OpenAI's chat completions, alone or wrapped by logs:
+`messages` are on the line, in its `body` (OpenAI's batch files) or in its `request`. Also rows of
+`messages` for fine-tuning.
 
 - Messages become tokens by a chat template, see `workloads.text.templates`.
-- The answer is that of `response` (text, a message or a whole response body), of `choices` on
-  the line, or the last message where that is the assistant's. Without any the output counts what
-  `usage.completion_tokens` says, or 0.
-- Rows are cumulative: messages are the whole context. Incremental ones go on from the session's
-  row before and its answer. Where the rows show that they are whole conversations
+- The answer is taken from `response` (text, a message or a whole response body), from `choices` on
+  the line, or from the last message where that is the assistant's. Without any, the output length
+  is `usage.completion_tokens`, or 0.
+- Rows are cumulative by default: messages are the whole context. Incremental rows continue the
+  session's previous row and its answer. Where the rows look like whole conversations
   (`workloads.text.row_kinds`), each answer is a request (`workloads.text.conversations`).
-- A session is what `session_id`, `conversation_id`, `chat_id` or `thread_id` names. Where there
-  is none it is unknown; `user` names no session. A conversation is a session.
-- Times are `timestamp`, `created_at` or `created`, seconds where nothing else is said, or dates.
+- A session is named by `session_id`, `conversation_id`, `chat_id` or `thread_id`, not by `user`;
+  without any it is unknown. A whole conversation is a session.
+- Times are `timestamp`, `created_at` or `created`: seconds by default, or dates.
 - A label is `label` or `type`, else the name of the model.
-- Failures and other lines without messages are bad lines; without any text, they are left out.
-- A role that no chat has is taken as the user's, and noted.
+- Failures and other lines without messages are bad lines; messages without text are left out.
+- An unknown role is read as the user's, and noted.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ NOT_NEEDED = {
     "*.usage.total_tokens": "the sum of the other two",
     "*.usageMetadata.totalTokenCount": "the sum of the others",
 }
-OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
+OTHER_LENGTH = 0.1  # a logged length that differs by a larger share is noted
 
 Session = str | int | None
 
 
 class _Reader:
-    """The rows of a file while it is read."""
+    """Reader of one file, which collects its rows."""
 
     def __init__(self, options: ReadOptions, rows_are: RowsAre) -> None:
         self.texts = TextRows.of(options)
@@ -75,7 +75,7 @@ class _Reader:
         self.cached = CachedMeaning(options.cached_tokens)
 
     def take(self, line: LogLine | list[AnyMessage], number: int) -> Problem | None:
-        """Add the requests of a line, or say what is wrong with it."""
+        """Add the requests of a line, or return what is wrong with it."""
         row = exchange(line)
         if not isinstance(row, Exchange):
             return row
@@ -123,13 +123,13 @@ class _Reader:
         return None
 
     def _with_delay(self, row: Exchange, problem: Problem) -> Problem:
-        """Add to the words for a missing time that a delay, which the file has, tells none."""
+        """Extend the message on a missing time where the file has a delay, which is not read."""
         if row.time is not None or "delay" not in self.rows.unused.counts:
             return problem
         return problem[0], f"{problem[1]} (rows of chats do not read `delay`)"
 
     def _note_length(self, row: Exchange, messages: int, tokens: int, number: int) -> None:
-        """Note what is odd about the length of a prompt."""
+        """Note anomalies in the length of a prompt."""
         if row.session is not None and self.rows_are == "cumulative":
             most = self.most_messages[row.session]
             if messages < most:
@@ -143,7 +143,7 @@ class _Reader:
             self.rows.note("other-length", number, detail)
 
     def _note(self, row: Exchange, number: int) -> None:
-        """Note what is odd about the messages of a row."""
+        """Note anomalies in the messages of a row."""
         note = self.rows.note
         if row.unknown_role is not None:
             shown = printable(row.unknown_role, 40)
@@ -194,7 +194,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _survey(path: Path) -> RowSurvey:
-    """Look at all rows; what is wrong with one is told when it is read."""
+    """Survey all rows to tell requests from conversations; a later pass reports errors."""
     survey = RowSurvey()
     passed_over = Rows(BlockKeys(1), "skip")
 
@@ -210,7 +210,7 @@ def _survey(path: Path) -> RowSurvey:
 
 
 def matches(head: Head) -> bool:
-    """Recognise messages that have roles, on the line or in its body."""
+    """Return whether there are messages with roles, on the line or in its body."""
     return head.mentions("messages", "role", "content") and (
         head.record is None or any(head.has(field) for field in ("messages", "body", "request"))
     )

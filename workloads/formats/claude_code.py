@@ -1,23 +1,24 @@
-"""Transcripts of Claude Code: JSON lines of sessions, alone or a folder of projects.
+"""Transcripts of Claude Code: JSON lines of sessions, as one file or a folder of projects.
 
-Source: what Claude Code writes to `~/.claude/projects`, a file a session and, in newer versions, a
-file an agent. Lines of type `assistant` have `message.usage`; others tell only what came before.
+Source: the files that Claude Code writes to `~/.claude/projects`, one for each session and, in
+newer versions, one for each agent. Lines of type `assistant` have `message.usage`; other lines only
+matter for the order of calls.
 
-- A call is a message of the assistant: each of its content blocks has a line, with the same
-  `message.id` and mostly the same usage. The largest usage counts, as the first may be that of
-  an unfinished answer.
-- Resumed sessions repeat the calls before: those with the same `message.id` and request, time or
-  usage are one call, in whichever file or session they stand.
-- A prompt is `input_tokens`, `cache_read_input_tokens` and `cache_creation_input_tokens` together,
-  and shares what the cache held of it with the call that it goes on from by `parentUuid`, else
-  with its session and others (`workloads.sessions.cached_calls`). Calls of agents (`isSidechain`)
-  share nothing with others.
-- A session is `sessionId`, and an agent in it (`agentId`, or its first line) one of its own. The
-  label is the model.
-- A call comes with the line before it (the user's message, the result of a tool), else with its
-  own first line. Without a date it is left out and noted.
-- Messages of errors, which the program has written itself, and calls without usage are left out
-  and noted, as are prompts of no token.
+- A call is one message of the assistant. Each of its content blocks has a line, with the same
+  `message.id` and usually the same usage. The largest usage counts, as an earlier one may be that
+  of an unfinished answer.
+- Resumed sessions repeat earlier calls: those with the same `message.id` and the same request, time
+  or usage are one call, whichever file or session they are in.
+- A prompt is the sum of `input_tokens`, `cache_read_input_tokens` and
+  `cache_creation_input_tokens`. The part that the server's cache held is shared with the call that
+  it continues by `parentUuid`, else with its session or others (`workloads.sessions.cached_calls`).
+  Calls of agents (`isSidechain`) share nothing with others.
+- A session is `sessionId`; an agent in it (`agentId`, or its first line) is a session of its own.
+  The label is the model.
+- A call arrives with the line before it (the user's message or a tool result), else with its own
+  first line. A call without a date is left out and noted.
+- Error messages, which the program has written itself, and calls without usage are left out and
+  noted, as are prompts of no token.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ from workloads.sessions.cached_calls import CachedCall, CachedCalls
 from workloads.sessions.cached_tokens import CachedMeaning, Usual
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
-LEVELS = 5  # projects, a project, a session, its agents, and one more
+LEVELS = 5  # of folders: projects, a project, a session, its agents, and one more
 
 GROUP = "Claude Code"
 USUAL = Usual("outside", "as Anthropic counts")
 
 
 class _Before(NamedTuple):
-    """A line that others may follow; `call` is the number of its call."""
+    """A line of a transcript, with its parent, its time and the number of its call, if any."""
 
     parent: str | None
     nanoseconds: int | None
@@ -66,7 +67,7 @@ class _Before(NamedTuple):
 
 @dataclass(slots=True)
 class _Reader:
-    """The calls of a folder while it is read."""
+    """Reader of a file or folder, which collects its calls."""
 
     rows: Rows
     cached: CachedMeaning
@@ -74,10 +75,12 @@ class _Reader:
     calls: list[ClaudeCall] = field(default_factory=list)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     lines: dict[str, _Before] = field(default_factory=dict)
-    roots: dict[str, str] = field(default_factory=dict)  # of lines of agents without a name
+    roots: dict[str, str] = field(
+        default_factory=dict
+    )  # first lines of agents without a name, by line
 
     def take(self, file: Path, line: Line, number: int) -> Problem | None:
-        """Take a line of a file, or say what is wrong with it."""
+        """Take a line of a file, or return what is wrong with it."""
         if line.type != "assistant" and line.uuid is None:
             return None
         try:
@@ -99,7 +102,7 @@ class _Reader:
     def _take_message(
         self, line: Line, message: ClaudeMessage, now: int | None, file: Path, number: int
     ) -> int | None:
-        """Return the number of the call to which a line belongs; None where no model wrote it."""
+        """Return the number of the call that a line belongs to, None if no model wrote it."""
         if line.isApiErrorMessage or message.model == SYNTHETIC:
             detail = "a message of an error, which no model has written: left out"
             self.rows.note("api-error", number, detail)
@@ -115,14 +118,14 @@ class _Reader:
         return call
 
     def _chain(self, line: Line, file: Path) -> str:
-        """Return what names the context of a line: its session, or an agent within one."""
+        """Return the name of a line's context: its session, or an agent within the session."""
         session = line.sessionId or file.name.partition(".")[0]
         if not line.isSidechain:
             return session
         return f"{session}/{line.agentId or self._root(line)}"
 
     def _root(self, line: Line) -> str:
-        """Return the first line of an agent without a name."""
+        """Return the id of the first line of an agent without a name."""
         before = line.parentUuid
         if before is not None and (before in self.roots or before not in self.lines):
             return self.roots.get(before, before)
@@ -145,7 +148,7 @@ class _Reader:
         return self.rows
 
     def _copies(self) -> list[int]:
-        """Return for each call its number, or that of the call which it repeats."""
+        """Return for each call its own number, or the number of the call that it repeats."""
         alike: defaultdict[str, list[int]] = defaultdict(list)
         same = list(range(len(self.calls)))
         for number, call in enumerate(self.calls):
@@ -187,7 +190,7 @@ class _Reader:
         )
 
     def _ticks(self, call: ClaudeCall) -> int:
-        """Return when a call came: with the line before it, where that is none of a call."""
+        """Return a call's arrival: the time of the line before it, unless that is a call's too."""
         own = call.nanoseconds or 0
         before = self.lines.get(call.parent or "")
         if before is not None and before.call is None and before.nanoseconds is not None:
@@ -195,7 +198,7 @@ class _Reader:
         return own - self.clock.earliest
 
     def _parent(self, number: int, places: dict[int, int], same: list[int]) -> int | None:
-        """Return the place of the call that a call goes on from; None where it is unknown."""
+        """Return the position of the call that a call continues, None if it is unknown."""
         call = self.calls[number]
         for before in self._back(call.parent):
             if before.call is None or same[before.call] == number:
@@ -206,7 +209,7 @@ class _Reader:
         return None
 
     def _back(self, uuid: str | None) -> Iterator[_Before]:
-        """Yield the lines before, back to the first; circles end."""
+        """Yield the chain of parent lines back to the first; a cycle ends it."""
         passed = set()
         while uuid is not None and uuid in self.lines and uuid not in passed:
             passed.add(uuid)
@@ -216,7 +219,7 @@ class _Reader:
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a transcript, or all of a folder."""
+    """Read a transcript, or all transcripts in a folder."""
     rows = Rows(BlockKeys(1), options.on_bad_line, NANOSECONDS)
     reader = _Reader(rows, CachedMeaning(options.cached_tokens))
     for file in files_in(path, SUFFIXES, LEVELS):
@@ -226,7 +229,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise lines that follow each other in a session, or a folder of such files."""
+    """Return whether lines have a session and a parent, or a folder holds such files."""
     if head.names:
         first = first_head(head.path, SUFFIXES, LEVELS)
         return first is not None and matches(first)

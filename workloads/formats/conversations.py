@@ -1,17 +1,17 @@
-"""Chat data sets: whole conversations, as ShareGPT, WildChat, LMSYS-Chat and agents have them.
+"""Chat data sets of whole conversations, such as ShareGPT, WildChat, LMSYS-Chat and agent runs.
 
 Source: the ShareGPT files that serving benchmarks read (`conversations` of `from` and `value`, or
-of `role` and `content`); WildChat and LMSYS-Chat-1M (`conversation`); trajectories of SWE-agent
-and others (`history` or `trajectory`); lines that are lists of messages. Each stands on a line of
-its own, in one JSON array, in a row of Parquet, in an object by its name, or is the file.
+of `role` and `content`); WildChat and LMSYS-Chat-1M (`conversation`); trajectories of SWE-agent and
+others (`history` or `trajectory`); lines that are lists of messages. A conversation may be a line,
+an entry of one JSON array, a row of Parquet, a named member of an object, or the whole file.
 
-- Each answer is a request whose prompt is all that was said before it, see
-  `workloads.text.conversations`; what is no request is counted. A conversation is a session.
-- Roles: `workloads.text.any_message` says which; an unknown one is taken as the user's, and noted.
-- An array of rows with `messages` is read as the format `chat` reads lines.
+- Each answer is a request whose prompt is everything before it, see `workloads.text.conversations`;
+  messages that make no request are counted. A conversation is a session.
+- Roles are those in `workloads.text.any_message`; an unknown one is read as the user's, and noted.
+- An array of rows with `messages` is read like the lines of the format `chat`.
 - Times are those of the messages, or of the row where it holds one answer; else there are none.
 - A label is `label` or `type`, else the name of the model.
-- For lines in messages, read the number of the record where records do not stand on lines.
+- Where records are not lines, a line number in a message is the number of the record.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ from workloads.reading.json_records import MESSAGE_FIELDS, holds_conversations
 from workloads.reading.parquet import MAGIC
 from workloads.text.chat_log import CONVERSATIONS
 
-TRANSCRIPT = ("type", "sessionId", "parentUuid")  # of an array of Claude Code's lines
+TRANSCRIPT = (
+    "type",
+    "sessionId",
+    "parentUuid",
+)  # fields of Claude Code's lines, which an array may hold
 _SAYS = ("content", "value", "text")
 
 
 def matches(head: Head) -> bool:
-    """Recognise messages below a field of conversations, in a list, or in rows of an array."""
+    """Return whether there are messages in a field of conversations, a list or an array's rows."""
     if head.text == MAGIC:
         return any(field in head.columns for field in ("messages", *CONVERSATIONS))
     as_text = (head.record or {}).get("messages")

@@ -1,18 +1,19 @@
-"""GitHub Copilot's coding agent sessions: JSON lines of sessions, alone or a folder of shards.
+"""GitHub Copilot coding agent sessions: JSON lines, as one file or a folder of shards.
 
 Source: Azure/AzurePublicDataset, GitHubCopilotCodingAgentDataset2026 and its `schema.json`. A line
-is a session whose turns have `llm_calls`, each with the tokens of its prompt, of what the cache
-held of it (`cached`, part of `prompt`) and of its answer; a folder holds shards, by date.
+is a session whose turns have `llm_calls`, each with token counts of its prompt, of the part of it
+that the cache held (`cached`, included in `prompt`), and of its answer. A folder holds shards by
+date.
 
-- A prompt shares what the cache held of it: with its session, else with an earlier one of the same
-  model, but only as far as the parts that both prompts begin with (`message_metadata`: type, role
-  and tokens) are alike (`workloads.sessions.cached_calls`).
-- A call comes at its `timestamp`; without one, or without tokens of its prompt, it is left out and
+- The cached part of a prompt is shared with its session, else with an earlier session of the same
+  model, but only as far as both prompts begin with the same parts (`message_metadata`: type, role
+  and tokens); see `workloads.sessions.cached_calls`.
+- A call arrives at its `timestamp`; without one, or without a prompt length, it is left out and
   noted. Calls that did not succeed are kept and noted.
 - Calls of a session with the same `message_id`, time, model and tokens are one call, and noted.
 - A session is `session_id`; the label is the model. A session with a bad call is refused as a
   whole. A prompt of no token is left out and noted.
-- Clients tell the times: those over a day from the session's `date` are kept and noted.
+- Times come from clients' clocks: those over a day from the session's `date` are kept and noted.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from workloads.sessions.cached_tokens import CachedMeaning, CountedTokens, Usual
 from workloads.sessions.length_rows import length_problem
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
-LEVELS = 3  # the release, its dates, and one more
-MOST_PARTS = 8  # of a prompt's start, which is what sessions share
+LEVELS = 3  # of folders: the release, its dates, and one more
+MOST_PARTS = 8  # at the start of a prompt; sessions share no more
 USUAL = Usual("inside", "as the data set says")
 
 _DAY = 86400 * NANOSECONDS
@@ -71,7 +72,7 @@ class _Call(msgspec.Struct, gc=False):
     message_metadata: list[_Segment] | None = None
 
     def identity(self) -> Identity | None:
-        """Return what only the same call has again; None where the call has no name."""
+        """Return a value that only copies of this call share, None if the call has no id."""
         if self.message_id is None:
             return None
         tokens = self.tokens or _Tokens()
@@ -79,7 +80,7 @@ class _Call(msgspec.Struct, gc=False):
         return self.message_id, self.timestamp, self.model, *counts
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what the prompt is made of, from its start."""
+        """Return kind and length of each part of the prompt, from its start."""
         segments = sorted(self.message_metadata or (), key=lambda part: part.sequenceId or 0)
         return tuple((f"{p.type} {p.role}", p.token_len or 0) for p in segments)
 
@@ -94,14 +95,14 @@ class _Session(msgspec.Struct, gc=False):
     date: Name | None = None
 
     def calls(self) -> Iterator[tuple[str, _Call]]:
-        """Yield the calls, and where they stand."""
+        """Yield each call with its path in the record, such as "turns[0].llm_calls[1]"."""
         for at, turn in enumerate(self.turns):
             for number, call in enumerate(turn.llm_calls or ()):
                 yield f"turns[{at}].llm_calls[{number}]", call
 
 
 class _Kept(NamedTuple):
-    """A call that counts; `nanoseconds` are since 1970."""
+    """A call that becomes a request; `nanoseconds` are since 1970."""
 
     line: int
     nanoseconds: int
@@ -114,7 +115,7 @@ class _Kept(NamedTuple):
 
 @dataclass(slots=True)
 class _Reader:
-    """The calls of a folder while it is read."""
+    """Reader of a file or folder, which collects its calls."""
 
     rows: Rows
     cached: CachedMeaning
@@ -122,7 +123,7 @@ class _Reader:
     kept: list[_Kept] = field(default_factory=list)
 
     def take(self, session: _Session, line: int) -> Problem | None:
-        """Take a session, or say what is wrong with it."""
+        """Take a session, or return what is wrong with it."""
         kept = []
         for place, call in session.calls():
             problem = _problem(call)
@@ -205,7 +206,7 @@ def _problem(call: _Call) -> Problem | None:
 
 
 def _day(date: str | None) -> int | None:
-    """Return when a day begins; None where it is not told."""
+    """Return the start of a day in nanoseconds since 1970, None for an absent or invalid date."""
     try:
         return None if date is None else parse_time(f"{date} 00:00:00")[0]
     except ValueError:
@@ -213,7 +214,7 @@ def _day(date: str | None) -> int | None:
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a shard, or all of a folder."""
+    """Read a shard, or all shards in a folder."""
     rows = Rows(BlockKeys(1), options.on_bad_line, NANOSECONDS)
     reader = _Reader(rows, CachedMeaning(options.cached_tokens))
     for file in files_in(path, SUFFIXES, LEVELS):
@@ -222,7 +223,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a session whose turns have calls, or a folder of such shards."""
+    """Return whether a session has turns with calls, or a folder holds such shards."""
     if head.names:
         first = first_head(head.path, SUFFIXES, LEVELS)
         return first is not None and matches(first)

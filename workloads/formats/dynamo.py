@@ -2,15 +2,16 @@
 
 Source: the request tracing of ai-dynamo/dynamo, whose frontend writes one `request_end` event for
 each request, plain or inside an `event` object, in one file or in numbered shards. Times are
-milliseconds since 1970; `replay` has the block size, the prompt length and a rolling hash for
-each block, the partial last one included, which names the whole prefix.
+milliseconds since 1970. `replay` has the block size, the prompt length, and for each block (a
+partial last one too) a rolling hash that identifies the whole prefix.
 
-Rules. Other events (tools, payloads) are passed over. A request arrives when it was received. One
-without `replay` has only its length (`input_tokens`) and matches nothing; one whose `input_tokens`
-contradict `replay` is refused, as Dynamo's own readers do. Zero output tokens (a request that was
-cancelled early) and missing ones count as 0. Shards may differ in block size: rows of different
-sizes share nothing. The session is that of `agent_context`, a sub-agent having its own; the label
-is the model. Of a folder, all files that end in .jsonl or .jsonl.gz are read, by name.
+- Other events (tools, payloads) are ignored. A request arrives at the time it was received.
+- A request without `replay` has only its length (`input_tokens`) and matches nothing. One whose
+  `input_tokens` contradict `replay` is refused, as by Dynamo's own readers.
+- Missing output tokens count as 0, which is also valid (a request that was cancelled early).
+- Shards may differ in block size: rows of different sizes share nothing.
+- The session is that of `agent_context`, where a sub-agent has its own; the label is the model.
+- In a folder, all files that end in .jsonl or .jsonl.gz are read, in the order of their names.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class _Line(_Event, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file, or the shards of a folder."""
+    """Read a file, or the shards in a folder."""
     blocks = IdBlocks(1, size_field="request.replay.trace_block_size")
     rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
 
@@ -92,7 +93,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def shard_names(names: Iterable[str]) -> list[str]:
-    """Return those names that end as shards of a trace do."""
+    """Return the names with a suffix of trace shards."""
     return [name for name in names if name.endswith(SUFFIXES)]
 
 
@@ -122,7 +123,7 @@ def _take(event: _Event, number: int, rows: Rows, blocks: IdBlocks) -> Problem |
 
 
 def _without_hashes(request: _Request) -> _Replay | None:
-    """Return what is known of a prompt that has no hashes: its length."""
+    """Return a prompt of known length without block hashes, None if its length is unknown."""
     return None if request.input_tokens is None else _Replay(1, request.input_tokens, [])
 
 
@@ -140,7 +141,7 @@ def _problem(request: _Request, replay: _Replay, ticks_per_second: float) -> Pro
 
 
 def matches(head: Head) -> bool:
-    """Recognise an event that names the schema, or a folder whose first shard starts with one."""
+    """Return whether an event names the schema, in the file or in a folder's first shard."""
     if head.names:
         shards = shard_names(head.names)
         return bool(shards) and matches(read_head(head.path / shards[0]))

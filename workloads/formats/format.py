@@ -1,4 +1,4 @@
-"""What a trace format is: a name, a reader, and how its files are told from others."""
+"""The description of a trace format: its name, its reader, and how its files are recognised."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class TraceFormat:
     Parameters
     ----------
     name
-        What `--format` takes.
+        The name that `--format` takes.
     title
-        One line for people: what the files hold, in which units.
+        One line for users: what the files hold, in which units.
     read
-        A path in, rows out; raises `DataError` for a file that does not hold what it should.
+        Returns the rows of the file at a path; raises `DataError` for a file it cannot use.
     matches
-        Whether the beginning of a file looks like this format. At most one format should say
-        yes; where several do, the first in `FORMATS` is taken, so the stricter stands first.
+        Returns whether the beginning of a file looks like this format. Where several formats
+        match, the first in `FORMATS` is taken, so stricter ones come first.
     options
-        The names in `ReadOptions` that `read` looks at, besides those of `options.EVERYWHERE`.
+        The names in `ReadOptions` that `read` uses, besides those in `options.EVERYWHERE`.
     not_needed
-        Fields that the format knows and leaves out, by their path in the file, and why. They are
-        not told as unused. `*.NAME` stands for the field in any place.
+        Known fields that are deliberately ignored, by their path in the file, and why. They are
+        not reported as unused. `*.NAME` is the field at any depth.
     """
 
     name: str

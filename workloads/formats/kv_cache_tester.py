@@ -2,19 +2,21 @@
 
 Source: callanjfox/kv-cache-tester, whose traces/ hold one JSON document a session; NVIDIA AIPerf
 and others read them too. A request has a time `t`, lengths `in` and `out`, and an id for each whole
-block of its prompt; ids name prefixes, and are local to the session unless `hash_id_scope` is
-"global". Also read: JSON lines of sessions, and requests whose ids are `ranges` of [first, count].
+block of its prompt. An id identifies the prefix up to its block, within the session unless
+`hash_id_scope` is "global". Also read: JSON lines of sessions, and requests whose ids are `ranges`
+of [first, count].
 
-Rules.
-- Every session starts at its own time 0. All start at once, which is noted, unless the options
-  have a `session_rate`: then they start as a Poisson process with that many sessions a second.
+- Times are relative to the session's start. All sessions start together, which is noted, unless
+  the options have a `session_rate`: then they start as a Poisson process with that many sessions a
+  second.
 - Requests arrive at their recorded `t`; `api_time`, `think_time` and `ttft` are not used.
-- A sub-agent's requests count as requests of its session, label "subagent" (others: "main").
-  Their times are relative to the sub-agent's own `t` in the original files, and absolute in copies
-  published elsewhere. They are read as relative, in the whole input, as soon as one of them is
-  earlier than its sub-agent's `t`; otherwise as absolute. Which it was is noted.
-- A prompt has as many ids as whole blocks, or one for its partial block too; what has no id matches
-  nothing. A request with an empty prompt is left out and counted. Zero output tokens are kept.
+- A sub-agent's requests count as requests of its session, with the label "subagent" (others:
+  "main"). Their times are relative to the sub-agent's own `t` in the original files, and absolute
+  in copies published elsewhere. If any of them is earlier than its sub-agent's `t`, all are read as
+  relative, otherwise as absolute; this is noted.
+- A prompt has an id for each whole block, and possibly one for its partial block; what has no id
+  matches nothing. A request with an empty prompt is left out and counted. Zero output tokens are
+  kept.
 - A session with a bad request is refused as a whole. Copies and near copies of sessions are kept;
   `trace validate` counts them.
 """
@@ -53,7 +55,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def is_lines(path: Path) -> bool:
-    """Say whether a file is JSON lines: its second line starts an object, as its first did."""
+    """Return whether a file is JSON lines, that is, whether its second line starts an object."""
     if path.is_dir():
         return False
     first, _, rest = read_head(path).text.partition(b"\n")
@@ -63,19 +65,19 @@ def is_lines(path: Path) -> bool:
 
 
 class _Sessions:
-    """The rows while sessions are read, and what must be known of all of them."""
+    """Reader of sessions: it collects rows, and settles times after the last session."""
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         self._prompts = IdRanges()
         self.rows = Rows(self._prompts, options.on_bad_line, options.ticks_per_second("s"))
-        self._above = Instants()  # by row: what a relative time is relative to
+        self._above = Instants()  # by row: the sub-agent's start, to which a relative time is added
         self._nested = 0
         self._early = 0
         self._count = 0
 
     def take(self, session: AgentSession, number: int) -> Problem | None:
-        """Add a session, or say what is wrong with it."""
+        """Add a session, or return what is wrong with it."""
         block = session.block_size
         if block is None:
             block = self._options.block or BLOCK_TOKENS
@@ -114,7 +116,7 @@ class _Sessions:
         )
 
     def finish(self, path: Path) -> Rows:
-        """Return the rows, their times on one clock."""
+        """Return the rows, with all times on one clock."""
         rows = self.rows
         if not len(rows):
             if not rows.bad_lines:
@@ -130,7 +132,7 @@ class _Sessions:
         return rows
 
     def _settle_times(self) -> None:
-        """Make the times of sub-agents those of their sessions."""
+        """Make the times of sub-agents relative to their sessions, if they are not already."""
         rows = self.rows
         detail = "times of sub-agents are read as absolute: none is earlier than its sub-agent"
         if self._early:
@@ -140,7 +142,7 @@ class _Sessions:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a session by its requests with ids, or a folder whose first document is one."""
+    """Return whether a session has requests with ids, in the file or a folder's first document."""
     if head.names:
         documents = [name for name in head.names if name.endswith(SUFFIXES)]
         return bool(documents) and matches(read_head(head.path / documents[0]))

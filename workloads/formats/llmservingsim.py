@@ -3,12 +3,12 @@
 Source: casys-kaist/LLMServingSim, `workloads`. A line is a request, or a session whose
 `sub_requests` follow each other.
 
-- Ids are on all requests of a file or on none. With ids, prompts are exact to the token and
-  answers are known where `output_tok_ids` tells them; ids hold whole prompts. Without ids, rows
-  are cumulative unless told otherwise, and then share nothing.
-- As many ids as `input_toks` and `output_toks` say: other counts make a bad line.
-- A sub-request comes when the answer before is complete, see `workloads.sessions.closed_loop`, and
-  `tool_duration_ns` is over.
+- Either all requests of a file have token ids or none. With ids, prompts are whole, and answers are
+  known where `output_tok_ids` lists them. Without ids, rows are cumulative by default, and then
+  share nothing.
+- Numbers of ids that differ from `input_toks` or `output_toks` make a bad line.
+- A sub-request arrives once the answer before it is complete (see `workloads.sessions.closed_loop`)
+  and `tool_duration_ns` has passed.
 - A prompt of no token is left out and noted.
 """
 
@@ -72,7 +72,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class _Reader:
-    """The rows of a file while it is read."""
+    """Reader of one file, which collects its rows."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
@@ -83,7 +83,7 @@ class _Reader:
         self.with_ids: bool | None = None
 
     def take(self, line: _Line, number: int) -> Problem | None:
-        """Add the requests of a line, or say what is wrong with one."""
+        """Add the requests of a line, or return what is wrong with one."""
         calls = line.calls()
         if not calls:
             missing = "input_toks" if line.input_toks is None else "output_toks"
@@ -103,7 +103,7 @@ class _Reader:
         return None
 
     def _decide(self, with_ids: bool) -> None:
-        """Keep to what the first request has."""
+        """Expect on all requests what the first one has: token ids or lengths only."""
         if with_ids and self.incremental:
             name = printable(str(self.path))
             raise SettingError("rows", f"{name} names whole prompts by their ids: cumulative rows")
@@ -169,14 +169,14 @@ def read(path: Path, options: ReadOptions) -> Rows:
     Raises
     ------
     UsageError
-        For incremental rows in a file that names whole prompts.
+        For the option of incremental rows where the file has whole prompts.
     """
     reader = _Reader(path, options)
     return read_json_lines(path, reader.rows, _Line, reader.take)
 
 
 def matches(head: Head) -> bool:
-    """Recognise a time in nanoseconds, and lengths."""
+    """Return whether lines have lengths and a time in nanoseconds."""
     return head.has("arrival_time_ns") and head.mentions("input_toks", "output_toks")
 
 

@@ -1,10 +1,9 @@
 """Agent traces of LMCache: JSON lines of text with microseconds since 1970.
 
 Source: LMCache/lmcache-agent-trace, one file a session: `timestamp`, `input`, `output`,
-`session_id`. Each `input` is the whole context of a call, as text, or as messages. The file's
-order is not that of time: lines are sorted. An empty `output` is an answer of no token. Other
-rules are those of the format `prompts`; where a file of these fields tells its times in another
-unit, `--time-unit` says so.
+`session_id`. Each `input` is the whole context of a call, as text or as messages. Lines are not in
+the order of time, so they are sorted. An empty `output` is an answer of no token. Other rules are
+those of the format `prompts`. For times in another unit, use `--time-unit`.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise an input and its output, and a time that is microseconds since 1970."""
+    """Return whether there are an input and an output, and a time in microseconds since 1970."""
     if head.record is None:
         return head.has("timestamp", "input", "output", "session_id")
     time = head.record.get("timestamp")

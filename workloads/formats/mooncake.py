@@ -1,21 +1,23 @@
-"""Mooncake-style JSON lines: lengths, a time in milliseconds, and ids of prefixes.
+"""Mooncake-style JSON lines: lengths, a time in milliseconds, and block hashes as ids.
 
-Source: the traces released with Qin et al., "Mooncake", FAST 2025. Equal ids mean an equal
-prefix up to and including that block; the last block may be partial. Other tools write the same
-rows under other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA Dynamo),
-`block_size` in each row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM),
-`input_block_hash_ids`, `block_ids` or `block_hashes` (Tair KVCache, in blocks of its own size).
+Source: the traces released with Qin et al., "Mooncake", FAST 2025. Equal ids mean an equal prefix
+up to and including that block; the last block may be partial. Other tools write the same rows under
+other names: `input_tokens`, `output_tokens`, `created_time` (NVIDIA Dynamo), `block_size` in each
+row (KVCache.AI), `prefix_block_hashes` as hexadecimal text (LiteLLM), `input_block_hash_ids`,
+`block_ids` or `block_hashes` (Tair KVCache, in blocks of its own size).
 
-Rules. A row may name fewer blocks than its prompt holds (ids of whole blocks only), not more; the
-rest matches nothing. Ids are numbers up to 64 bits, or all text. A block size in a row goes before
-the one of the options; rows of different sizes share nothing. Times are on all rows or on none,
-save turns that come a `delay` after an answer; all are numbers, or all dates. Of a time's names
-(`timestamp`, `created_time`, `time`, `arrival_time`) the first counts. Rows of sessions are whole
-contexts, or what is new: `workloads.sessions.id_turns` has both rules (`context_mode`, as AIPerf
-has it, tells which). Later turns of a session need no ids: that is noted. A missing output counts
-as 0, which means unknown. A row that has two names of one thing with two values is refused.
-`overlap_tokens` and `end_overlap_tokens`, with which a file may count overlaps itself, are told in
-a note.
+- A row may have fewer ids than its prompt has blocks (ids of whole blocks only), not more; the rest
+  of the prompt matches nothing. Ids are numbers up to 64 bits, or all text.
+- A block size in a row overrides the option; rows of different sizes share nothing.
+- Either all rows have times or none, except turns that arrive a `delay` after an answer. All times
+  are numbers, or all are dates. Of `timestamp`, `created_time`, `time` and `arrival_time` the first
+  present is used.
+- Rows of sessions hold the whole context or only what is new, see `workloads.sessions.id_turns`
+  (AIPerf's `context_mode` says which). Later turns of a session need no ids; this is noted.
+- A missing output counts as 0, which means unknown.
+- A row with two names of one field and different values is refused.
+- `overlap_tokens` and `end_overlap_tokens`, the overlaps as counted by the file itself, are
+  reported in a note.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class _Line(msgspec.Struct, gc=False):
-    """A row under the names of Mooncake, and what else they are called."""
+    """A row under Mooncake's field names and all their alternatives."""
 
     input_length: int | None = None
     hash_ids: list[int | str] | None = None
@@ -94,7 +96,7 @@ TIME_NAMES = ("timestamp", "created_time", "time", "arrival_time")
 
 
 class _FieldError(Exception):
-    """A field that cannot be read, with the words for it."""
+    """Raised for a field that cannot be read; carries the field and the message."""
 
     def __init__(self, field: str, what: str) -> None:
         super().__init__(what)
@@ -102,7 +104,7 @@ class _FieldError(Exception):
 
 
 class _Clock:
-    """The times of a file: all numbers, or all dates, which become numbers in its unit."""
+    """Reader of the times of a file, which are all numbers or all dates."""
 
     def __init__(self, rows: Rows, options: ReadOptions) -> None:
         self._rows = rows
@@ -111,12 +113,12 @@ class _Clock:
         self._numbers = False
 
     def read(self, line: _Line) -> Ticks | None:
-        """Return the time of a row, the first of its names; None where it has none.
+        """Return the time of a row in ticks of the file's unit, None if it has none.
 
         Raises
         ------
         _FieldError
-            For what is no time, or one of another kind than those before.
+            For an invalid time, or a date after numbers or the reverse.
         """
         first: Ticks | None = None
         for name in TIME_NAMES:
@@ -159,7 +161,7 @@ def _reason(error: Exception) -> str:
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file with 512 tokens a block where neither a row nor the options say otherwise."""
+    """Read a file; blocks have 512 tokens unless a row or the options say otherwise."""
     blocks = IdBlocks(options.block or BLOCK_TOKENS)
     rows = Rows(blocks.keys, options.on_bad_line, options.ticks_per_second("ms"))
     turns = IdTurns(rows, blocks, options)
@@ -203,7 +205,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
-    """Return what a file says that counts overlaps to the token, which its blocks cannot tell."""
+    """Return a note on overlaps to the token, if all rows of the file state them."""
     if not counted or len(counted) != len(rows):
         return []
     total = sum(rows.prompt_tokens)
@@ -215,7 +217,7 @@ def _counted_fact(counted: list[tuple[int, int]], rows: Rows) -> list[str]:
 
 
 def _names(name: str) -> list[str]:
-    """Return what a field may be called."""
+    """Return the field names that are read as `name`."""
     return [name, *(other for of, other in OTHER_NAMES if of == name)]
 
 
@@ -232,7 +234,7 @@ def _has_other_names(line: _Line) -> bool:
 
 
 def _rename(line: _Line) -> Problem | None:
-    """Move values to Mooncake's names, or say which of them is there twice with two values."""
+    """Move values to Mooncake's field names; return a field that conflicts with another, if any."""
     for name, other in OTHER_NAMES:
         value, own = getattr(line, other), getattr(line, name)
         if value is not None:
@@ -243,7 +245,7 @@ def _rename(line: _Line) -> Problem | None:
 
 
 def _as_called(problem: Problem | None, line: _Line) -> Problem | None:
-    """Return a problem with the name that its field has in the file."""
+    """Return a problem whose field has the name that is used in the file."""
     if problem is None or problem[0] is None:
         return problem
     name, bracket, at = problem[0].partition("[")
@@ -273,7 +275,7 @@ def _counted_problem(line: _Line, length: int) -> Problem | None:
 
 
 def matches(head: Head) -> bool:
-    """Recognise lines of objects with lengths and ids."""
+    """Return whether lines are objects with lengths and ids."""
     return any(
         head.has(length, ids) for length in _names("input_length") for ids in _names("hash_ids")
     )

@@ -1,15 +1,15 @@
 """NarrativeQA: questions about books and films, from the folder of its repository.
 
-Source: google-deepmind/narrativeqa: `documents.csv` and `qaps.csv`, and the stories where its
-script `download_stories.sh` puts them, `tmp/ID.content`; `ID.content` or `ID.txt` in the folder
-itself do as well.
+Source: google-deepmind/narrativeqa: `documents.csv` and `qaps.csv`, and the stories as its script
+`download_stories.sh` saves them, `tmp/ID.content`; `ID.content` or `ID.txt` in the folder itself
+also work.
 
-- A prompt is the story as it stands and the question: `STORY Question: Q Answer:`. The answer is
-  the first of the two, `answer1`; unknown where that is empty.
-- Requests are in the order of `qaps.csv` and have no times; a story is a session, its kind
+- A prompt is the unchanged story and the question: `STORY Question: Q Answer:`. The answer is the
+  first of two, `answer1`; unknown where that is empty.
+- Requests are in the order of `qaps.csv` and have no times. A story is a session, its kind
   (`gutenberg`, `movie`) the label.
-- A story that is not there counts `story_word_count` tokens that match no other story; noted.
-  That is a stand-in, so with another tokenizer than `words` its questions are bad lines.
+- A missing story is replaced by `story_word_count` tokens that match no other story, which is
+  noted. With another tokenizer than `words`, its questions are bad lines instead.
 - Bytes that are no UTF-8 are replaced, which is noted.
 """
 
@@ -47,15 +47,15 @@ class _Story:
 
 @dataclass(slots=True)
 class _Reader:
-    """The stories of a folder, and the rows while they are read."""
+    """Reader of a folder, which keeps its stories and collects its rows."""
 
     path: Path
     texts: TextRows
     stories: dict[str, _Story] = field(default_factory=dict)
-    last: tuple[str, str | None] = ("", None)  # the story of the question before, and its text
+    last: tuple[str, str | None] = ("", None)  # id and text of the previous question's story
 
     def take_story(self, record: Record, number: int) -> Problem | None:
-        """Keep what is known of a story."""
+        """Register a story, or return what is wrong with its row."""
         name, words = record["document_id"], record["story_word_count"]
         if not _ID.fullmatch(name):
             return "document_id", "expected letters, digits, '_' and '-'"
@@ -67,7 +67,7 @@ class _Reader:
         return None
 
     def take_question(self, record: Record, number: int) -> Problem | None:
-        """Add a question as a request."""
+        """Add a question as a request, or return what is wrong with its row."""
         name = record["document_id"]
         story = self.stories.get(name)
         if story is None:
@@ -105,7 +105,7 @@ class _Reader:
             return data.decode(errors="replace")
 
     def _unread(self, story: _Story) -> Tokens:
-        """Return tokens that no other story has, as many as the words of this one."""
+        """Return stand-in tokens that no other story has, one for each word of a missing story."""
         return np.full(story.words, -1 - story.number, dtype=np.int32)
 
 
@@ -129,7 +129,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a folder by its two tables."""
+    """Return whether a folder holds the two tables."""
     return DOCUMENTS in head.names and QUESTIONS in head.names
 
 

@@ -1,25 +1,26 @@
 """OpenTelemetry traces of language model calls: dates, token counts, and messages.
 
-Source: the semantic conventions for generative AI and OTLP/JSON of OpenTelemetry; the traces of
-kubernetes-sigs/inference-perf. A file is one JSON document or, as the collector's file exporter
-writes it, one a line; spans of one trace may stand in several. `workloads.formats.parts` says
-which shapes (`otel_documents`, `otel_spans`) and names (`otel_messages`, `otel_calls`) are known.
+Source: OpenTelemetry's semantic conventions for generative AI and OTLP/JSON; the traces of
+kubernetes-sigs/inference-perf. A file is one JSON document or has one on each line, as the
+collector's file exporter writes it; the spans of one trace may be spread over several. Supported
+shapes are described in `workloads.formats.parts` (`otel_documents`, `otel_spans`), attribute names
+in `otel_messages` and `otel_calls`.
 
-- The file is read twice. The first look (`otel_survey`) shows which spans only sum up the calls
-  below them (`otel_tree`), what cached tokens mean (`workloads.sessions.cached_tokens`) and when
-  the first call starts.
-- A call is a span with messages or token counts, and no call below. Spans that sum up, embeddings
-  and copies of spans are left out and noted; other spans are passed over.
-- Where the first call has messages, they become tokens by the chat template of `workloads.text`;
-  a call without any is left out and noted. Token counts of the server then only serve to note
-  where they differ from ours by over a tenth, and as the length of an answer that is missing.
-- Where it has none, only lengths are known: prompts share what the server's cache held of them,
-  where it says so (`workloads.sessions.cached_calls`), else nothing.
+- The file is read twice. The first pass (`otel_survey`) finds the spans that only sum up the calls
+  below them (`otel_tree`), what cached tokens mean (`workloads.sessions.cached_tokens`), and the
+  start of the first call.
+- A call is a span with messages or token counts and no call below it. Summing spans, embeddings and
+  copies of spans are left out and noted; other spans are ignored.
+- If the first call has messages, all prompts are rendered from messages with the chat template of
+  `workloads.text`; a call without any is left out and noted. The server's token counts are then
+  only used to note differences of over a tenth, and as the length of a missing answer.
+- Otherwise only lengths are known: prompts share the part that the server's cache held, where the
+  spans report it (`workloads.sessions.cached_calls`), else nothing.
 - A session is `gen_ai.conversation.id`, else `session.id`, else the trace. Rows are
   cumulative. Labels are models.
 - Failed calls are kept and noted. A prompt of no token is left out and noted.
-- Times are exact to a nanosecond. For lines in messages, read the number of the span in the file
-  where that is one document.
+- Times are exact to a nanosecond. Where the file is one document, a line number in a message is the
+  number of the span.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ from workloads.text.requests import TextRequest, TextRows
 from workloads.text.templates import RenderError
 
 FIELDS = Fields(PROMPT_TOKENS[0], ANSWER_TOKENS[0], "start_time")
-OTHER_LENGTH = 0.1  # beyond this, a length that the server logged is noted
+OTHER_LENGTH = 0.1  # a logged length that differs by a larger share is noted
 
 
 class _Reader:
-    """The rows of a file while it is read."""
+    """Reader of a file or folder, which collects its rows."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
@@ -75,7 +76,7 @@ class _Reader:
         self.partly: list[CachedCall] = []
 
     def read(self) -> Rows:
-        """Return the rows, with notes on what their tokens are."""
+        """Return the rows, with notes on how their tokens were counted."""
         self.survey.look(self.path)
         for seen in read_spans(self.path, self.rows):
             problem = seen.problem if isinstance(seen, Broken) else self._take(seen)
@@ -167,7 +168,7 @@ class _Reader:
     def _add_partly(
         self, call: SpanCall, ticks: int | None, seen: SeenSpan, prompt_tokens: int, held: int
     ) -> Problem | None:
-        """Add a call of which the server's cache held a part."""
+        """Add a call of which only lengths and the cached part of the prompt are known."""
         made = CachedCall(
             line=seen.line,
             ticks=ticks,
@@ -190,7 +191,7 @@ class _Reader:
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file, or the files of a folder.
+    """Read a file, or the files in a folder.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise spans that have attributes, or a folder whose first file begins with some."""
+    """Return whether there are spans with attributes, in the file or in a folder's first file."""
     if head.names:
         first = first_head(head.path, SUFFIXES)
         return first is not None and matches(first)
@@ -210,13 +211,15 @@ def matches(head: Head) -> bool:
     documents = "spans", "resourceSpans", "batches"
     if any(head.has(name) for name in documents) and head.mentions("attributes"):
         return True
-    if head.has("resourceMetrics") or head.has("resourceLogs"):  # other lines of a collector
+    if head.has("resourceMetrics") or head.has(
+        "resourceLogs"
+    ):  # a collector writes these on other lines
         return head.mentions("resourceSpans", "attributes")
     return _is_span(head) and (head.has("attributes") or head.has("tags"))
 
 
 def _is_span(head: Head) -> bool:
-    """Say whether there are spans of a trace, in whatever shape, and what generative AI writes."""
+    """Return whether there are spans of any shape with attributes of generative AI."""
     named = any(head.mentions(name) for name in ("trace_id", "traceId", "traceID"))
     return named and any(word in head.text for word in (b'"gen_ai.', b'"llm.', b'"ai.'))
 

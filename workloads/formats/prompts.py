@@ -1,19 +1,19 @@
 """Prompts and responses as text, in JSON lines or CSV.
 
 A line has `prompt`, `text` or `input` and, where the answer is known, `response`, `completion`,
-`output`, `answer` or `generated_text`, or its length alone: `output_tokens` (custom data of vLLM's
-benchmark), `output_len`, `expected_output_len` and their like. Times stand under the names of
-`workloads.reading.time_fields`, seconds where nothing else is said, or dates. Sessions and labels
-are as in the format `chat`: `user` names none.
+`output`, `answer` or `generated_text`, or only the answer's length: `output_tokens` (custom data of
+vLLM's benchmark), `output_len`, `expected_output_len` and the like. Times have the names in
+`workloads.reading.time_fields`; they are seconds by default, or dates. Sessions and labels are as
+in the format `chat`.
 
-- Text is taken as it stands: no chat template is put around it. Where a prompt is a list of
-  messages, they stand in the template of `workloads.text`.
-- In JSON a prompt may be token ids, also as `prompt_token_ids`: on all lines of a file or on none.
-  Of the text of an answer beside them nothing is known but its length, where that is told.
-- A text counts its tokens. A length beside it that differs by over a tenth is noted; that of an
-  answer counts where the text of the answer is missing, or empty.
-- A prompt of no token is left out and noted. A missing response counts 0 tokens.
-- In CSV an empty cell is a missing one; quoted cells may hold line breaks.
+- Text is used as it is, without a chat template. Where a prompt is a list of messages, it is
+  rendered with the template of `workloads.text`.
+- In JSON a prompt may be token ids, also as `prompt_token_ids`, on all lines of a file or on none.
+  The text of an answer is then not used, only its length where it is given.
+- Lengths are counted in tokens of the text. A given length that differs by over a tenth is noted;
+  that of an answer is used where its text is missing or empty.
+- A prompt of no token is left out and noted. A missing response counts as 0 tokens.
+- In CSV an empty cell is a missing value; quoted cells may contain line breaks.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from workloads.text.prompt_line import (
 from workloads.text.requests import TextRows
 
 COUNTS = frozenset((*OUTPUT_FIELDS, *LENGTH_FIELDS))
-INSTRUCTION = "instruction"  # beside which an `input` is a part of the prompt only
+INSTRUCTION = "instruction"  # where this field exists, `input` is only a part of the prompt
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file; one that does not begin as JSON is CSV.
+    """Read a file, as CSV unless it begins like JSON.
 
     Raises
     ------
@@ -81,13 +81,13 @@ def _counts(name: str, cell: str) -> bool:
 
 
 def _cell(name: str, cell: str) -> str | int:
-    """Return what a cell holds: a whole number where that is a count."""
+    """Return the value of a cell: a whole number in columns of counts."""
     number = name in COUNTS and cell.isascii() and cell.isdecimal() and len(cell) < 20
     return int(cell) if number else cell
 
 
 def matches(head: Head) -> bool:
-    """Recognise a text that is called a prompt; `text` and `input` beside a time or an answer."""
+    """Return whether there is a `prompt`, or `text` or `input` beside a time or an answer."""
     if head.record is None:
         text = head.has_columns("text") and any(head.has_columns(name) for name in TIME_FIELDS)
         return text or head.has("prompt") or head.has(IDS_FIELD) or head.has_columns("prompt")

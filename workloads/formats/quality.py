@@ -1,14 +1,14 @@
 """QuALITY in JSON lines: questions about long articles.
 
-Source: nyu-mll/quality, the files `QuALITY.v1.0.1[.htmlstripped].{train,dev,test}`; a line is an
-article and the questions that one writer asked, so that two lines share an article. Files with
-one question a line, as some copies have them, are read too.
+Source: nyu-mll/quality, the files `QuALITY.v1.0.1[.htmlstripped].{train,dev,test}`. A line is an
+article and the questions of one writer, so that two lines share an article. Copies with one
+question a line are read too.
 
-- A prompt is the article, the question and its options, as in the published experiments on
-  prefix caches (Shirokikh and Nikolenko, 2026): `ARTICLE Question: Q Options: (A) .. (D) ..
-  Answer:`. The answer is the option that `gold_label` names, from 1; unknown where there is none.
+- A prompt is the article, the question and its options, as in the published experiments on prefix
+  caches (Shirokikh and Nikolenko, 2026): `ARTICLE Question: Q Options: (A) .. (D) .. Answer:`. The
+  answer is the option numbered `gold_label`, from 1; unknown where there is none.
 - Requests are in the order of the file and have no times; an article is a session.
-- A question without options has none in its prompt, and is noted.
+- A question without options is kept without them, and noted.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _problem(asked: _Question) -> Problem | None:
 
 
 def matches(head: Head) -> bool:
-    """Recognise articles with an id; the questions may stand too far behind to be seen."""
+    """Return whether there are articles with an id; the questions may be too far in to be seen."""
     return head.has("article_id", "article")
 
 

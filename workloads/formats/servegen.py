@@ -1,18 +1,18 @@
-"""ServeGen windows: how many requests each client sends and how long they are, drawn as requests.
+"""ServeGen windows: each client's request rate and lengths, from which requests are drawn.
 
-Source: alibaba/ServeGen (Xiang et al., NSDI 2026). A table of arrival windows has the columns
-pool, client, window_s, rate, pattern and param1 (requests/s, Gamma or Weibull and its shape; an
-idle window has no pattern and a rate of 0). Beside it, in the same folder, `length_quantiles`
-has pool, client, window_s and the quantiles in_p5 ... in_p99 and out_p5 ... out_p99 in tokens.
-Both are Parquet or CSV. The path is the first table, or the folder of both.
+Source: alibaba/ServeGen (Xiang et al., NSDI 2026). A table of arrival windows has the columns pool,
+client, window_s, rate, pattern and param1 (requests/s, Gamma or Weibull and its shape; an idle
+window has no pattern and a rate of 0). In the same folder, the table `length_quantiles` has pool,
+client, window_s and the quantiles in_p5 ... in_p99 and out_p5 ... out_p99 in tokens. Both are
+Parquet or CSV. The path is the first table, or the folder of both.
 
-- The file tells laws, not requests: these are drawn, with the seed of the options. Arrivals are
-  those of `workloads.gaps.Client`, window by window.
-- Lengths are independent, and linear between the quantiles; below p5 and above p99 there is
-  nothing, so that the longest requests are missing. They follow the client's last length window
-  that has begun, or its first. Where a client has none (the heaviest often have not), each of its
-  requests takes those of some other client of its pool, which is noted.
-- A window is as long as the smallest gap between windows, 600 s where there is but one.
+- The file holds distributions, not requests: these are drawn with the seed of the options.
+  Arrivals are those of `workloads.gaps.Client`, window by window.
+- Lengths are independent, and linear between the quantiles; nothing is drawn below p5 or above p99,
+  so that the longest requests are missing. Each client's most recent length window is used, or its
+  first. Where a client has none (often the heaviest), each of its requests takes the lengths of a
+  random client in its pool, which is noted.
+- A window is as long as the smallest difference between starts of windows, 600 s if there is one.
 - Labels are the pools. Prompts share nothing.
 """
 
@@ -48,13 +48,13 @@ Float64 = NDArray[np.float64]
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Draw the requests of both tables.
+    """Read both tables and draw the requests.
 
     Raises
     ------
     DataError
-        Where a table is missing or holds something else, and where the windows stand for more
-        than `MAX_REQUESTS` requests.
+        For a table that is missing or invalid, or windows with more than `MAX_REQUESTS`
+        requests.
     """
     prompts = BlockKeys(1)
     rows = Rows(prompts, options.on_bad_line)
@@ -74,7 +74,7 @@ def _paths(path: Path) -> tuple[Path, Path]:
 
 
 def _table(path: Path, name: str) -> Path:
-    """Find a table by its name in the folder, or beside the file."""
+    """Return the path of a table in the folder, or in the folder of the file."""
     folder = path if path.is_dir() else path.parent
     for suffix in SUFFIXES:
         if (folder / f"{name}{suffix}").is_file():
@@ -90,7 +90,7 @@ def _read_table(
 
 
 def _check_size(path: Path, tables: Tables, seconds: int) -> None:
-    """Refuse windows of no request, or of more than can be wanted."""
+    """Raise `DataError` for windows with no request or with too many."""
     expected = sum(window.rate for window, _ in tables.windows) * seconds
     if not tables.windows:
         raise DataError(str(path), "expected a window with requests, found none")
@@ -101,7 +101,7 @@ def _check_size(path: Path, tables: Tables, seconds: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """Turns the laws of the tables into requests."""
+    """Draw of requests from the distributions in the tables."""
 
     rows: Rows
     prompts: BlockKeys
@@ -127,7 +127,7 @@ class _Drawing:
     def _requests(
         self, window: ClientWindow, lengths: list[Lengths], line: int, pool: int
     ) -> Float64:
-        """Draw times, prompts and outputs; with line and pool, they are the rows returned."""
+        """Draw a window's requests: rows of times, prompts, outputs, line and pool."""
         place = f"{window.pool}, {window.window_s} s"
         seed = int(stream(self.seed, f"windows of {place}").integers(1 << 62))
         client = Client(window.client, window.rate, window.pattern, window.param1)
@@ -141,7 +141,7 @@ class _Drawing:
 
 
 def _draw_lengths(random: np.random.Generator, quantiles: Float64) -> Float64:
-    """Draw a whole number of tokens by each row of quantiles, shape (requests, levels)."""
+    """Draw a whole number of tokens from each row of quantiles, shape (requests, levels)."""
     levels = np.array(LEVELS)
     at = np.clip(random.random(len(quantiles)), levels[0], levels[-1])
     step = np.clip(np.searchsorted(levels, at, side="right") - 1, 0, len(levels) - 2)
@@ -153,7 +153,7 @@ def _draw_lengths(random: np.random.Generator, quantiles: Float64) -> Float64:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a folder of both tables, or the columns of the first."""
+    """Return whether a folder has both tables, or a table the columns of the first."""
     if head.names:
         return all(
             any(f"{name}{end}" in head.names for end in SUFFIXES) for name in (WINDOWS, LENGTHS)

@@ -1,18 +1,19 @@
-"""Parameters of SGLang's generated-shared-prefix benchmark, and the requests they stand for.
+"""Parameters of SGLang's generated-shared-prefix benchmark, made into requests.
 
 Source: sgl-project/sglang, `bench_serving --dataset-name generated-shared-prefix`. The file is a
 JSON object, or TOML, of the benchmark's parameters: `gsp-num-groups = 64` and so on, with `-` or
-`_`, with their defaults where they are missing; parameters of other kinds are passed over, save
-`seed` and `request-rate`.
+`_`. Missing ones have the benchmark's defaults. Other parameters are ignored, except `seed` and
+`request-rate`.
 
-- Each group has a system prompt, and each of its prompts a question of its own behind it. With
-  `gsp-range-ratio` r below 1, lengths are uniform from r times the length to all of it. Draws are
-  ours: laws are those of the benchmark, not its numbers. The seed of the options goes first.
-- Prompts are shuffled unless `gsp-ordered` is true. With `gsp-num-turns`, each is a session: a
-  turn is the context, answers included, and one more question.
-- With a finite `request-rate` sessions start as a Poisson process, and turns follow as in
-  `workloads.sessions.closed_loop`; without one there are no times.
-- The separators between the parts, a few tokens, are left out.
+- Each group has a system prompt, and each of its prompts adds a question of its own. With
+  `gsp-range-ratio` r below 1, lengths are uniform from r times the length to the length. The
+  distributions are those of the benchmark, the random numbers are not. The seed of the options
+  overrides that of the file.
+- Prompts are shuffled unless `gsp-ordered` is true. With `gsp-num-turns`, each prompt starts a
+  session: a turn is the context, answers included, and one more question.
+- With a finite `request-rate`, sessions start as a Poisson process, and later turns arrive as
+  described in `workloads.sessions.closed_loop`; without one there are no times.
+- Separators between the parts, a few tokens, are left out.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class _Parameters(msgspec.Struct, frozen=True):
         return self.gsp_num_groups * self.gsp_prompts_per_group
 
     def problem(self) -> tuple[str, str] | None:
-        """Say what is wrong with parameters that are each in range."""
+        """Return the first problem with the combination of parameters, or None."""
         if self.sessions * self.gsp_num_turns > MAX_REQUESTS:
             return "gsp_num_groups", f"expected at most {MAX_REQUESTS:,} requests in all"
         if self.gsp_system_prompt_len + self.gsp_question_len == 0:
@@ -77,7 +78,7 @@ class _Parameters(msgspec.Struct, frozen=True):
         return "request_rate", "expected inf, or 0.000001 to 1,000,000 requests/s"
 
     def starts(self, seed: int) -> list[float] | None:
-        """Return when each session starts, in seconds, None where there is no rate."""
+        """Return the start of each session in seconds, None if there is no rate."""
         if not isinstance(self.request_rate, float):
             return None
         times: list[float] = poisson_arrivals(self.sessions, self.request_rate, seed).tolist()
@@ -85,7 +86,7 @@ class _Parameters(msgspec.Struct, frozen=True):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Make the requests; raises `DataError` for parameters that are unknown or out of range."""
+    """Generate the requests; raise `DataError` for unknown or invalid parameters."""
     parameters, unused = _parse(path)
     problem = parameters.problem()
     if problem is not None:
@@ -99,7 +100,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _parse(path: Path) -> tuple[_Parameters, list[str]]:
-    """Return the parameters, and the names of those that are passed over."""
+    """Return the parameters, and the names of those that are ignored."""
     text = read_text(path)
     try:
         plain = msgspec.json.decode(text) if text[:1] == b"{" else tomllib.loads(text.decode())
@@ -116,9 +117,9 @@ def _parse(path: Path) -> tuple[_Parameters, list[str]]:
 
 
 def _named(path: Path, plain: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return parameters by the names of the struct, and the names of others.
+    """Return known parameters by name, and the names of other parameters.
 
-    Unknown ones of this benchmark are refused.
+    Raises `DataError` for an unknown parameter that begins with gsp.
     """
     known = {f.name for f in msgspec.structs.fields(_Parameters)}
     named: dict[str, Any] = {}
@@ -179,7 +180,7 @@ class _Turn(NamedTuple):
 
 
 def _sessions(parameters: _Parameters, tree: PromptTree, seed: int) -> Iterator[_Session]:
-    """Yield what each session says, in the order in which they start."""
+    """Yield the sessions with the lengths of their turns, in the order in which they start."""
     shape = parameters.sessions, parameters.gsp_num_turns
     systems = _lengths(parameters, seed, "system_prompt", (parameters.gsp_num_groups,))
     questions = _lengths(parameters, seed, "question", shape).tolist()
@@ -203,7 +204,7 @@ def _turns(tree: PromptTree, session: _Session, start: float) -> Iterator[_Turn]
 
 
 def matches(head: Head) -> bool:
-    """Recognise a parameter of the benchmark, as a name in JSON or at the start of a line."""
+    """Return whether there is a parameter of the benchmark, in JSON or at the start of a line."""
     if head.record is not None:
         return any(_is_own(key) for key in head.record)
     return any(_is_own(line.decode(errors="replace")) for line in head.text.splitlines()[:100])

@@ -1,9 +1,9 @@
 """Traces of the Splitwise simulator: arrivals in seconds, lengths, and an application.
 
-Source: Mutinifni/splitwise-sim. `prompt_size` and `token_size` are tokens of the prompt and of
-the answer; the application is the label. Only requests of type 2 are of language models: others
-are left out and noted. A batch of several is read as one request and noted. A prompt of no token
-is left out and noted. Without the column of times there are none.
+Source: Mutinifni/splitwise-sim. `prompt_size` and `token_size` are tokens of the prompt and of the
+answer; the application is the label. Only requests of type 2 are for language models: others are
+left out and noted. A batch of several is read as one request and noted. A prompt of no token is
+left out and noted. A file without the column of times has no times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file whose times are seconds where the options do not say otherwise."""
+    """Read a file whose times are in seconds by default."""
     taken = LengthRows.of(options, FIELDS, options.ticks_per_second("s"))
 
     def take(line: _Line, number: int) -> Problem | None:
@@ -55,7 +55,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the columns of lengths."""
+    """Return whether the table has the columns of lengths."""
     return head.has_columns(FIELDS.prompt, FIELDS.output)
 
 

@@ -1,14 +1,15 @@
-"""A folder of system prompts in Markdown, each asked with first turns of conversations.
+"""A folder of system prompts in Markdown, each combined with first turns of conversations.
 
 Source: the published experiments on prefix caches (Shirokikh and Nikolenko, 2026;
-arabel1a/sparse-prefix-caching), which take asgeirtj/system_prompts_leaks and ShareGPT.
+arabel1a/sparse-prefix-caching), which use asgeirtj/system_prompts_leaks and ShareGPT.
 
-- The folder holds the Markdown files, in folders or not, and the turns in `turns.txt` (one a
+- The folder holds the Markdown files, also in subfolders, and the turns in `turns.txt` (one a
   line), `turns.jsonl` (`turns`, `prompt` or `text`) or `turns.csv` (`text`, or ShareGPT's table).
-- Files of 5,000 to 50,000 characters count, others are left out and noted; so are `README.md`
-  and what lies in `old`, `raw` or a folder with a dot before its name.
-- Each prompt is asked `TURNS` different turns, drawn, or all where there are fewer: `PROMPT`, two
-  line breaks, `User: TURN`. Requests come in an order drawn once; both draws depend on the seed.
+- Files of 5,000 to 50,000 characters are used, others are left out and noted. `README.md` and
+  folders named `old`, `raw` or with a leading dot are skipped.
+- Each system prompt is combined with `TURNS` different random turns, or all where there are fewer:
+  `PROMPT`, two line breaks, `User: TURN`. Requests are in random order. Both draws depend on the
+  seed.
 - There are no times and no answers. A file is a session.
 """
 
@@ -41,12 +42,12 @@ def read(path: Path, options: ReadOptions) -> Rows:
     UsageError
         For an unknown tokenizer.
     DataError
-        Where there is no system prompt, or no turn.
+        For a folder without system prompts or without turns.
     """
     texts = TextRows.of(options)
     encode = texts.tokenizer.encode
     turns = read_turns(path / _turns_name(path), texts.rows)
-    texts.rows.isolation.begin()  # what a turn was once sent with says nothing of these requests
+    texts.rows.isolation.begin()  # isolation keys logged with a turn do not apply to these requests
     prompts = dict(_prompts(path, texts.rows))
     if not turns or not prompts:
         missing = "a first turn" if not turns else "a system prompt of 5,000 to 50,000 characters"
@@ -79,7 +80,7 @@ def _turns_name(path: Path) -> str:
 
 
 def _prompts(path: Path, rows: Rows) -> Iterator[tuple[str, str]]:
-    """Yield the place below the folder and the text of each system prompt."""
+    """Yield the path in the folder and the text of each system prompt."""
     least, most = CHARACTERS
     for file in _markdown(path):
         text = read_text(file).decode(errors="replace").strip()
@@ -91,7 +92,7 @@ def _prompts(path: Path, rows: Rows) -> Iterator[tuple[str, str]]:
 
 
 def _markdown(path: Path) -> list[Path]:
-    """Return the files that count, in the order of their names; links to folders do not."""
+    """Return the Markdown files to read, sorted by path; links to folders are not followed."""
     files: list[Path] = []
     for place, folders, names in os.walk(path, onerror=_unreadable):
         folders[:] = [name for name in folders if name.lower() not in LEFT_OUT and name[:1] != "."]
@@ -108,7 +109,7 @@ def _unreadable(error: OSError) -> None:
 
 
 def matches(head: Head) -> bool:
-    """Recognise a folder by its file of turns."""
+    """Return whether a folder has a file of turns."""
     return any(name in head.names for name in READERS)
 
 

@@ -1,15 +1,15 @@
-"""TraceLab session workloads: rounds of coding agents, replayed in a closed loop.
+"""TraceLab session workloads: rounds (model calls) of coding agents, replayed in a closed loop.
 
-Source: uw-syfi/TraceLab, `replay` and `csv_export`. A round keeps the first `prefix_len` tokens
-of its session's context (prompt and answer of the round before) and adds `input_len`. See
+Source: uw-syfi/TraceLab, `replay` and `csv_export`. A round keeps the first `prefix_len` tokens of
+its session's context (prompt and answer of the previous round) and appends `input_len`. See
 `workloads.sessions.rounds` for a prefix that is shorter or longer than the context.
 
-- `arrival_time`, in milliseconds, is that of the session. That of a session's first round counts:
-  others are noted. Where no row has one, sessions start together at 0, which is noted, or at a
+- `arrival_time`, in milliseconds, is the session's start. The value in its first round is used;
+  other values are noted. Where no row has one, sessions all start at 0, which is noted, or at a
   `session_rate`.
-- The other rounds come when the answer before is complete, see `workloads.sessions.closed_loop`,
-  and `tool_wait_after_ms` is over.
-- Rounds are taken by `round_idx`, equal ones in the order of the file.
+- A later round arrives once the previous answer is complete (see `workloads.sessions.closed_loop`)
+  and `tool_wait_after_ms` has passed.
+- Rounds are in the order of `round_idx`, ties in the order of the file.
 - Rows are incremental; read as cumulative, `input_len` is the whole prompt, prefix included.
 - A prompt of no token is left out and noted.
 """
@@ -48,7 +48,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file; the unit of `arrival_time` is the millisecond where options do not tell."""
+    """Read a file; `arrival_time` is in milliseconds by default."""
     rounds = Rounds.of(options, options.ticks_per_second("ms"))
     whole = options.rows == "cumulative"
     started = False
@@ -100,7 +100,7 @@ def _time_problem(line: _Line, rounds: Rounds) -> Problem | None:
 
 
 def _times(ordered: list[Round], rows: Rows) -> Sequence[Ticks]:
-    """Return the times of a session's rounds, and note those that have none of their own."""
+    """Return the times of a session's rounds; note conflicting arrival times."""
     start = ordered[0].ticks
     for now in ordered[1:]:
         note_closed_loop(rows, now.line)
@@ -113,7 +113,7 @@ def _times(ordered: list[Round], rows: Rows) -> Sequence[Ticks]:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the lengths of a round and a session's name."""
+    """Return whether the table has the lengths of rounds and a session id."""
     lengths = head.has_columns("prefix_len", "input_len", "output_len", "round_idx")
     return lengths and (head.has_columns("session_id") or head.has_columns("id"))
 

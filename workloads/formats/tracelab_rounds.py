@@ -1,14 +1,14 @@
-"""TraceLab round traces: each line is one call of a coding agent, with dated events.
+"""TraceLab round traces: each line is a round, one call of a coding agent, with dated events.
 
-Source: uw-syfi/TraceLab, the normalized trace and its schema. `input_tokens_total` is
-`prefix_tokens`, which the provider's cache held, and `newly_append_tokens`; a line in which they
-do not add up is a bad one. A round is placed as `workloads.sessions.rounds` says. That the cache
-held a prefix is what is known of overlaps: where it missed what the session had said before, the
-miss reads as a rewind, so real overlaps are at least these.
+Source: uw-syfi/TraceLab, the normalized trace and its schema. `input_tokens_total` is the sum of
+`prefix_tokens`, which the provider's cache held, and `newly_append_tokens`; a line in which they do
+not add up is a bad line. See `workloads.sessions.rounds` for the prefix tree. Overlaps are known
+only from what the cache held: where it missed part of the session's context, the round is read as
+sharing less, so that real overlaps are at least as long.
 
-- A round comes when the last of its inputs does (user messages and tool results), else with its
-  first event; a round without any is left out and noted.
-- Rounds are taken by `round_index`, equal ones in the order of the file.
+- A round arrives with the last of its inputs (user messages and tool results), else with its first
+  event; a round without any is left out and noted.
+- Rounds are in the order of `round_index`, ties in the order of the file.
 - Labels are the models. A prompt of no token is left out and noted.
 """
 
@@ -49,7 +49,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file; raises `DataError` for a date that is none."""
+    """Read a file; raise `DataError` for an invalid date."""
     rounds = Rounds.of(options, DATE_TICKS_PER_SECOND)
     clock = DateClock()
 
@@ -101,7 +101,7 @@ def _sum_problem(line: _Line) -> Problem | None:
 
 
 def matches(head: Head) -> bool:
-    """Recognise the lengths of a round."""
+    """Return whether lines have the lengths of a round."""
     return head.has("session_id", "prefix_tokens", "newly_append_tokens", "input_tokens_total")
 
 

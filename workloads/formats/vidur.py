@@ -1,12 +1,12 @@
 """Vidur request traces: arrivals in seconds, and lengths.
 
 Source: microsoft/vidur and the tools that write its `arrived_at,num_prefill_tokens,
-num_decode_tokens`. Some add `session_id`; then rows may be read as incremental: what each adds to
-its session. Cumulative is the default. Files of lengths alone have no `arrived_at`: they tell no
-times. A prompt of no token is left out and noted.
+num_decode_tokens`. Some add `session_id`; then rows may be read as incremental, with what each adds
+to its session, but are cumulative by default. Files without `arrived_at` have no times. A prompt of
+no token is left out and noted.
 
-Tables that call lengths or times by other common names (`NAMINGS`, `TIMES`) are read alike, with a
-fact that says which columns were taken.
+Tables with other common names for lengths or times (`NAMINGS`, `TIMES`) are read in the same way,
+with a note on the columns used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workloads.rows import Rows
 from workloads.sessions.length_rows import Fields, LengthRows, SizedRequest
 
 FIELDS = Fields("num_prefill_tokens", "num_decode_tokens", "arrived_at", "session_id")
-NAMINGS = (  # of a prompt's length and its answer's
+NAMINGS = (  # columns of the prompt's length and the answer's
     (FIELDS.prompt, FIELDS.output),
     ("input_length", "output_length"),
     ("input_tokens", "output_tokens"),
@@ -36,7 +36,13 @@ NAMINGS = (  # of a prompt's length and its answer's
     ("input_len", "output_len"),
 )
 TIMES = (FIELDS.time, "arrival_time", "timestamp")
-MORE = ("prompt", "text", "input", "prefix_len", "hash_ids")  # beside which lengths are not all
+MORE = (
+    "prompt",
+    "text",
+    "input",
+    "prefix_len",
+    "hash_ids",
+)  # a table with one of these holds more than lengths
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -47,7 +53,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def read(path: Path, options: ReadOptions) -> Rows:
-    """Read a file whose times are seconds where the options do not say otherwise."""
+    """Read a file whose times are in seconds by default."""
     columns = read_head(path).columns
     fields = _fields(columns)
     taken = LengthRows.of(options, fields, options.ticks_per_second("s"))
@@ -63,7 +69,7 @@ def read(path: Path, options: ReadOptions) -> Rows:
 
 
 def _fields(columns: tuple[str, ...]) -> Fields:
-    """Return what a table calls its columns; Vidur's names for those that it does not have."""
+    """Return the names of a table's columns, or Vidur's names for missing ones."""
     there = (pair for pair in NAMINGS if set(pair) <= set(columns))
     prompt, output = next(there, NAMINGS[0])
     time = next((name for name in TIMES if name in columns), FIELDS.time)
@@ -71,7 +77,7 @@ def _fields(columns: tuple[str, ...]) -> Fields:
 
 
 def _kind(fields: Fields) -> type[_Line]:
-    """Return the record of a table whose columns have these names."""
+    """Return the record type of a table whose columns have these names."""
     if fields == FIELDS:
         return _Line
     renamed: list[tuple[str, Any, Any]] = [
@@ -84,7 +90,7 @@ def _kind(fields: Fields) -> type[_Line]:
 
 
 def _assumed(fields: Fields, columns: tuple[str, ...], options: ReadOptions) -> str:
-    """Say which columns of other names than Vidur's were taken for what."""
+    """Return a note on the columns that were used in place of Vidur's."""
     lengths = f"lengths are taken from '{fields.prompt}' and '{fields.output}'"
     if fields.time not in columns:
         return f"{lengths}; no times"
@@ -93,7 +99,7 @@ def _assumed(fields: Fields, columns: tuple[str, ...], options: ReadOptions) -> 
 
 
 def matches(head: Head) -> bool:
-    """Recognise the columns of lengths; under other names, where nothing tells more."""
+    """Return whether a table has columns of lengths; under other names, only without prompts."""
     if head.has_columns(*NAMINGS[0]):
         return True
     named = any(head.has_columns(*pair) for pair in NAMINGS[1:])

@@ -1,4 +1,4 @@
-"""What a trace holds, and how much of it a cache could save at best."""
+"""Statistics of a trace, and how much of it a cache could save at best."""
 
 from workloads.inspection.inspection import Inspection, inspect
 from workloads.inspection.law import Quantiles

@@ -1,4 +1,4 @@
-"""How bursty arrivals are, beside a Poisson process, and whether the clock made it so."""
+"""Burstiness of arrivals compared with a Poisson process, and artefacts of coarse timestamps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JITTER_SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Dispersion:
-    """Variance / mean of the arrivals in windows of one length.
+    """Index of dispersion (variance / mean) of the arrivals in windows of one length.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Dispersion:
     index
         The index of dispersion: 1 for a Poisson process.
     poisson_low, poisson_high
-        95 % of Poisson processes lie between these (chi-square / degrees of freedom).
+        Bounds that hold 95 % of Poisson processes (chi-square / degrees of freedom).
     """
 
     window_seconds: float
@@ -39,25 +39,25 @@ class Dispersion:
 
 @dataclass(frozen=True, slots=True)
 class Burstiness:
-    """Arrivals of a trace with times.
+    """Statistics of the arrival times of a trace.
 
     Parameters
     ----------
     requests_per_second
         Mean rate from the first arrival to the last.
     gap_cv
-        Standard deviation / mean of the gaps between arrivals: 1 for a Poisson process.
+        Standard deviation / mean of interarrival times: 1 for a Poisson process.
     distinct_times
-        Different arrival times.
+        Number of different arrival times.
     tick_is_artefact
-        Whether most requests share their time with another because the clock is coarse: then gaps
-        tell of the clock, and only windows of whole ticks tell of the traffic.
+        Whether most requests share their timestamp with another because of its resolution. Then
+        interarrival times reflect the clock, and only windows of whole ticks reflect the traffic.
     tick_seconds
-        The tick of that clock; None without an artefact.
+        The resolution of these timestamps; None without an artefact.
     jittered_gap_cv
-        The same as `gap_cv` with arrivals spread within their tick; None without an artefact.
+        `gap_cv` after spreading arrivals at random within their tick; None without an artefact.
     dispersion
-        By length of the windows, rounded up to whole ticks.
+        One value for each window length, rounded up to whole ticks.
     """
 
     requests_per_second: float
@@ -70,7 +70,7 @@ class Burstiness:
 
 
 def burstiness(times: Float64) -> Burstiness | None:
-    """Return figures of ascending arrival times in seconds; None where they do not differ."""
+    """Return statistics of ascending arrival times in seconds, None if all are equal."""
     span = float(times[-1] - times[0])
     if not span > 0:
         return None
@@ -88,10 +88,10 @@ def burstiness(times: Float64) -> Burstiness | None:
 
 
 def coarse_tick(distinct: Float64, count: int) -> float | None:
-    """Return the tick of a clock in which requests come together that came one by one.
+    """Return the timestamp resolution in seconds if it merges separate arrivals, else None.
 
-    That is where fewer than half of the times of `count` requests are different, and ticks are at
-    least as long as the mean gap; None for other clocks.
+    That is assumed if fewer than half of the times of `count` requests are different and the
+    resolution is no finer than the mean interarrival time.
     """
     if 2 * len(distinct) >= count:
         return None
@@ -107,7 +107,7 @@ def _gap_cv(times: Float64) -> float:
 
 def _dispersions(times: Float64, span: float, tick: float | None) -> list[Dispersion]:
     wanted = WINDOWS_SECONDS
-    if tick is not None:  # ticks in the middle of windows, not at their edges
+    if tick is not None:  # moves ticks away from the edges of windows
         times = times + tick / 2
         wanted = tuple(dict.fromkeys(np.ceil(w / tick - 1e-9).item() * tick for w in wanted))
     long_enough = [window for window in wanted if span // window >= LEAST_WINDOWS]
@@ -115,7 +115,7 @@ def _dispersions(times: Float64, span: float, tick: float | None) -> list[Disper
 
 
 def dispersion(times: Float64, window: float, windows: int) -> Dispersion:
-    """Return the dispersion of arrivals (from 0) in the first `windows` windows."""
+    """Return the dispersion of arrivals (seconds from 0) in the first `windows` windows."""
     from scipy.special import chdtri
 
     at = (times / window).astype(np.int64)

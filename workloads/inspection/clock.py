@@ -1,4 +1,4 @@
-"""What figures over time are measured in: seconds, or requests where a trace tells no times."""
+"""The time axis of statistics: seconds, or request numbers where a trace has no times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceClock:
-    """When each request came, from 0.
+    """The position of each request on the time axis, starting at 0.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ class TraceClock:
 
     @property
     def span(self) -> float:
-        """The time from the first request to the last."""
+        """Distance from the first request to the last, in `unit`."""
         return float(self.times[-1])
 
 
 def clock_of(trace: Trace) -> TraceClock:
-    """Return the seconds of a trace, or its requests where it has no times or a single one."""
+    """Return the seconds of a trace, or request numbers if it has no different times."""
     times = trace.arrival_seconds
     if times is None or not times[-1] > times[0]:
         return TraceClock(np.arange(len(trace), dtype=np.float64), "requests")

@@ -1,4 +1,4 @@
-"""Sessions: how many turns they have, how far apart, and whether each continues the last."""
+"""Statistics of sessions: turns, gaps between them, and whether each continues the last."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from workloads.inspection.overlaps import Int64
 
 @dataclass(frozen=True, slots=True)
 class ConversationFigures:
-    """Sessions of a trace.
+    """Statistics of the sessions of a trace.
 
     Parameters
     ----------
     sessions, requests
-        Sessions, and requests that belong to one.
+        Number of sessions, and of requests that belong to one.
     turns
-        Requests a session.
+        Requests per session.
     gap_seconds
-        Between the arrivals of one session; None where no session has two, or without times.
+        Seconds between successive requests of a session; None if there are none, or no times.
     growth_tokens
-        By which a prompt is longer than the one before it in its session.
+        Tokens by which a prompt is longer than the previous one in its session.
     continuing_share
-        Share of these prompts that begin with the whole prompt before, to the block.
+        Share of these prompts that begin with all whole blocks of the previous one.
     """
 
     sessions: int
@@ -39,7 +39,7 @@ class ConversationFigures:
 
 
 def conversations(trace: Trace) -> ConversationFigures | None:
-    """Return figures of the sessions; None where no request belongs to one."""
+    """Return statistics of the sessions, None if no request belongs to one."""
     order, follows = turn_pairs(trace.session)
     if not len(order):
         return None
@@ -57,10 +57,10 @@ def conversations(trace: Trace) -> ConversationFigures | None:
 
 
 def turn_pairs(session: NDArray[np.int32]) -> tuple[Int64, NDArray[np.bool_]]:
-    """Return the requests of sessions, session by session, and which of them follow another.
+    """Return the requests of all sessions, grouped by session, and which follow another.
 
-    The second is one shorter: it tells of each but the first whether the one before it is of the
-    same session.
+    The second array is one entry shorter: entry i is whether requests i and i + 1 of the first
+    array are of the same session.
     """
     order = np.argsort(session, kind="stable")
     order = order[session[order] != NO_SESSION]
@@ -68,13 +68,13 @@ def turn_pairs(session: NDArray[np.int32]) -> tuple[Int64, NDArray[np.bool_]]:
 
 
 def continues(trace: Trace, before: Int64, later: Int64) -> NDArray[np.bool_]:
-    """Say which prompts of `later` begin with the whole prompt of `before` beside them.
+    """Return for each pair whether prompt `later[i]` begins with the whole prompt `before[i]`.
 
-    To the block: a partial last block is not asked for, since nothing can match it.
+    A partial last block of `before[i]` is ignored, since nothing can match it.
     """
     parent, stop = trace.tree.parent, trace.tree.stop
     one, other = trace.leaf[before].copy(), trace.leaf[later].copy()
-    while (apart := one != other).any():  # up from the deeper one, to where they meet
+    while (apart := one != other).any():  # walk up from the deeper node to the common ancestor
         up = apart & (stop[one] >= stop[other])
         down = apart & ~up
         one[up], other[down] = parent[one[up]], parent[other[down]]

@@ -1,8 +1,8 @@
-"""Where overlaps end, counted in three ways, and in which of them they lie closest together.
+"""Where overlaps end, in three coordinates, and in which of these they are most concentrated.
 
-A checkpoint pays where many prompts leave what is known at the same place. Places can be counted
-from the start of the prompt, from its end, or from the last branch point up to the overlap; one of
-the three is often far sharper than the others.
+A checkpoint is useful where many prompts diverge from earlier ones at the same position. Positions
+can be counted from the start of the prompt, from its end, or from the last branch point before the
+end of the overlap; in one of the three they are often far more concentrated.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from workloads.inspection.overlaps import branch_points
 Int64 = NDArray[np.int64]
 
 LEAST_WINDOW_TOKENS = 16
-MOST_LABELS = 50  # the most frequent ones are looked at on their own
+MOST_LABELS = 50  # only the most frequent labels get statistics of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """The law of overlaps in one coordinate.
+    """The distribution of the ends of overlaps in one coordinate.
 
     Parameters
     ----------
     best_window_tokens
-        Where the window that holds most overlaps begins.
+        Start of the window in which most overlaps end.
     share_in_best_window
-        Share of the hits whose overlap ends in it.
+        Share of the hits whose overlap ends in that window.
     entropy_bits
-        Of the law over cells of the window's width: 0 where all overlaps end in one cell.
+        Entropy over cells of the window's width: 0 if all overlaps end in one cell.
     one_checkpoint_tokens
-        Where a single checkpoint saves most, if every hit had one there.
+        Position at which a checkpoint saves most tokens, if every hit has one there.
     one_checkpoint_share
-        Share of the overlapping tokens that it saves.
+        Share of the overlapping tokens that this checkpoint saves.
     concentration
-        The greatest share of the hits in any window of 1, 2, 4, ... tokens (Lévy's concentration
-        function), for the widths of `Coordinates`.
+        The largest share of the hits in any window of 1, 2, 4, ... tokens (Lévy's concentration
+        function), for the widths in `Coordinates`.
     """
 
     best_window_tokens: int
@@ -52,21 +52,21 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """The law of overlaps in three coordinates.
+    """The distribution of the ends of overlaps in three coordinates.
 
     Parameters
     ----------
     hits
-        Requests that overlap at all; all shares are of these.
+        Requests with an overlap above 0; all shares are of these.
     window_tokens
         Width of the windows and cells: 16 tokens, or a block where that is more.
     widths_tokens
-        Of `Coordinate.concentration`.
+        Window widths of `Coordinate.concentration`.
     branched_share
-        Share of the hits with a branch point before the end of their overlap; for the others
-        `branch` counts from the start.
+        Share of the hits with a branch point (where earlier prompts diverged) within their
+        overlap; for the others `branch` counts from the start.
     sharpest
-        The coordinate whose best window holds most: "start", "end" or "branch".
+        The coordinate whose best window has the largest share: "start", "end" or "branch".
     """
 
     hits: int
@@ -81,14 +81,14 @@ class Coordinates:
 
 @dataclass(frozen=True, slots=True)
 class Sharpness:
-    """Coordinates of all requests, and by label; None where no prompt overlaps."""
+    """Coordinates of all requests and by label; None if no prompt overlaps."""
 
     all: Coordinates | None
     by_label: dict[str, Coordinates | None]
 
 
 def sharpness(trace: Trace, overlap: Int64) -> Sharpness:
-    """Return the coordinates of all overlaps (shape (requests,)), and of the frequent labels."""
+    """Return the statistics of all overlaps (shape (requests,)), and by frequent label."""
     branch, length = branch_points(trace), trace.prompt_tokens
     window = max(LEAST_WINDOW_TOKENS, trace.granularity)
 
@@ -105,15 +105,15 @@ def sharpness(trace: Trace, overlap: Int64) -> Sharpness:
 
 
 def coordinates(overlap: Int64, length: Int64, branch: Int64, window: int) -> Coordinates:
-    """Return the three coordinates of hits.
+    """Return the distribution of the ends of overlaps in the three coordinates.
 
     Parameters
     ----------
     overlap, length, branch
-        Shape (hits,), in tokens: of each hit its overlap (above 0), its prompt and its last branch
-        point.
+        Shape (hits,), in tokens: each hit's overlap (above 0), prompt length and last branch point
+        within the overlap.
     window
-        In tokens.
+        Width of the windows in tokens.
     """
     widest = int(length.max()).bit_length()
     widths = tuple(1 << power for power in range(widest + 1))
@@ -145,7 +145,7 @@ def _coordinate(
     before = np.concatenate([[0], np.cumsum(counts)])
 
     def held(width: int) -> Int64:
-        """Return how many values lie in the window of `width` from each point on."""
+        """Return, for each point, the number of values in the window that starts there."""
         held: Int64 = before[np.searchsorted(points, points + width)] - before[:-1]
         return held
 
@@ -162,28 +162,37 @@ def _coordinate(
 
 
 def _one_from_start(overlap: Int64) -> tuple[int, int]:
-    """Return where one checkpoint saves most, and how much: x tokens of each overlap >= x."""
+    """Return the best position x of one checkpoint, and its savings in tokens.
+
+    It saves x tokens of each overlap of at least x.
+    """
     points = np.sort(overlap)
     saved = points * np.arange(len(points), 0, -1)
     return int(points[saved.argmax()]), int(saved.max())
 
 
 def _one_from_end(overlap: Int64, length: Int64) -> tuple[int, int]:
-    """Return the same, x tokens before the end: it saves L - x where L - overlap <= x < L."""
+    """Return the best distance x of one checkpoint from the prompt's end, and its savings.
+
+    In a prompt of L tokens it saves L - x if L - overlap <= x < L.
+    """
     distance, lengths = np.sort(length - overlap), np.sort(length)
     order = np.argsort(length - overlap, kind="stable")
-    reached = np.cumsum(length[order])  # lengths of those whose distance is at most x
+    reached = np.cumsum(length[order])  # total length of hits with a distance of at most x
     short = np.concatenate([[0], np.cumsum(lengths)])
     count = np.arange(1, len(distance) + 1)
-    below = np.searchsorted(lengths, distance, side="right")  # prompts too short for x
+    below = np.searchsorted(lengths, distance, side="right")  # number of prompts too short for x
     saved = reached - short[below] - (count - below) * distance
-    last = np.append(distance[1:] != distance[:-1], True)  # of equal distances
+    last = np.append(distance[1:] != distance[:-1], True)  # the last of equal distances
     saved = np.where(last, saved, -1)
     return int(distance[saved.argmax()]), int(saved.max())
 
 
 def _one_from_branch(overlap: Int64, branch: Int64) -> tuple[int, int]:
-    """Return the same, x tokens behind the branch point: branch + x where that is reached."""
+    """Return the best distance x of one checkpoint after the branch point, and its savings.
+
+    It saves branch + x tokens of each overlap that reaches that far.
+    """
     beyond = overlap - branch
     order = np.argsort(beyond, kind="stable")
     points = beyond[order]

@@ -1,4 +1,4 @@
-"""All figures of a trace."""
+"""All statistics of a trace."""
 
 from __future__ import annotations
 
@@ -23,29 +23,31 @@ from workloads.inspection.working_set import WorkingSets, working_sets
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Figures of a trace; shares are of all prompt tokens where nothing else is said.
+    """Statistics of a trace; shares are of all prompt tokens unless stated otherwise.
 
     Parameters
     ----------
     span_seconds, distinct_arrivals
-        None where the trace tells no times.
+        Seconds from first to last request, and number of different times; None without times.
     prompt_length, output_length, overlap
-        In tokens, per request. An overlap is what a prompt shares with the best match before it.
+        In tokens, per request. An overlap is the longest prefix that a prompt shares with an
+        earlier request.
     distinct_depths
-        Different overlaps above 0.
+        Number of different overlaps above 0.
     ideal_saved_tokens
-        Saved by an unbounded cache with a state everywhere, when each request is served before
-        the next arrives: the sum of min(overlap, prompt length - 1).
+        Tokens saved by an unbounded cache with a state at every position, when each request is
+        served before the next arrives: the sum of min(overlap, prompt length - 1).
     end_only_saved_tokens
-        The same with states only at the ends of earlier prompts, floored to the granularity.
+        The same with states only at the ends of earlier prompts, rounded down to the granularity
+        (the tokens per block to which overlaps are known).
     sessions
-        Different sessions; None where no request has one.
+        Number of sessions; None if no request has one.
     labels
-        Requests by label.
+        Number of requests by label.
     overlap_survival
-        Share of the requests that overlap at least so many tokens.
+        Share of the requests whose overlap is at least each number of tokens.
     coordinates, popularity, reuse, lru, working_sets, timeline, conversations, arrivals
-        Described by their classes; the last two are None without sessions and times.
+        See their classes; the last two are None without sessions and times, respectively.
     """
 
     name: str
@@ -83,7 +85,7 @@ class Inspection:
 
 
 def inspect(trace: Trace) -> Inspection:
-    """Inspect a trace that holds at least one request."""
+    """Return all statistics of a trace with at least one request."""
     lengths = trace.prompt_tokens
     total = int(lengths.sum())
     overlap = overlaps(trace)

@@ -1,4 +1,4 @@
-"""A law of whole numbers or seconds in a few figures."""
+"""Summaries of distributions: quantiles and survival curves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MOST_POINTS = 400  # of a survival curve
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Mean, spread and quantiles of a law, in the unit of what it is of.
+    """Mean, spread and quantiles of a distribution, in the unit of its values.
 
     Parameters
     ----------
     cv
-        Standard deviation / mean; None where the mean is 0.
+        Standard deviation / mean; None if the mean is 0.
     percentiles
         101 values: the smallest, the 1st to the 99th percentile, the largest.
     """
@@ -34,7 +34,7 @@ class Quantiles:
 
 
 def quantiles_of(values: Numbers, weights: NDArray[np.int64] | None = None) -> Quantiles:
-    """Return the figures of `values`, of which there is at least one; weights are above 0."""
+    """Return mean, spread and quantiles of at least one value; weights, if given, are above 0."""
     mean = float(np.average(values, weights=weights))
     spread = float(np.average((values - mean) ** 2, weights=weights)) ** 0.5
     at = np.linspace(0, 1, 101)
@@ -54,20 +54,20 @@ def quantiles_of(values: Numbers, weights: NDArray[np.int64] | None = None) -> Q
 
 
 def known_quantiles(values: Numbers, weights: NDArray[np.int64] | None = None) -> Quantiles | None:
-    """Return the figures of `values`; None where there are none."""
+    """Return mean, spread and quantiles of the values, None if there are none."""
     return quantiles_of(values, weights) if len(values) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """Share of the values that are at least `points`; at most 400 of those, all if they are few."""
+    """The share of values that are at least each of `points`, of which there are at most 400."""
 
     points: tuple[int, ...]
     share: tuple[float, ...]
 
 
 def survival(values: NDArray[np.int64]) -> Survival:
-    """Return the survival curve of whole numbers at their positive points."""
+    """Return the survival curve of whole numbers at their positive values."""
     points, counts = np.unique(values, return_counts=True)
     share = np.cumsum(counts[::-1])[::-1] / len(values)
     points, share = points[points > 0], share[points > 0]

@@ -1,4 +1,4 @@
-"""How far prompts meet what came before them, walked over the nodes of the prefix tree."""
+"""Overlaps of prompts with earlier requests, from walks over the nodes of the prefix tree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Int64 = NDArray[np.int64]
 
 
 def overlaps(trace: Trace) -> Int64:
-    """Return the tokens that each prompt shares with the best match before it in the trace.
+    """Return the length in tokens of each prompt's longest prefix shared with an earlier request.
 
-    Known answers of earlier requests count too. Walks from each leaf up to the first node seen
-    before, so that each node is passed once.
+    Known answers of earlier requests count too. Each walk goes from a leaf up to the first node
+    seen before, so that each node is passed once.
     """
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
     seen = bytearray(trace.tree.nodes)
@@ -29,7 +29,7 @@ def overlaps(trace: Trace) -> Int64:
             seen[node] = 1
             node = parent[node]
         shared[request] = stop[node]
-        node = end  # of the answer, which exists once the request has been served
+        node = end  # the answer's tokens exist for later requests only
         while not seen[node]:
             seen[node] = 1
             node = parent[node]
@@ -37,20 +37,19 @@ def overlaps(trace: Trace) -> Int64:
 
 
 def ends(trace: Trace) -> list[int]:
-    """Return the node at which each request ends: that of its answer, or of its prompt."""
+    """Return the tree node at which each request ends: its answer's if known, else its prompt's."""
     after = trace.leaf if trace.after is None else trace.after
     nodes: list[int] = np.where(after >= 0, after, trace.leaf).tolist()
     return nodes
 
 
 def branch_points(trace: Trace) -> Int64:
-    """Return the last branch point up to each prompt's overlap, 0 where there is none.
+    """Return the last branch point within each prompt's overlap, 0 if there is none.
 
-    That is the deepest position at which earlier prompts had already diverged: the known
-    structure that an overlap can be counted from.
+    A branch point is a position at which earlier prompts had already diverged.
     """
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
-    children = [0] * trace.tree.nodes  # seen so far
+    children = [0] * trace.tree.nodes  # number of children seen so far
     seen = bytearray(trace.tree.nodes)
     seen[ROOT] = 1
     points = np.empty(len(trace), dtype=np.int64)
@@ -72,10 +71,10 @@ def branch_points(trace: Trace) -> Int64:
 def end_only_savings(trace: Trace) -> Int64:
     """Return the tokens saved of each prompt by states at the ends of earlier prompts only.
 
-    Each end is floored to the granularity, inside which nothing can be matched.
+    Each end is rounded down to the granularity (tokens per block to which overlaps are known).
     """
     parent, start = trace.tree.parent.tolist(), trace.tree.start.tolist()
-    known_ends: dict[int, list[int]] = {}  # by node, ascending
+    known_ends: dict[int, list[int]] = {}  # ends of earlier prompts by node, ascending
     saved = np.zeros(len(trace), dtype=np.int64)
     lengths = trace.prompt_tokens.tolist()
     for request, leaf in enumerate(trace.leaf.tolist()):
@@ -92,7 +91,7 @@ def end_only_savings(trace: Trace) -> Int64:
 
 
 def _deepest_end(ends: dict[int, list[int]], parent: list[int], node: int, limit: int) -> int:
-    """Return the deepest end on the path to `node` that is at most `limit`, 0 for none."""
+    """Return the deepest known end, at most `limit`, on the path to `node`; 0 for none."""
     while node != ROOT:
         known = ends.get(node)
         if known:

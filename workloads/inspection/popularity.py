@@ -1,4 +1,4 @@
-"""How unevenly prefixes are used: shares of the most used, and Zipf's law fitted to them."""
+"""Popularity of prefixes: the share of the most used ones, and a fitted Zipf law."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ EXACT_TERMS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Zipf:
-    """Zipf's law of uses by rank: a block of rank r is used first_uses * r ** -exponent times.
+    """A Zipf law of uses by rank: the block of rank r is used first_uses * r ** -exponent times.
 
     Parameters
     ----------
     exponent, first_uses
-        Of greatest likelihood, over the blocks that were used more than once.
+        Maximum likelihood estimates over the blocks used more than once.
     blocks
-        How many those are.
+        Number of these blocks.
     largest_error
-        Largest difference between the cumulative shares of uses, fitted and found: 0.05 is five
-        points. Uses of blocks are not independent, so no interval is given.
+        Largest difference between fitted and observed cumulative shares of uses: 0.05 is five
+        percentage points. Uses of blocks are not independent, so no interval is given.
     """
 
     exponent: float
@@ -42,22 +42,22 @@ class Zipf:
 
 @dataclass(frozen=True, slots=True)
 class Popularity:
-    """Uses of distinct tokens, each of which stands for the prefix that ends there.
+    """Uses of distinct tokens; a token here is identified by the whole prefix that ends with it.
 
     Parameters
     ----------
     distinct_tokens
-        Of all prompts, each prefix counted once.
+        Tokens of all prompts, each prefix counted once.
     used_again_share
         Share of the distinct tokens that more than one prompt contains.
     top_shares
-        Share of all prompt tokens that the most used 0.1, 1 and 10 % of the distinct tokens make.
+        Share of all prompt tokens that are among the most used 0.1, 1 and 10 % of distinct tokens.
     block_tokens
         Tokens a block in `zipf` and `ranks`.
     zipf
-        None where fewer than three blocks are used more than once.
+        Fitted Zipf law; None if fewer than three blocks are used more than once.
     ranks, uses
-        Uses by rank of the block, at most 200 points.
+        Ranks of blocks and how often each is used, at most 200 points.
     """
 
     distinct_tokens: int
@@ -70,7 +70,7 @@ class Popularity:
 
 
 def popularity(trace: Trace) -> Popularity:
-    """Count the prompts that contain each node, and rank its tokens by that."""
+    """Return the popularity of the trace's prefixes."""
     tokens = trace.tree.stop - trace.tree.start
     uses = _uses(trace)
     order = np.argsort(-uses, kind="stable")
@@ -92,23 +92,23 @@ def popularity(trace: Trace) -> Popularity:
 
 
 def _uses(trace: Trace) -> Int64:
-    """Return how many prompts contain each node."""
+    """Return the number of prompts whose path contains each node of the prefix tree."""
     uses = np.bincount(trace.leaf, minlength=trace.tree.nodes).tolist()
     parent = trace.tree.parent.tolist()
-    for node in range(len(parent) - 1, 0, -1):  # children stand behind their parents
+    for node in range(len(parent) - 1, 0, -1):  # children have higher numbers than their parents
         uses[parent[node]] += uses[node]
     return np.array(uses, dtype=np.int64)
 
 
 def _top(uses: Int64, tokens: Int64, share: float) -> float:
-    """Return the share of all uses that the most used `share` of the tokens make."""
+    """Return the share of all uses that go to the most used `share` of the tokens."""
     ends = np.concatenate([[0], np.cumsum(tokens)])
     used = np.concatenate([[0], np.cumsum(uses * tokens)])
     return float(np.interp(share * ends[-1], ends, used) / used[-1])
 
 
 def _points(edges: Int64) -> tuple[Int64, Int64]:
-    """Return ranks evenly spread over their logarithm, and the node in which each is."""
+    """Return ranks spread evenly on a logarithmic scale, and the node that contains each."""
     most = int(edges[-1])
     if not most:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -117,7 +117,7 @@ def _points(edges: Int64) -> tuple[Int64, Int64]:
 
 
 def _zipf(uses: Int64, edges: Int64) -> Zipf | None:
-    """Fit the exponent by greatest likelihood to blocks whose ranks end at `edges`."""
+    """Fit the exponent by maximum likelihood to blocks whose ranks end at `edges`."""
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 
@@ -145,7 +145,7 @@ def _zipf(uses: Int64, edges: Int64) -> Zipf | None:
 def _power_sums(exponent: float, ends: Int64) -> Float64:
     """Return the sums of r ** -exponent for r up to each of `ends`.
 
-    Beyond the first terms the sum is the integral with each term at its middle.
+    After the first terms the sum is approximated by an integral (midpoint rule).
     """
     terms = np.arange(1, EXACT_TERMS + 1, dtype=np.float64) ** -exponent
     exact = np.concatenate([[0.0], np.cumsum(terms)])

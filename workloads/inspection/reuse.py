@@ -1,4 +1,4 @@
-"""How long prefixes wait for their next use, and what an LRU cache of each size would find."""
+"""Reuse distances of prefixes, and the savings of LRU caches by size."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from workloads.inspection.overlaps import Int64
 from workloads.inspection.uses import Uses
 
 CURVE_POINTS = 100
-CURVE_SPAN = 1e5  # from the smallest to the largest capacity
+CURVE_SPAN = 1e5  # ratio of the largest to the smallest capacity
 SHARES = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """Distances from a use of a token of a prompt to the use before; every token counts as one.
+    """Distances between successive uses of the same token of a prefix, weighted by tokens.
 
     Parameters
     ----------
     hits
-        Requests that overlap an earlier one.
+        Number of requests that overlap an earlier one.
     tokens_used_again
-        Tokens of theirs that were used before; all quantiles are over these.
+        Number of prompt tokens that were used before; all quantiles are over these.
     requests, seconds
-        Since the last use; seconds are None without times, both where nothing is used again.
+        Distance to the previous use; seconds are None without times, both where there is no reuse.
     tokens
-        Distinct tokens used since then, with those that are used again together: the KV that an
-        LRU cache must hold (the LRU stack distance).
+        Distinct tokens used since the previous use, including those reused together: the KV that
+        an LRU cache must hold (the LRU stack distance).
     """
 
     hits: int
@@ -43,17 +43,16 @@ class Reuse:
 
 @dataclass(frozen=True, slots=True)
 class LruCurve:
-    """Tokens saved by an LRU cache of KV with a state everywhere, by its size.
+    """Tokens saved by an LRU cache of KV with a state at every position, by cache size.
 
-    Exact to the token for requests served one at a time; a cache that also holds states needs
-    room for these as well.
+    Exact to the token for requests served one at a time; states need room in addition.
 
     Parameters
     ----------
     capacity_tokens, saved_tokens
         Points of the curve.
     tokens_for_share
-        The least capacity that saves 50, 90 and 99 % of what an unbounded cache saves.
+        The smallest capacity that saves 50, 90 and 99 % of what an unbounded cache saves.
     """
 
     capacity_tokens: tuple[int, ...]
@@ -62,7 +61,7 @@ class LruCurve:
 
 
 def reuse(trace: Trace, used: Uses) -> Reuse:
-    """Return the distances of all tokens of prompts that are used again."""
+    """Return the reuse distances of all prompt tokens that are used again."""
     again = used.again
     request, before, tokens = used.request[again], used.before[again], used.tokens[again]
     times = trace.arrival_seconds
@@ -76,7 +75,7 @@ def reuse(trace: Trace, used: Uses) -> Reuse:
 
 
 def lru_curve(trace: Trace, used: Uses) -> LruCurve:
-    """Return what LRU caches save of every prompt but its last token, which is never saved."""
+    """Return the savings of LRU caches by size; a prompt's last token is never saved."""
     saved = lru_savings(trace, used)
     most = saved.most
     wanted = np.geomspace(max(most / CURVE_SPAN, 1), max(most, 1), CURVE_POINTS)
@@ -90,7 +89,7 @@ def lru_curve(trace: Trace, used: Uses) -> LruCurve:
 
 
 def lru_savings(trace: Trace, used: Uses) -> Ramps:
-    """Return the tokens that an LRU cache saves, as a function of those that it holds."""
+    """Return the tokens that an LRU cache saves, as a function of its capacity in tokens."""
     again = used.again
     last = used.stop[again] == trace.prompt_tokens[used.request[again]]
     above = np.sort(used.above[again])
@@ -98,7 +97,10 @@ def lru_savings(trace: Trace, used: Uses) -> Ramps:
 
 
 class Ramps:
-    """Sum of functions that rise from 0 at `start` to `stop - start` at `stop`; both sorted."""
+    """Sum of functions that rise linearly from 0 at `start` to `stop - start` at `stop`.
+
+    `start` and `stop` are sorted arrays.
+    """
 
     def __init__(self, start: Int64, stop: Int64) -> None:
         self._start, self._starts = start, np.concatenate([[0], np.cumsum(start)])
@@ -106,18 +108,18 @@ class Ramps:
 
     @property
     def most(self) -> int:
-        """The position where the last of them has risen; 0 where there is none."""
+        """The position from which the sum is constant; 0 for an empty sum."""
         return int(self._stop[-1]) if len(self._stop) else 0
 
     def __call__(self, at: Int64) -> Int64:
-        """Return the sum at each of some points."""
+        """Return the sum of the functions at each of the positions `at`."""
         begun = np.searchsorted(self._start, at)
         ended = np.searchsorted(self._stop, at)
         height: NDArray[np.int64] = (begun - ended) * at - self._starts[begun] + self._stops[ended]
         return height
 
     def least(self, wanted: float, most: int) -> int:
-        """Return the least point up to `most` at which the sum is `wanted` or more."""
+        """Return the smallest position up to `most` at which the sum is at least `wanted`."""
         low, high = 0, most
         while low < high:
             middle = (low + high) // 2

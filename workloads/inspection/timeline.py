@@ -1,4 +1,4 @@
-"""What an unbounded cache saves over time."""
+"""Savings of an unbounded cache over time."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ WINDOWS = 60
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Columns with a value for each of equally long windows of the trace.
+    """Requests and savings in each of equally long windows of the trace.
 
     Parameters
     ----------
     unit
-        Of `window` and `start`: "seconds" or "requests".
+        Unit of `window` and `start`: "seconds" or "requests".
     window
         Length of a window.
     start
-        Where each begins.
+        Start of each window.
     requests, prompt_tokens
-        Those that arrive in it.
+        Number of requests that arrive in each window, and their prompt tokens.
     saved_tokens
-        Of these, saved by an unbounded cache with a state everywhere.
+        Tokens of these saved by an unbounded cache with a state at every position.
     """
 
     unit: str
@@ -41,7 +41,7 @@ class Timeline:
 
 
 def timeline(trace: Trace, clock: TraceClock, saved: Int64) -> Timeline:
-    """Sum tokens by window; `saved` (shape (requests,)) is what each request saves."""
+    """Sum tokens by window; `saved` (shape (requests,)) is the saving of each request."""
     windows = min(WINDOWS, len(trace))
     window = clock.span / windows or 1.0
     at = np.minimum((clock.times / window).astype(np.int64), windows - 1)

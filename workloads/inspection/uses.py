@@ -1,13 +1,14 @@
-"""Every use of every token of a trace, and what has been used since its last one.
+"""Every use of every token of a trace, with its LRU stack distance.
 
-Requests in their order put the prefixes that they pass on top of a stack: the first token of a
-prompt is the most recent, the last one the least, as in a cache that evicts a prefix from its
-tail. The tokens above a token when it is used again are its LRU stack distance (Mattson et al.,
-"Evaluation techniques for storage hierarchies", 1970): a cache of at least so many finds it.
+An LRU stack orders tokens by their last use. Each request moves the tokens of its path to the top;
+the first token of a prompt is the most recent and the last the least, as in a cache that evicts a
+prefix from its tail. A token's stack distance is the number of tokens above it when it is used
+again (Mattson et al., "Evaluation techniques for storage hierarchies", 1970): a cache with room for
+that many holds it.
 
-What one request has used last is a single stretch of its path, since later requests take their
-share from the root. So the stack is a number of tokens for each request, and a path is a few
-stretches however many nodes it has.
+The tokens last used by one request are always a single stretch of its path, since later requests
+use it from the root on. So the stack is one number of tokens for each request, and a path consists
+of a few stretches however many nodes it has.
 """
 
 from __future__ import annotations
@@ -28,22 +29,22 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uses:
-    """Stretches of prompts that were used together before, as columns of one length.
+    """Stretches of prompts whose tokens were last used together by one request, as columns.
 
     Parameters
     ----------
     request
-        Who uses it.
+        The request that uses the stretch.
     before
-        The request that used it last, -1 where none has.
+        The request that used it before, -1 for a first use.
     tokens
-        Its length.
+        Length of the stretch.
     above
-        Tokens that were used more recently than the first of its tokens; 0 for a first use.
+        Tokens used more recently than the first token of the stretch; 0 for a first use.
     stop
-        Where it ends, from the start of the prompt.
+        Position of its end, in tokens from the start of the prompt.
     is_prompt
-        False for tokens of an answer, which are made rather than looked up.
+        Whether its tokens are looked up; False for those of an answer, which are generated.
     """
 
     request: Int64
@@ -55,19 +56,19 @@ class Uses:
 
     @property
     def again(self) -> NDArray[np.bool_]:
-        """Whether a stretch is of a prompt, and was used before."""
+        """Whether each stretch belongs to a prompt and was used before."""
         return (self.before >= 0) & self.is_prompt
 
 
 def uses(trace: Trace) -> Uses:
-    """Walk each request's path once, from its end to the root."""
+    """Return the uses of a trace, from one walk up each request's path."""
     parent, stop = trace.tree.parent.tolist(), trace.tree.stop.tolist()
-    last = [-1] * trace.tree.nodes  # the request that used each node last
+    last = [-1] * trace.tree.nodes  # the last request that used each node
     recency = RecencyTree(len(trace))
     rows = array("q")
     for request, (leaf, end) in enumerate(zip(trace.leaf.tolist(), ends(trace), strict=True)):
         node = end
-        for top in (leaf, ROOT):  # the answer, then the prompt
+        for top in (leaf, ROOT):  # first the answer, then the prompt
             while node != top:
                 before, bottom = last[node], stop[node]
                 while node != top and last[node] == before:

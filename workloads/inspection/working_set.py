@@ -23,19 +23,19 @@ MOMENTS = 120
 
 @dataclass(frozen=True, slots=True)
 class WorkingSet:
-    """Distinct tokens of prompts and answers used in the last `window`, at each moment.
+    """Distinct tokens of prompts and answers used in the last `window`, at several moments.
 
     Parameters
     ----------
     window
-        In the unit of the clock; None for all that came before.
+        Length of the window in the unit of the clock; None for the whole past.
     mean_tokens, peak_tokens
-        Over the moments.
+        Mean and maximum over the moments.
     tokens
-        At each moment.
+        Distinct tokens at each moment.
     prompts
-        Different prompts whose end was reached in the last `window`, at each moment: as many states
-        as a cache needs that keeps one at the end of each prompt.
+        Number of different prompts in the last `window`, at each moment. A cache that keeps a
+        state at the end of each prompt needs as many.
     """
 
     window: float | None
@@ -47,7 +47,7 @@ class WorkingSet:
 
 @dataclass(frozen=True, slots=True)
 class WorkingSets:
-    """Working sets of several windows at the same moments, in the unit of the clock."""
+    """Working sets for several window lengths at the same moments, in the unit of the clock."""
 
     unit: str
     moments: tuple[float, ...]
@@ -55,7 +55,7 @@ class WorkingSets:
 
 
 def working_sets(trace: Trace, clock: TraceClock, used: Uses) -> WorkingSets:
-    """Return the working sets for each of the windows that is shorter than the trace."""
+    """Return the working sets for each window length below the trace's, and for the whole past."""
     count = min(MOMENTS, len(trace))
     moments = np.linspace(clock.span / count, clock.span, count)
     passed = trace.tree.stop[np.array(ends(trace))]  # tokens on each request's path
@@ -71,10 +71,7 @@ def working_sets(trace: Trace, clock: TraceClock, used: Uses) -> WorkingSets:
 def _working_set(
     window: float | None, moments: Float64, times: Float64, passed: Int64, used: Uses
 ) -> WorkingSet:
-    """Add the tokens of each path when it is used, and take them away when they are used anew.
-
-    What is not used anew leaves at the end of the window, which is at `time + window`.
-    """
+    """Return the working set of one window length."""
     again = used.before >= 0
     before, tokens = used.before[again], used.tokens[again]
     held = _held(window, moments, times, passed, (used.request[again], before, tokens))
@@ -82,7 +79,7 @@ def _working_set(
 
 
 def _prompts(window: float | None, moments: Float64, times: Float64, leaf: Int64) -> Int64:
-    """Return how many different prompts were there within the window, at each moment."""
+    """Return the number of different prompts within the window before each moment."""
     order = np.argsort(leaf, kind="stable")
     same = leaf[order[1:]] == leaf[order[:-1]]
     request, before = order[1:][same], order[:-1][same]
@@ -97,14 +94,17 @@ def _held(
     passed: Int64,
     again: tuple[Int64, Int64, Int64],
 ) -> Int64:
-    """Return what was used within the window, at each moment.
+    """Return the amount (of tokens or prompts) used within the window before each moment.
+
+    What a request uses is added at its time. It is removed when it is used again or leaves the
+    window, whichever is first.
 
     Parameters
     ----------
     passed
-        What each request uses, shape (requests,).
+        Amount that each request uses, shape (requests,).
     again
-        Uses of what was used before: the request, the one before, and how much.
+        Repeated uses: the request, the request of the previous use, and the amount.
     """
     request, before, sizes = again
     kept = passed - np.bincount(before, sizes, len(times)).astype(np.int64)

@@ -1,1 +1,1 @@
-"""Prompts in, an interned prefix tree out: keys of blocks or runs, ranges of ids, tokens."""
+"""Prompts, given as block keys, ranges of ids or tokens, turned into an interned prefix tree."""

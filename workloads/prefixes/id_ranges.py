@@ -1,9 +1,9 @@
-"""Prompts as ranges of consecutive block ids: a prompt of any length is a few numbers.
+"""Prompts as ranges of consecutive block ids, so that a long prompt is a few numbers.
 
-Ids may be local to a scope (a session), and blocks may differ in size from row to row. Ranges
-are never unfolded into blocks. All ranges of a scope are cut wherever one of them starts or ends;
-then every range is a sequence of whole pieces, and two rows share blocks exactly as far as they
-share pieces: where they part, one of them has a range that ends or starts.
+Ids may be local to a scope (a session), and block sizes may differ from row to row. Ranges are
+never expanded into blocks. Instead all ranges of a scope are cut wherever one of them starts or
+ends. Every range is then a sequence of whole pieces, and two rows share the same blocks as they
+share pieces.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ _TOO_FEW = "whole blocks have no id: they match nothing"
 
 @dataclass(slots=True)
 class IdRanges:
-    """Blocks `first[k]` to `first[k] + count[k] - 1` for each range `k` of a row.
+    """The prompts of all rows as ranges of block ids.
 
-    Row `i` has the ranges `ends[i - 1]` to `ends[i]` (there may be none). Equal ids mean equal
-    prefixes, or equal blocks, among rows of one scope and block size; those of others share
-    nothing. The blocks may be fewer than the prompt holds: the rest matches nothing.
+    Range `k` has the ids `first[k]` to `first[k] + count[k] - 1`; row `i` has the ranges `ends[i -
+    1]` to `ends[i]` (possibly none). Equal ids mean equal prefixes, or equal blocks, among rows
+    with the same scope and block size; other rows share nothing. The ids may cover less than the
+    prompt: the rest matches nothing.
     """
 
     first: array[int] = field(default_factory=lambda: array("q"))
@@ -42,7 +43,7 @@ class IdRanges:
     block: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, first: array[int], count: array[int], scope: int, block: int) -> None:
-        """Add a row; ids are within 0 to `MAX_ID`, counts at least 1."""
+        """Add a row; ids are from 0 to `MAX_ID`, counts at least 1."""
         self.first.extend(first)
         self.count.extend(count)
         self.ends.append(len(self.first))
@@ -55,16 +56,19 @@ class IdRanges:
         return int(np.gcd.reduce(np.unique(_column(self.block)), initial=0)) or 1
 
     def offsets(self) -> Int64:
-        """Return where each row's ranges start, and where the last ends: shape (rows + 1,)."""
+        """Return the index of each row's first range, and the number of ranges.
+
+        Shape (rows + 1,).
+        """
         return np.concatenate([[0], _column(self.ends)])
 
     def missing_blocks(self, prompt_tokens: Int64) -> Int64:
-        """Return how many blocks of each prompt have no id (1 for a partial block)."""
+        """Return the number of blocks of each prompt without an id; a partial block counts as 1."""
         blocks = np.concatenate([[0], np.cumsum(_column(self.count))])[self.offsets()]
         return -(-prompt_tokens // _column(self.block)) - np.diff(blocks)
 
     def anomalies(self, prompt_tokens: Int64, line: array[int]) -> dict[str, Anomaly]:
-        """Return what is odd about the ids of rows, given their lengths and lines."""
+        """Return the anomalies of the rows' ids, given the rows' lengths and lines."""
         missing = self.missing_blocks(prompt_tokens)
         floored = (missing == 1) & (prompt_tokens % _column(self.block) > 0)
         return {
@@ -77,11 +81,11 @@ class IdRanges:
         }
 
     def pieces(self) -> int:
-        """Return how many pieces the rows consist of, which is what interning costs."""
+        """Return the total number of pieces of ranges, which determines the cost of interning."""
         return int((np.subtract(*self._cuts()[1:])).sum())
 
     def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
-        """Intern the rows; ids that name the content of a block are matched as leading runs."""
+        """Intern the rows; ids of block contents, not prefixes, are turned into prefix ids."""
         keys, stops, offsets = self.unfold()
         if order is not None:
             at, offsets = reordered(offsets, order)
@@ -89,7 +93,10 @@ class IdRanges:
         return intern_pieces(keys, stops, offsets, prompt_tokens)
 
     def unfold(self) -> tuple[Int64, Int64, Int64]:
-        """Return the rows as pieces: their keys, their ends in tokens, and the rows' offsets."""
+        """Return the keys of all rows' pieces, their ends in tokens, and the rows' offsets.
+
+        A piece is a run of ids within which no range starts or ends.
+        """
         size, above, below = self._cuts()
         per_range = above - below
         starts = np.concatenate([[0], np.cumsum(per_range)])
@@ -102,10 +109,10 @@ class IdRanges:
         return keys, (blocks - before[row_of]) * _column(self.block)[row_of], offsets
 
     def _cuts(self) -> tuple[Int64, Int64, Int64]:
-        """Return the blocks of each piece, and for each range the pieces behind it and before.
+        """Cut all ranges into pieces, runs of ids within which no range starts or ends.
 
-        A range is the pieces from the third up to the second. The piece between two scopes is
-        in no range, whatever its size.
+        Returns the number of blocks of each piece and, for each range, one past its last piece, and
+        its first piece. A piece between two scopes is in no range, whatever its size.
         """
         first, count = _column(self.first), _column(self.count)
         ids, rank = np.unique(np.concatenate([first, first + count]), return_inverse=True)
@@ -124,7 +131,7 @@ class IdRanges:
 
 
 def ranges_of(blocks: BlockKeys, sizes: array[int]) -> IdRanges:
-    """Return rows of blocks whose size differs from row to row, and give their keys away."""
+    """Return block keys as ranges, with a block size for each row; `blocks` loses its keys."""
     offsets = blocks.offsets()
     ids, _ = number(blocks.take_keys())
     starts = np.ones(len(ids), dtype=np.bool_)

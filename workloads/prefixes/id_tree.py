@@ -1,4 +1,4 @@
-"""A prefix tree of prompts that begin with blocks named by ids, wherever these blocks lie."""
+"""A prefix tree of prompts given as block ids, whose blocks may begin at any token."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from workloads.prefixes.prompt_tree import PromptTree
 
 @dataclass(slots=True)
 class IdTree(PromptTree):
-    """Prompts that go on from each other by blocks with ids: one of the `Prompts`.
+    """Prompts that extend each other by blocks with ids (one of the `Prompts` classes).
 
-    Behind the same tokens, equal ids of blocks of one size mean equal tokens, as far as both go.
-    Blocks need not lie at multiples of their size.
+    After the same tokens, equal ids of blocks of one size mean equal tokens, up to the end of the
+    shorter block. Blocks need not begin at multiples of their size.
     """
 
     known: dict[tuple[int, int, int], int] = field(default_factory=dict)  # node, id, block size
 
     def place(self, context: int | None, ids: Sequence[int], tokens: int, block: int) -> int:
-        """Return the node at which a prompt ends that adds tokens to a context.
+        """Return the node at which a prompt ends that appends tokens to a context.
 
         Parameters
         ----------
         context
-            The node at which the context ends; None for none.
+            The node at which the context ends; None for an empty one.
         ids
-            Of the blocks, the first of which lies behind the context; the last may be partial.
-            What they do not cover is new.
+            Ids of the blocks that follow the context; the last may be partial. Tokens that they
+            do not cover match nothing.
         tokens
-            Behind the context.
+            Number of tokens appended.
         block
-            Tokens a block.
+            Tokens per block.
         """
         node = ROOT if context is None else context
         end = self.stop[node] + tokens
@@ -46,7 +46,7 @@ class IdTree(PromptTree):
         return self.extend(node, end - self.stop[node])
 
     def _block(self, name: tuple[int, int, int], stop: int) -> int:
-        """Return the node at `stop` within a block, which goes on where it has been seen."""
+        """Return the node that ends at `stop` within a block, extending the block if needed."""
         node, there = name[0], self.known.get(name)
         if there is None:
             there = self.extend(node, stop - self.stop[node])
@@ -58,18 +58,18 @@ class IdTree(PromptTree):
         return there
 
     def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
-        """Return the tree, whose nodes end only where prompts part or end."""
+        """Return the interned tree, whose nodes end only where prompts diverge or end."""
         self.known.clear()
         self._merge()
         return PromptTree.intern(self, prompt_tokens, order)
 
     def _merge(self) -> None:
-        """Let parents be those nodes at which something ends or parts."""
+        """Merge chains of nodes, so that nodes end only where prompts diverge or end."""
         parent = np.frombuffer(self.parent, dtype=np.int64).copy()
         kept = np.bincount(parent[1:], minlength=len(parent)) > 1
         kept[[ROOT, *self.leaf, *self.after]] = True
         above = np.where(kept[parent], parent, parent[parent])
-        while not kept[above[1:]].all():  # each step doubles how far it looks
+        while not kept[above[1:]].all():  # pointer jumping: each step doubles the distance
             above = np.where(kept[above], above, above[above])
         self.parent = array("q", above.tobytes())
         self.parent[ROOT] = -1

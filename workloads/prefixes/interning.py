@@ -1,9 +1,9 @@
-"""Rows of prefix keys to an interned prefix tree, in numpy, without a loop over blocks.
+"""Interning of prefix keys: rows of keys become a prefix tree, in numpy, without a block loop.
 
-A row is a prompt as keys; a key names the whole prefix up to and including its run of tokens, so
-equal keys mean equal prefixes. Keys are numbered by first appearance. Then the only child of a
-key at which nothing diverges or ends is always the next number, which makes every run of the
-tree a run of consecutive numbers: no pointer has to be followed.
+A row is a prompt as keys. A key identifies the whole prefix up to and including its run of tokens,
+so equal keys mean equal prefixes. Keys are numbered in the order in which they first occur. The
+only child of a key at which no prompt diverges or ends then always has the next number, so that
+every run of the tree is a run of consecutive numbers and no pointers need to be followed.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from workloads.prefixes.numbering import leading_runs, name_prefixes, number, pr
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
-Stops = Callable[[Int32], Int64]  # where a key first appears -> where its run ends
+Stops = Callable[[Int32], Int64]  # index of a key's first occurrence -> end of its run in tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interned:
-    """A prefix tree and where each row ends in it.
+    """A prefix tree and the node at which each row ends.
 
     Parameters
     ----------
     tree
-        The prompts.
+        Prefix tree of all prompts.
     leaf
         int32, shape (rows,): the node at which each prompt ends.
     content_keys
-        Whether keys named the content of blocks only.
+        Whether keys identified the content of single blocks rather than prefixes.
     after
-        int32, shape (rows,): where each prompt's answer ends, -1 where unknown; None where no
+        int32, shape (rows,): the node at which each answer ends, -1 if unknown; None if no
         answer is known.
     """
 
@@ -47,41 +47,41 @@ class Interned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Runs:
-    """Runs of keys that end where prompts diverge or end, in order of first appearance."""
+    """Runs of keys that end where prompts diverge or end, in order of first occurrence."""
 
     up: Int32  # the run above, -1 for none
     stop: Int64  # tokens from the start of the prompt to its end
-    first: Int64  # where its last key first appears among all keys
-    inner: NDArray[np.bool_]  # whether some prompt goes on behind it
+    first: Int64  # index of its last key's first occurrence
+    inner: NDArray[np.bool_]  # whether some prompt continues after it
     last: Int64  # per row: the run of the row's last key, -1 for a row without keys
 
 
 def intern_blocks(
     keys: NDArray[np.uint64], offsets: Int64, prompt_tokens: Int64, block: int
 ) -> Interned:
-    """Intern prompts that are given as keys of blocks.
+    """Intern prompts given as keys of blocks.
 
-    Key `k` of a row reaches `min((k + 1) * block, prompt_tokens)`. A row whose keys end before
-    its prompt does gets a tail that nothing can match. Keys that turn out to name the content of
-    a block, not a prefix, are matched as leading runs.
+    Key `k` of a row ends at `min((k + 1) * block, prompt_tokens)`. A row whose keys cover less than
+    its prompt gets a tail that nothing can match. If the keys turn out to identify the content of a
+    block rather than a prefix, prefix keys are derived from them.
 
     Parameters
     ----------
     keys
-        Shape (keys,): all rows, one behind the other.
+        Shape (keys,): all rows, concatenated.
     offsets
         Shape (rows + 1,): row `i` is `keys[offsets[i]:offsets[i + 1]]`.
     prompt_tokens
         Shape (rows,), at least 1, and beyond the start of the row's last block.
     block
-        Tokens a block.
+        Tokens per block.
 
     Returns
     -------
     The tree, and the leaf of each row: it stops at `prompt_tokens`.
     """
     ids, first = number(keys)
-    del keys  # the longest column, which the caller may have given away
+    del keys  # the longest column; frees it if the caller kept no reference
     content = not name_prefixes(ids, first, offsets)
     if content:
         ids, first = number(leading_runs(ids, offsets))
@@ -94,15 +94,15 @@ def intern_blocks(
 
 
 def intern_runs(keys: NDArray[np.uint64], stops: Int64, offsets: Int64) -> Interned:
-    """Intern prompts that are given as keys of runs of any length.
+    """Intern prompts given as keys of runs of any length.
 
-    A row may start with a key that an earlier row has passed, whatever stands above it there: the
-    prompt of a later turn need not repeat the turns before.
+    A row may start with any key of an earlier row, in the middle of that prompt too: a later turn
+    need not list the keys of its context again.
 
     Parameters
     ----------
     keys
-        Shape (keys,): all rows, one behind the other; equal keys must mean equal prefixes.
+        Shape (keys,): all rows, concatenated; equal keys must mean equal prefixes.
     stops
         Shape (keys,): tokens from the start of the prompt at which each run ends.
     offsets
@@ -113,14 +113,15 @@ def intern_runs(keys: NDArray[np.uint64], stops: Int64, offsets: Int64) -> Inter
 
 
 def intern_pieces(keys: Int64, stops: Int64, offsets: Int64, prompt_tokens: Int64) -> Interned:
-    """Intern prompts that are given as keys of runs, and may end inside their last or behind it.
+    """Intern prompts given as keys of runs; they may end within their last run or after it.
 
-    Keys that turn out to name the content of a run, not a prefix, are matched as leading runs.
+    If the keys turn out to identify the content of a run rather than a prefix, prefix keys are
+    derived from them.
 
     Parameters
     ----------
     keys
-        Shape (keys,): all rows, one behind the other; the runs of equal keys are equally long.
+        Shape (keys,): all rows, concatenated; the runs of equal keys are equally long.
     stops
         Shape (keys,): tokens from the start of the prompt at which each run would end in full.
     offsets
@@ -177,9 +178,9 @@ def _merge_runs(ids: Int32, first: Int32, stops: Stops, offsets: Int64) -> _Runs
 def _split_runs(
     runs: _Runs, offsets: Int64, prompt_tokens: Int64
 ) -> tuple[Int64, Int64, NDArray[np.int64]]:
-    """Split runs at every place where a row ends inside one, and add tails that have no key.
+    """Split runs wherever a row ends inside one, and add tails for tokens without a key.
 
-    Returns parent and stop of every node below the root (numbers from 1), and each row's leaf.
+    Returns parent and stop of every node below the root (numbered from 1), and each row's leaf.
     """
     known = runs.last >= 0
     reach = np.where(known, runs.stop[runs.last] if len(runs.stop) else 0, 0)
@@ -214,13 +215,13 @@ def _reorder(
 
 
 def merge_chains(parent: Int64, stop: Int64, leaf: Int64) -> tuple[Int64, Int64, NDArray[np.int64]]:
-    """Merge each node that has one child and ends no prompt into that child."""
+    """Merge each node that has a single child and ends no prompt into that child."""
     kept = np.bincount(parent, minlength=len(parent) + 1) != 1
     kept[leaf] = True
     kept[0] = True
     above = np.concatenate([[0], parent])
     target = np.where(kept, np.arange(len(kept)), above)
-    while not kept[target].all():  # each round doubles the distance that pointers jump
+    while not kept[target].all():  # pointer jumping: each round doubles the distance
         target = target[target]
     renamed = np.cumsum(kept) - 1
     below = np.flatnonzero(kept)[1:]

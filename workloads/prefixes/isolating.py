@@ -1,8 +1,7 @@
-"""A prefix tree whose prompts share nothing where their keys differ: a root for each key.
+"""Isolation of prefixes: prompts with different keys (such as salts) share no node.
 
-Every way of naming prompts is interned first, as if tokens were all that counts. Then each key
-gets a copy of the paths that its prompts take, and runs that were split for prompts of other keys
-only are joined again.
+Prompts are interned first as if only tokens mattered. Then each key gets a copy of the paths of its
+prompts, and runs that were split only for prompts of other keys are merged again.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from workloads.prefixes.numbering import Int64
 
 
 def isolated(interned: Interned, groups: Int64) -> Interned:
-    """Return prompts so that those of different groups share no node.
+    """Return the prompts such that those of different groups share no node.
 
     Parameters
     ----------
     interned
-        Prompts by their tokens alone.
+        Prompts interned by their tokens alone.
     groups
-        Shape (rows,), at least 0: rows of one number share what they shared before.
+        Shape (rows,), at least 0: the group of each row; rows of one group share what they did.
     """
     copies = _Copies(interned.tree.parent.tolist(), int(groups.max(initial=0)) + 1)
     after = interned.after
@@ -47,18 +46,18 @@ def _rows(*columns: NDArray[np.integer]) -> Iterator[tuple[int, int, int]]:
 
 @dataclass(slots=True)
 class _Copies:
-    """The nodes of all groups, numbered as they are first reached."""
+    """The copies of nodes made for each group, numbered in the order in which they are made."""
 
     parent: list[int]
     groups: int
-    above: list[int] = field(default_factory=lambda: [-1])  # of each copy
-    source: list[int] = field(default_factory=lambda: [ROOT])  # what each copies
+    above: list[int] = field(default_factory=lambda: [-1])  # the parent of each copy
+    source: list[int] = field(default_factory=lambda: [ROOT])  # the node that each copies
     known: dict[int, int] = field(default_factory=dict)
     owner: dict[int, int] = field(default_factory=dict)  # the group that first reached a node
     shared: bool = False
 
     def of(self, node: int, group: int) -> int:
-        """Return a group's copy of a node, made with those above it where there is none."""
+        """Return a group's copy of a node; missing copies of it and its ancestors are created."""
         path = []
         while node != ROOT and node * self.groups + group not in self.known:
             path.append(node)
@@ -74,7 +73,7 @@ class _Copies:
 
 
 def _joined(interned: Interned, copies: _Copies, leaf: Int64, ends: Int64) -> Interned:
-    """Return the copies as a tree, runs joined where nothing of their group parts or ends."""
+    """Return the copies as a tree, merging chains where no prompt of the group diverges or ends."""
     answered = ends >= 0
     parent, stop, places = merge_chains(
         np.array(copies.above[1:], dtype=np.int64),

@@ -1,8 +1,9 @@
-"""Isolation: what a cached prefix has in its key besides tokens (salt, adapter, model, media).
+"""Isolation keys: what identifies a cached prefix besides its tokens.
 
-Servers hash these into the first block of a prompt, or into every block (vLLM, "Automatic Prefix
-Caching": `cache_salt`, the name of the LoRA adapter, the hashes of multimodal inputs), and a cache
-serves one model. So prompts that differ in one of them share nothing, whatever their tokens are.
+These are salt, adapter, model and media. Servers hash the salt, the LoRA adapter and the hashes of
+multimodal inputs into the first block of a prompt or into every block (vLLM, "Automatic Prefix
+Caching"), and a cache serves one model. So prompts that differ in one of these share nothing,
+whatever their tokens are.
 """
 
 from __future__ import annotations
@@ -18,34 +19,34 @@ from numpy.typing import NDArray
 from simulator.base.errors import printable
 from workloads.prefixes.key_fields import KINDS, place_of, value_of
 
-_MOST_KNOWN = 1 << 16  # sets of fields whose key is remembered
+_MOST_KNOWN = 1 << 16  # sets of fields whose key is cached
 
 Key = tuple[str | None, ...]  # by kind: the value, None where there is none
 
 
 @dataclass(slots=True)
 class Isolation:
-    """The keys of all rows while they are read.
+    """The isolation keys of all rows while they are read.
 
-    `look` is told what a line says before its row is added; `add` gives a row the key of its
-    line, so that rows may also be added later, once all lines are known. Rows that came before
-    any line told a key need not be added.
+    Readers call `look` with a line's fields before they add its row; `add` then gives the row the
+    key of its line. Rows may also be added later, after all lines are read. Rows before the first
+    line with a key need not be added.
     """
 
     kept: frozenset[str] = frozenset(KINDS)
-    names: dict[str, str] = field(default_factory=dict)  # by kind: what the file calls it
+    names: dict[str, str] = field(default_factory=dict)  # by kind: the field's name in the file
     keys: dict[Key, int] = field(default_factory=lambda: {(None,) * len(KINDS): 0})
     lines: dict[int, int] = field(default_factory=dict)
     document: dict[str, Any] = field(default_factory=dict)
     column: array[int] = field(default_factory=lambda: array("i"))
-    _usual: int = 0  # the key of rows whose line tells none
+    _usual: int = 0  # the key of rows whose line has none
     _known: dict[tuple[tuple[str, Any], ...], int] = field(default_factory=dict)
-    _line: tuple[int, Mapping[str, Any]] = (-1, {})  # the last line, and what it says
+    _line: tuple[int, Mapping[str, Any]] = (-1, {})  # the last line and its fields
 
     def look(self, line: int, fields: Mapping[str, Any]) -> None:
-        """Keep the key of a line, given its fields, of which most may tell none.
+        """Keep the isolation key of a line, if its fields contain one.
 
-        What the document around it says holds for the line where it says nothing else.
+        Fields of the enclosing document apply where the line has none.
         """
         all_fields = _over(self.document, fields) if self.document else fields
         number = self._number(all_fields)
@@ -56,9 +57,9 @@ class Isolation:
             self.lines.pop(line, None)
 
     def look_within(self, line: int, fields: Mapping[str, Any]) -> None:
-        """Keep the key of the row of a line that is added next, where a line has several.
+        """Keep the key of the next row to be added, for lines that hold several rows.
 
-        What the line says holds for the row where it says nothing else.
+        Fields of the line apply where the row has none.
         """
         around = self._line[1] if self._line[0] == line else self.document
         number = self._number(_over(around, fields))
@@ -66,28 +67,28 @@ class Isolation:
             self.lines[line] = number
 
     def look_around(self, fields: Mapping[str, Any]) -> None:
-        """Keep what a document says of all rows that are added until the next one."""
+        """Keep a document's fields, which apply to all rows until the next document."""
         self.document = dict(fields)
         self._usual = self._number(fields)
 
     def begin(self) -> None:
-        """Forget the lines of another file."""
+        """Discard the keys of the previous file."""
         self.lines.clear()
         self.look_around({})
 
     def add(self, line: int, row: int) -> None:
-        """Add a row of a line, those before it having none where they were not added."""
+        """Set the isolation key of a row to that of its line; rows never added have no key."""
         if row > len(self.column):
             self.column.extend([0] * (row - len(self.column)))
         self.column.append(self.lines.get(line, self._usual))
 
     def _number(self, fields: Mapping[str, Any]) -> int:
-        """Return the number of a key, 0 where the fields tell none, and remember it."""
+        """Return the number of the key in these fields, 0 if they have none."""
         try:
             pairs = tuple(fields.items())
             if pairs in self._known:
                 return self._known[pairs]
-        except TypeError:  # a list or an object among them
+        except TypeError:  # a list or an object among the values cannot be hashed
             return self._new_number(fields)
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
@@ -110,9 +111,9 @@ class Isolation:
         return self.keys.setdefault(key, len(self.keys))
 
     def _differ(self, rows: int) -> list[set[str | None]]:
-        """Return what rows tell of each kind; a model of which nothing is said may be any.
+        """Return the different values that the rows have, for each kind of key.
 
-        So a single model that some rows name is that of all.
+        A row without a model may be for any model, so one model named by some rows applies to all.
         """
         counts = np.bincount(self._keys_of(rows), minlength=len(self.keys))
         met = [key for key, count in zip(self.keys, counts.tolist(), strict=True) if count]
@@ -123,7 +124,7 @@ class Isolation:
         ]
 
     def groups(self, rows: int) -> NDArray[np.int64] | None:
-        """Return a number for each row, equal where prefixes may be shared; None for one group."""
+        """Return a group for each row, within which prefixes may be shared; None for one group."""
         differ = self._differ(rows)
         kept = [kind in self.kept and len(differ[at]) > 1 for at, kind in enumerate(KINDS)]
         groups: dict[Key, int] = {}
@@ -135,7 +136,7 @@ class Isolation:
         return column if len(column) and (column != column[0]).any() else None
 
     def facts(self, rows: int) -> list[str]:
-        """Say by what prefixes of rows are kept apart, and by what not though it differs."""
+        """Return notes on which kinds of keys isolate prefixes, and which differ but do not."""
         apart: list[str] = []
         together: list[str] = []
         differ = self._differ(rows)
@@ -155,7 +156,7 @@ class Isolation:
         return facts
 
     def _keys_of(self, rows: int) -> NDArray[np.int64]:
-        """Return the number of each row's key; the last rows may not have been added."""
+        """Return the number of each row's key; rows at the end may not have been added."""
         column = np.zeros(rows, dtype=np.int64)
         column[: len(self.column)] = self.column
         return column
@@ -170,7 +171,7 @@ class Isolation:
 
 
 def _over(around: Mapping[str, Any], fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return fields, and those around them of which they say nothing."""
+    """Return the fields of an inner object, completed by those of the object around it."""
     if not around:
         return fields
     return {**around, **{name: raw for name, raw in fields.items() if raw is not None}}

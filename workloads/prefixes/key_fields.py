@@ -1,4 +1,4 @@
-"""Fields that belong to the key of a cached prefix, by their names, and what their values mean."""
+"""Names of the fields that belong to the isolation key of a prefix, and their values."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ NAMES: dict[str, tuple[str, ...]] = {
         "videos",
     ),
 }
-"""The kinds of keys, and the fields that tell one; of several, the first goes before the others."""
+"""Kinds of keys, each with the field names that may hold it, in order of precedence."""
 
 KINDS = tuple(NAMES)
 _PLACES = {name: (kind, at) for kind, names in NAMES.items() for at, name in enumerate(names)}
 _LORA_NAMES = ("lora_name", "name", "lora_int_id", "id", "lora_path")
-_LONG = 200  # characters of a value that is kept as it is
+_LONG = 200  # characters; longer values are hashed
 
 
 class Keyed(msgspec.Struct, gc=False):
-    """The salt, adapter and model of a record that is decoded field by field."""
+    """Base of records with the fields of salt, adapter and model."""
 
     model: Any = None
     model_name: Any = None
@@ -71,22 +71,22 @@ class Keyed(msgspec.Struct, gc=False):
     adapter_id: Any = None
 
     def key(self) -> dict[str, Any]:
-        """Return the fields that are there."""
+        """Return the fields of the isolation key that are set, by name."""
         fields = ((name, getattr(self, name)) for name in Keyed.__struct_fields__)
         return {name: value for name, value in fields if value is not None}
 
 
 def place_of(name: str) -> tuple[str, int] | None:
-    """Return the kind of key that a field tells and its rank among such fields, or None.
+    """Return the kind of isolation key that a field holds and its precedence, None for others.
 
-    Of a name with dots, as attributes have them, the last part decides.
+    In a name with dots, such as an attribute's, only the last part counts.
     """
     plain = name.lower().replace("-", "_").replace(" ", "_")
     return _PLACES.get(plain) or _PLACES.get(plain.rpartition(".")[2])
 
 
 def value_of(kind: str, raw: Any) -> str | None:
-    """Return a value as text, None for one that stands for nothing; long ones as a digest."""
+    """Return a key's value as text, hashed if it is long; None for an empty value."""
     if raw is None or raw in ("", [], {}):
         return None
     if kind == "lora":

@@ -1,4 +1,4 @@
-"""Keys numbered by first appearance, and keys of content turned into keys of prefixes."""
+"""Numbering of keys by first occurrence, and conversion of content keys to prefix keys."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Keys = NDArray[np.uint64] | NDArray[np.int64]
 
-_CHUNK = 1 << 20  # keys handled at once, so that no temporary column is as long as the trace
+_CHUNK = 1 << 20  # keys processed at once, so that no temporary array is as long as the trace
 
 
 def number(keys: Keys) -> tuple[Int32, Int32]:
-    """Give keys, fewer than 2**31, numbers from 0 in order of first appearance.
+    """Assign numbers from 0 to fewer than 2**31 keys, in the order in which they first occur.
 
     Returns
     -------
-    The number of each key (shape of `keys`), and where each number first appears (ascending).
+    The number of each key (shape of `keys`), and the index of each number's first occurrence
+    (ascending).
     """
     if not len(keys):
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
@@ -35,7 +36,7 @@ def _ranks(keys: Keys) -> Int32:
     ranks = np.empty(len(keys), dtype=np.int32)
     for at in range(0, len(keys), _CHUNK):
         part = keys[at : at + _CHUNK]
-        order = np.argsort(part)  # ascending look-ups stay in the processor's cache
+        order = np.argsort(part)  # ascending look-ups make good use of the processor's cache
         ranks[at + order] = np.searchsorted(distinct, part[order])
     return ranks
 
@@ -45,7 +46,7 @@ def _number_dense(keys: Keys | Int32) -> tuple[Int32, Int32]:
     table = np.full(int(keys.max()) + 1, absent, dtype=np.int32)
     for at in reversed(range(0, len(keys), _CHUNK)):
         part = keys[at : at + _CHUNK]
-        # of several assignments to one place the last holds: backwards, that is the first
+        # of several assignments to one index the last wins: in reverse, the first occurrence
         table[part[::-1]] = np.arange(at, at + len(part), dtype=np.int32)[::-1]
     first = np.sort(table[table < absent])
     table[keys[first]] = np.arange(len(first), dtype=np.int32)
@@ -56,7 +57,7 @@ def _number_dense(keys: Keys | Int32) -> tuple[Int32, Int32]:
 
 
 def predecessors(ids: Int32, first: Int32, offsets: Int64) -> Int32:
-    """Return the number before the first appearance of each number, -1 where it begins a row."""
+    """Return the number before each number's first occurrence, -1 if that starts a row."""
     if not len(first):
         return np.zeros(0, dtype=np.int32)
     above = ids[np.maximum(first - 1, 0)]
@@ -67,9 +68,9 @@ def predecessors(ids: Int32, first: Int32, offsets: Int64) -> Int32:
 
 
 def name_prefixes(ids: Int32, first: Int32, offsets: Int64) -> bool:
-    """Say whether each number has the same predecessor wherever it appears.
+    """Return whether each number has the same predecessor wherever it occurs.
 
-    Then, by induction from the start of a row, it names a whole prefix.
+    If so, by induction from the start of a row, each number identifies a whole prefix.
     """
     above = predecessors(ids, first, offsets)
     starts = offsets[:-1][offsets[:-1] < offsets[1:]]
@@ -86,16 +87,17 @@ def name_prefixes(ids: Int32, first: Int32, offsets: Int64) -> bool:
 
 
 def leading_runs(ids: Int32, offsets: Int64) -> Int64:
-    """Name the leading run of each key: equal names mean equal rows up to and including the key.
+    """Return prefix keys: two are equal if their rows are equal up to and including them.
 
-    Works level by level: a prefix is the name of the prefix before and one more number.
+    Works level by level: a prefix's key is derived from that of the prefix one shorter and the last
+    number.
     """
     names = np.empty(len(ids), dtype=np.int64)
     lengths = np.diff(offsets)
     rows = np.argsort(-lengths, kind="stable")
     width = int(ids.max(initial=0)) + 1
     before = np.zeros(len(rows), dtype=np.int64)
-    used = 1  # the empty prefix is name 0
+    used = 1  # 0 is the key of the empty prefix
     for level in range(int(lengths.max(initial=0))):
         rows = rows[: np.count_nonzero(lengths[rows] > level)]
         at = offsets[rows] + level

@@ -1,7 +1,7 @@
-"""A prefix tree that a reader grows itself, where it knows which prompt goes on from which.
+"""A prefix tree that a reader extends directly, where it knows which prompt continues which.
 
-A file of sessions says how much of the context so far a prompt keeps and how much is new. That
-is a tree already: nothing has to be named and numbered to find it again.
+A file of sessions states how much of the context a prompt keeps and how much is new. That is a tree
+already, so no keys are needed to find common prefixes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from workloads.prefixes.numbering import Int64
 
 @dataclass(slots=True)
 class PromptTree:
-    """Prompts that go on from each other, exact to the token: one of the `Prompts`.
+    """Prompts that continue each other, exact to the token (one of the `Prompts` classes).
 
-    `leaf` and `after` are, for each row, the nodes at which its prompt and its answer end.
+    `leaf` and `after` are, for each row, the nodes at which its prompt and its answer end. `parent`
+    and `stop` are, for each node, its parent and its end in tokens from the root.
     """
 
     granularity: int = 1
@@ -32,13 +33,13 @@ class PromptTree:
     after: array[int] = field(default_factory=lambda: array("q"))
 
     def extend(self, node: int, tokens: int) -> int:
-        """Return the node at which `tokens` new ones behind `node` end: itself for none."""
+        """Return the node that ends `tokens` new tokens after `node`; `node` itself for 0."""
         return self._new(node, self.stop[node] + tokens) if tokens else node
 
     def cut(self, node: int, depth: int) -> int:
-        """Return the node that ends at `depth` on the path to `node`, split off where needed.
+        """Return the node that ends at `depth` on the path to `node`, splitting a node if needed.
 
-        A node keeps its number and its end when it is split.
+        A split node keeps its number and its end; the new node is its upper part.
         """
         below = ROOT
         while self.stop[node] > depth:
@@ -50,12 +51,12 @@ class PromptTree:
         return upper
 
     def add(self, leaf: int, after: int) -> None:
-        """Add a row."""
+        """Add a row whose prompt ends at node `leaf` and whose answer ends at node `after`."""
         self.leaf.append(leaf)
         self.after.append(after)
 
     def intern(self, prompt_tokens: Int64, order: Int64 | None) -> Interned:
-        """Return the tree with nodes numbered as the rows in `order` first reach them."""
+        """Return the prefix tree, with nodes numbered in the order in which rows reach them."""
         leaf = np.frombuffer(self.leaf, dtype=np.int64)
         after = np.frombuffer(self.after, dtype=np.int64)
         if order is not None:
@@ -73,9 +74,9 @@ class PromptTree:
 def numbered(
     parent: Sequence[int], stop: Sequence[int], ends: Sequence[int]
 ) -> tuple[PrefixTree, NDArray[np.int32]]:
-    """Return a tree with its nodes numbered as `ends` first reach them, and the new numbers.
+    """Return a tree with its nodes numbered in the order in which paths to `ends` reach them.
 
-    Nodes that no end reaches are left out; their new number is -1.
+    Returns the new number of each node too; nodes on no such path are dropped and have -1.
     """
     renamed = [-1] * len(parent)
     renamed[ROOT] = ROOT

@@ -1,7 +1,7 @@
-"""The ways in which a file gives prompts, each interned as a prefix tree.
+"""Representations of prompts in files, each of which can be interned as a prefix tree.
 
-A reader adds one prompt a row. `intern` then makes the tree, once, and gives the rows' data away
-while it does, since that is most of the memory of an import.
+A reader adds one prompt for each row. `intern` then builds the tree, once; it frees the rows' data
+on the way, since that is most of the memory of an import.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from workloads.prefixes.token_lists import TokenTree
 
 MAX_KEYS = (1 << 31) - 1
 
-Order = NDArray[np.int64] | None  # of the rows; None is that of the file
+Order = NDArray[np.int64] | None  # of the rows; None for the order of the file
 
 
 class Prompts(Protocol):
-    """Prompts of all rows, in one of the ways below."""
+    """The prompts of all rows, in one of the representations below."""
 
     @property
     def granularity(self) -> int:
-        """Tokens within which no overlap can end."""
+        """Tokens per block to which overlaps are known: they only end at multiples of it."""
         ...
 
     def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
-        """Intern the rows in `order`; `prompt_tokens` (shape (rows,)) is ordered already."""
+        """Intern the rows in `order`; `prompt_tokens` (shape (rows,)) is already in that order."""
         ...
 
 
 @dataclass(slots=True)
 class BlockKeys:
-    """A key a block: `keys[ends[i - 1]:ends[i]]` are those of row `i`.
+    """Prompts as keys of blocks: those of row `i` are `keys[ends[i - 1]:ends[i]]`.
 
-    The blocks of a row may be fewer than its prompt holds: the rest matches nothing. Rows
-    without keys are prompts of which only the length is known.
+    The keys of a row may cover less than its prompt: the rest matches nothing. A row without keys
+    is a prompt of which only the length is known.
     """
 
     block: int
@@ -50,16 +50,16 @@ class BlockKeys:
 
     @property
     def granularity(self) -> int:
-        """Tokens a block."""
+        """Tokens per block."""
         return self.block
 
     def add(self, ids: Iterable[int]) -> None:
-        """Add a row.
+        """Add a row with these block ids.
 
         Raises
         ------
         OverflowError, TypeError
-            If an id is not within 0 to 2**64 - 1, or no integer; then nothing is added.
+            For an id that is not from 0 to 2**64 - 1 or no integer; then nothing is added.
         """
         try:
             self.keys.extend(ids)
@@ -73,21 +73,21 @@ class BlockKeys:
         return self.keys[self.ends[row - 1] if row else 0 : self.ends[row]]
 
     def offsets(self) -> Int64:
-        """Return where each row's keys start, and where the last ends: shape (rows + 1,)."""
+        """Return the index of each row's first key, and the number of keys: shape (rows + 1,)."""
         return np.concatenate([[0], np.frombuffer(self.ends, dtype=np.int64)])
 
     def missing_blocks(self, prompt_tokens: Int64) -> Int64:
-        """Return how many blocks of each prompt have no key (1 for a partial block)."""
+        """Return the number of blocks of each prompt without a key; a partial one counts as 1."""
         return -(-prompt_tokens // self.block) - np.diff(self.offsets())
 
     def take_keys(self) -> NDArray[np.uint64]:
-        """Give the keys away, which are most of the memory."""
+        """Return the keys and drop them here, since they are most of the memory."""
         keys = np.frombuffer(self.keys, dtype=np.uint64)
         self.keys = array("Q")
         return keys
 
     def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
-        """Intern the rows; keys that name the content of a block are matched as leading runs."""
+        """Intern the rows; keys of block contents, not prefixes, are turned into prefix keys."""
         offsets = self.offsets()
         if order is None:
             return intern_blocks(self.take_keys(), offsets, prompt_tokens, self.block)
@@ -97,9 +97,9 @@ class BlockKeys:
 
 @dataclass(slots=True)
 class TokenLists:
-    """The tokens of each prompt, and of its answer where that is known.
+    """Prompts as lists of tokens, with their answers where known.
 
-    What prompts share is kept once, so that memory grows with the distinct tokens only.
+    Common prefixes are stored once, so that memory grows with distinct tokens only.
     """
 
     granularity: int = 1
@@ -108,13 +108,13 @@ class TokenLists:
     tree: TokenTree = field(default_factory=TokenTree)
 
     def add(self, tokens: NDArray[np.int32], answer: NDArray[np.int32] | None = None) -> None:
-        """Add a row: its prompt, at least one token, and the tokens that follow as its answer."""
+        """Add a row: a prompt of at least one token, and the tokens of its answer if known."""
         end = self.tree.add(tokens)
         self.ends.append(end)
         self.answer_ends.append(-1 if answer is None else self.tree.add(answer, below=end))
 
     def intern(self, prompt_tokens: Int64, order: Order) -> Interned:
-        """Intern the rows, exact to the token; nodes are numbered each answer after its prompt."""
+        """Intern the rows, exact to the token; an answer's nodes follow those of its prompt."""
         tree, self.tree = self.tree, TokenTree()
         ends = np.frombuffer(self.ends, dtype=np.int64)
         after = np.frombuffer(self.answer_ends, dtype=np.int64)
@@ -130,7 +130,7 @@ class TokenLists:
 
 
 def reordered(offsets: Int64, order: Int64) -> tuple[Int64, Int64]:
-    """Return where the data of rows in `order` lies, and the offsets of its copy."""
+    """Return the indices that reorder the rows' concatenated data, and the new offsets."""
     lengths = np.diff(offsets)[order]
     sorted_offsets = np.concatenate([[0], np.cumsum(lengths)])
     shift = np.repeat(offsets[order] - sorted_offsets[:-1], lengths)

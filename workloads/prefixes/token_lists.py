@@ -1,8 +1,8 @@
-"""Token lists to an interned prefix tree, exact to the token.
+"""Token lists as a prefix tree, exact to the token.
 
-The tree grows with each list and keeps every distinct run of tokens once, so that a million
-prompts which share their prefixes need the memory of what is distinct in them (a radix tree:
-Morrison, "PATRICIA", J. ACM 15, 1968, over tokens in place of bits).
+The tree grows with each list and stores each distinct run of tokens once, so that memory depends on
+the distinct tokens only (a radix tree: Morrison, "PATRICIA", J. ACM 15, 1968, over tokens in place
+of bits).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from workloads.prefixes.prompt_tree import numbered
 
 Tokens = NDArray[np.int32]
 
-_SIZE = 4  # bytes a token
-_FIRST_STEP = 256  # tokens compared at once; the step grows while they are equal
+_SIZE = 4  # bytes per token
+_FIRST_STEP = 256  # tokens compared in the first step
 
 
 def common_prefix(one: Tokens, other: Tokens) -> int:
-    """Return how many tokens two lists share at their starts."""
+    """Return the number of tokens in the common prefix of two lists."""
     length = min(len(one), len(other))
     at, step = 0, _FIRST_STEP
     while at < length:  # steps grow, so that a short common prefix of long lists costs little
@@ -39,7 +39,7 @@ def common_prefix(one: Tokens, other: Tokens) -> int:
 class TokenTree:
     """A prefix tree of token lists while it grows.
 
-    A node keeps its number and its end when it is split: the new node is the one above.
+    When a node is split it keeps its number and its end; the new node is its upper part.
     """
 
     def __init__(self) -> None:
@@ -70,14 +70,14 @@ class TokenTree:
         return node
 
     def numbered(self, ends: Sequence[int]) -> tuple[PrefixTree, NDArray[np.int32]]:
-        """Return the tree, its nodes numbered as `ends` first reach them, and the new numbers.
+        """Return the tree with nodes numbered in the order in which paths to `ends` reach them.
 
-        Nodes that no end reaches are left out; their new number is -1.
+        Returns the new number of each node too; nodes on no such path are dropped and have -1.
         """
         return numbered(self._parent, self._stop, ends)
 
     def _split(self, node: int, length: int) -> int:
-        """Cut the first `length` tokens of a node off into a new node above it."""
+        """Split a node after `length` tokens; return the new node, its upper part."""
         run, above = self._runs[node], self._parent[node]
         upper_run, lower_run = run[: _SIZE * length], run[_SIZE * length :]
         upper = self._new(above, self._stop[node] - len(lower_run) // _SIZE, upper_run)
@@ -95,7 +95,7 @@ class TokenTree:
 
 
 def _key(node: int, token: int) -> int:
-    """Return one number for a node and the first token below it."""
+    """Return a number for the pair of a node and the first token below it."""
     return node << 32 | (token & 0xFFFFFFFF)
 
 

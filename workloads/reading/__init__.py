@@ -1,1 +1,1 @@
-"""Files read within limits: whatever is wrong with one becomes one clear line."""
+"""Reading of files within limits; every error becomes one clear line."""

@@ -1,4 +1,4 @@
-"""Lines of comma-separated cells below a line of names, read into typed records."""
+"""CSV tables with one record a line, read into typed records."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from workloads.reading.table_columns import OtherColumns, columns_of, without
 from workloads.rows import Rows
 
 Line = TypeVar("Line", bound=msgspec.Struct)
-Name = Annotated[str, msgspec.Meta(max_length=200)]  # of a session, a label
+Name = Annotated[str, msgspec.Meta(max_length=200)]  # of a session or label
 
 OTHER_SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
 
 
 class _BrokenError(Exception):
-    """A line that is no line of the table."""
+    """Raised for a line that does not fit the table."""
 
 
 def read_csv_lines(
     path: Path, rows: Rows, kind: type[Line], take: Callable[[Line, int], Problem | None]
 ) -> None:
-    """Turn each line into a `kind` and give it to `take` with its number.
+    """Read a CSV file: convert each line to a `kind` and pass it to `take` with its number.
 
-    A record is one line: no cell holds a line break. Cells may be quoted; an empty cell is a
-    missing one. Columns of which `kind` knows nothing are counted.
+    A record is one line: no cell contains a line break. Cells may be quoted; an empty cell is a
+    missing value. Columns that are not fields of `kind` are counted as unused.
 
     Parameters
     ----------
     path
         The file, plain or gzip.
     rows
-        Told of bad lines.
+        Registers bad lines.
     kind
-        A msgspec struct whose fields are named as the columns; those with a default may be
-        missing.
+        A msgspec struct whose fields have the names of the columns; columns of fields with a
+        default may be missing.
     take
-        Keeps a record, or says what is wrong with it and keeps nothing.
+        Keeps a record, or returns what is wrong with it and keeps nothing.
 
     Raises
     ------
     DataError
-        For the first bad line, unless they are skipped; for a first line without the columns;
-        for a file without any line below it.
+        For the first bad line, unless bad lines are skipped; for a first line without the
+        columns; for a file without any line below it.
     """
     lines = read_lines(path)
     names = _names(path, lines, kind)
@@ -93,7 +93,7 @@ def _names(path: Path, lines: Iterator[tuple[int, bytes]], kind: type[Line]) -> 
 
 
 def separated(line: str) -> str:
-    """Say which other separator the names of columns have; nothing where it is the comma."""
+    """Return a hint if the first line of a table uses another separator than commas, else ""."""
     separator = next((mark for mark in OTHER_SEPARATORS if mark in line.strip()), None)
     if separator is None or "," in line:
         return ""

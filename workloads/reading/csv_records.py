@@ -1,4 +1,4 @@
-"""CSV files whose cells are texts: a quoted cell may hold line breaks, and be long."""
+"""CSV files of texts, whose quoted cells may be long and contain line breaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Record = dict[str, str]
 
 
 class _Lines(Protocol):
-    """What `csv.reader` returns, which has no type of its own."""
+    """The type of what `csv.reader` returns, which has no public one."""
 
     @property
     def line_num(self) -> int: ...
@@ -33,28 +33,28 @@ def read_csv_records(
     take: Callable[[Record, int], Problem | None],
     used: Collection[str] | None = None,
 ) -> None:
-    """Give each record of a file to `take`, with the number of its first line.
+    """Read a CSV file: pass each record to `take` with the number of its first line.
 
     Parameters
     ----------
     path
         The file, plain or gzip, UTF-8, no larger than `reader.MAX_DOCUMENT_BYTES`.
     rows
-        Told of bad records.
+        Registers bad records.
     wanted
-        Columns that must be there; all columns are in the record.
+        Required columns; the record holds all columns.
     take
-        Keeps a record, or says what is wrong with it and keeps nothing.
+        Keeps a record, or returns what is wrong with it and keeps nothing.
     used
-        Columns that `take` uses; the others are counted. None where that is not known.
+        Columns that `take` uses; others are counted as unused. None if unknown.
 
     Raises
     ------
     DataError
-        For a first line without the columns, for the first bad record unless they are skipped,
-        and for a file without any.
+        For a first line without the columns, for the first bad record unless bad ones are
+        skipped, and for a file without any record.
     """
-    csv.field_size_limit(MAX_LINE_BYTES)  # of the whole process, and 128 KiB at first
+    csv.field_size_limit(MAX_LINE_BYTES)  # applies to the whole process; 128 KiB by default
     lines = csv.reader(io.StringIO(_decoded(path), newline=""), strict=True)
     names = _names(path, lines, wanted)
     other = OtherColumns(names, names if used is None else used, rows)
@@ -94,7 +94,7 @@ def _names(path: Path, lines: _Lines, wanted: Sequence[str]) -> list[str]:
 
 
 def _numbered(lines: _Lines) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield records that are not blank and the line on which each begins, None for a broken one."""
+    """Yield each record that is not blank with its first line; None for a broken record."""
     number = lines.line_num + 1
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What a field of a trace may hold, and the words for one that does not."""
+"""Checks of the values of common fields, and their error messages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from simulator.base.errors import printable
 from workloads.instants import TICKS_PER_SECOND, Ticks
 
 MAX_TOKENS = 10**9  # of one prompt or output
-MAX_TIME_SECONDS = 10**13  # beyond any epoch in seconds, and in ticks beyond any in microseconds
-OUR_DAYS_SECONDS = 2**32  # since 1970, to 2106
+MAX_TIME_SECONDS = 10**13  # admits times since 1970 even if read in the next coarser unit
+OUR_DAYS_SECONDS = 2**32  # seconds since 1970 up to the year 2106
 UNIT_ENDINGS = ("_s", "_ms", "_us", "_ns")
 
 Problem = tuple[str | None, str]  # the field at fault, what was expected and found
@@ -20,21 +20,21 @@ MISSING = "expected this field, found none"
 
 
 def prompt_problem(field: str, tokens: int) -> Problem | None:
-    """Say what is wrong with the length of a prompt."""
+    """Return the first problem with the length of a prompt, or None."""
     if 1 <= tokens <= MAX_TOKENS:
         return None
     return field, f"expected 1 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
 
 
 def output_problem(field: str, tokens: int) -> Problem | None:
-    """Say what is wrong with the length of an answer."""
+    """Return the first problem with the length of an answer, or None."""
     if 0 <= tokens <= MAX_TOKENS:
         return None
     return field, f"expected 0 to {MAX_TOKENS:,} tokens, found {short(tokens)}"
 
 
 def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Problem | None:
-    """Say what is wrong with a time (NaN and infinities are out of range too)."""
+    """Return what is wrong with a time, None if nothing is; NaN and infinities are wrong."""
     if ticks is None:
         return None
     limit = MAX_TIME_SECONDS * int(ticks_per_second)
@@ -45,9 +45,10 @@ def time_problem(field: str, ticks: Ticks | None, ticks_per_second: float) -> Pr
 
 
 def _unit_hint(field: str, ticks: Ticks, ticks_per_second: float) -> str:
-    """Name the option with which a time is one of our days; a field that tells its unit needs none.
+    """Return a hint on the option `--time-unit` that would make a time a date up to 2106.
 
-    Formats without the option tell times as nanoseconds, beyond which there is no unit.
+    Empty for a field whose name has a unit. Formats without the option have nanoseconds, the finest
+    unit.
     """
     if field.endswith(UNIT_ENDINGS) or (isinstance(ticks, Decimal) and ticks.is_nan()):
         return ""
@@ -60,7 +61,7 @@ def _unit_hint(field: str, ticks: Ticks, ticks_per_second: float) -> str:
 def presence_problem(
     field: str, ticks: Ticks | None, *, first: bool, timed: bool
 ) -> Problem | None:
-    """Say so where some rows have a time and others do not."""
+    """Return a problem where this row has a time and earlier ones have not, or the reverse."""
     if first or (ticks is not None) == timed:
         return None
     detail = "found none here" if ticks is None else "found one here and none before"
@@ -68,18 +69,18 @@ def presence_problem(
 
 
 def id_problem(field: str, ids: list[int]) -> Problem:
-    """Say which of `ids` is not within 64 bits."""
+    """Return a problem with the first of `ids` that is not an integer of 64 bits."""
     at, wrong = next((at, key) for at, key in enumerate(ids) if not 0 <= key < 1 << 64)
     return f"{field}[{at}]", f"expected an integer from 0 to 2**64 - 1, found {short(wrong)}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, the first of many."""
+    """Return the names for a message, or the first of many and the number of others."""
     shown = ", ".join(printable(name, 40) for name in names[:MOST_LISTED])
     more = len(names) - MOST_LISTED
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def short(number: float) -> str:
-    """Return a number for a message, however many digits it has."""
+    """Return a number for a message, shortened if it has many digits."""
     return printable(str(number), 40)

@@ -1,4 +1,4 @@
-"""Files opened so that whatever goes wrong becomes one clear line."""
+"""Opening of files; every error becomes one clear line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUFFIXES = (".gz", ".jsonl", ".json", ".csv", ".parquet")
 
 
 def exists(name: str) -> bool:
-    """Say whether a text is the name of a file or folder."""
+    """Return whether a text is the path of a file or folder."""
     try:
         return name != "" and Path(name).exists()
     except (OSError, ValueError):  # too long for a file name, or with a NUL byte
@@ -26,7 +26,7 @@ def open_file(path: Path) -> BufferedReader:
     Raises
     ------
     DataError
-        Where it is missing, not readable or no regular file.
+        For a file that is missing, not readable or not regular.
     """
     try:
         mode = path.stat().st_mode
@@ -42,19 +42,19 @@ def open_file(path: Path) -> BufferedReader:
 
 
 def reason(error: OSError) -> str:
-    """Return what the system says, without numbers and paths."""
+    """Return the system's description of an error, without numbers and paths."""
     if error.strerror:
         return error.strerror.lower()
     return printable(str(error)) or type(error).__name__
 
 
 def names_in(folder: Path) -> tuple[str, ...]:
-    """Return the names of what lies in a folder, sorted.
+    """Return the names of the entries of a folder, sorted.
 
     Raises
     ------
     DataError
-        Where it cannot be read.
+        For a folder that cannot be read.
     """
     try:
         return tuple(sorted(entry.name for entry in folder.iterdir()))
@@ -63,7 +63,7 @@ def names_in(folder: Path) -> tuple[str, ...]:
 
 
 def trace_name(path: Path) -> str:
-    """Return the file's name without the suffixes of trace files, as text that UTF-8 can hold."""
+    """Return a file's name without the suffixes of trace files, as valid UTF-8."""
     name = os.fsencode(path.name).decode(errors="replace")
     while (suffix := Path(name).suffix) in SUFFIXES:
         name = name.removesuffix(suffix)

@@ -1,4 +1,4 @@
-"""The files of a folder whose names end as those of a trace do."""
+"""Lookup of the files in a folder by suffix."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from simulator.base.errors import DataError
 from workloads.reading.files import names_in
 from workloads.reading.head import Head, read_head
 
-_MOST_EMPTY = 20  # files that are looked at for one with something in it
+_MOST_EMPTY = 20  # files searched for one that is not empty
 
 
 def files_in(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Iterator[Path]:
-    """Yield a file itself, or the files of a folder that end in one of `suffixes`, by name.
+    """Yield a file itself, or the files in a folder that end in one of `suffixes`, by name.
 
     Parameters
     ----------
     path
         A file or a folder.
     suffixes
-        Such as ".jsonl".
+        Suffixes such as ".jsonl".
     levels
-        How deep to look: 1 is the folder itself. Links to folders are not followed.
+        Depth of the search: 1 is the folder itself. Links to folders are not followed.
 
     Raises
     ------
     DataError
-        For a folder that holds no such file, or cannot be read.
+        For a folder that has no such file or cannot be read.
     """
     if not path.is_dir():
         yield path
@@ -42,7 +42,7 @@ def files_in(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Iterator
 
 
 def first_head(path: Path, suffixes: tuple[str, ...], levels: int = 1) -> Head | None:
-    """Return the beginning of a folder's first file that has one; None where none has."""
+    """Return the beginning of a folder's first file that is not empty, None if there is none."""
     heads = map(read_head, islice(_walk(path, suffixes, levels), _MOST_EMPTY))
     return next((head for head in heads if head.text.strip()), None)
 

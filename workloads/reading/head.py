@@ -20,7 +20,7 @@ _NAMED = re.compile(rb'"([\w.]{1,80})"\s*:')
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What can be seen of a file without reading it.
+    """The beginning of a file, or the names in a folder.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class Head:
     text
         The first bytes of a file (decompressed), at most 64 KiB.
     record
-        The first line as JSON object, or the whole file where it is a short one; None for others.
+        The JSON object on the first line, or in the whole file if it is short; else None.
     columns
         The first line as column names of a CSV file, or the columns of a Parquet file; empty for
-        a folder or where it is JSON.
+        a folder or JSON.
     """
 
     path: Path
@@ -44,28 +44,28 @@ class Head:
     columns: tuple[str, ...] = ()
 
     def has(self, *fields: str) -> bool:
-        """Say whether the first object has all of these fields."""
+        """Return whether the first object has all of these fields."""
         if self.record is not None:
             return all(field in self.record for field in fields)
         return self.text[:1] == b"{" and self.mentions(*fields)
 
     def mentions(self, *fields: str) -> bool:
-        """Say whether all of these are names of fields, on whatever level, in the first bytes."""
+        """Return whether all of these are field names, at any depth, in the first bytes."""
         names = set(_NAMED.findall(self.text))
         return all(field.encode() in names for field in fields)
 
     def has_columns(self, *names: str) -> bool:
-        """Say whether a CSV file's first line names all of these columns."""
+        """Return whether the table has all of these columns."""
         return all(name in self.columns for name in names)
 
 
 def read_head(path: Path) -> Head:
-    """Look at the beginning of a file, or at the names in a folder.
+    """Read the beginning of a file, or the names in a folder.
 
     Raises
     ------
     DataError
-        Where it cannot be read.
+        For a file or folder that cannot be read.
     """
     if path.is_dir():
         return Head(path, names=names_in(path))
@@ -80,7 +80,7 @@ def read_head(path: Path) -> Head:
 
 
 def mentioned(text: bytes) -> list[str]:
-    """Return the names of fields in the first bytes, on whatever level, as they come up."""
+    """Return the field names, at any depth, in the first bytes, in order."""
     return [name.decode() for name in dict.fromkeys(_NAMED.findall(text))]
 
 

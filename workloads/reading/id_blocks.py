@@ -1,4 +1,4 @@
-"""Rows that name their blocks by ids: numbers or text, in blocks of one size or of several."""
+"""Rows of prompts given as block ids: numbers or text, in blocks of one size or several."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Ids = Sequence[int | str]
 
 @dataclass(slots=True)
 class IdBlocks:
-    """The ids of all rows while they are read.
+    """The block ids of all rows while they are read.
 
     Text ids (hexadecimal digests) are opaque: each distinct one is numbered. Rows of different
-    block sizes share nothing with each other, since no prefix of one is named in the other.
+    block sizes share nothing with each other, since a prefix of one has no id in the other.
 
     Parameters
     ----------
     block
-        Tokens a block, where a row does not say otherwise.
+        Tokens per block, for rows without a block size.
     size_field
-        Where rows say otherwise, for messages.
+        The field of a row's block size, for messages.
     """
 
     block: int
@@ -44,18 +44,18 @@ class IdBlocks:
     def add(
         self, where: str, ids: Ids, prompt_tokens: int, block: int | None = None
     ) -> Problem | None:
-        """Add the ids of a row, or say what is wrong with them (or its block size) and add none.
+        """Add the ids of a row, or return what is wrong with them and add none.
 
         Parameters
         ----------
         where
             The field of the ids, for messages.
         ids
-            All numbers or all text, as those of the rows before.
+            All numbers or all text, of the same kind as in earlier rows.
         prompt_tokens
-            The length of the prompt, which may be more than the blocks hold, not less.
+            The length of the prompt; blocks may cover less than it, not more.
         block
-            The block size that the row states, if any.
+            The row's own block size, if any.
         """
         size = self.block if block is None else block
         size_source = self.size_field if block is not None else "--block"
@@ -72,11 +72,11 @@ class IdBlocks:
         return None
 
     def size_of_row(self, row: int) -> int:
-        """Return the tokens of a row's blocks."""
+        """Return the tokens per block of a row."""
         return self.sizes[row] or self.block
 
     def give_to(self, rows: Rows) -> Rows:
-        """Make the ids the prompts of `rows`, which have been read; return the rows."""
+        """Set these ids as the prompts of `rows`, once all are read; return `rows`."""
         first = next(filter(None, self.sizes), self.block)
         self.sizes = array("q", [size or first for size in self.sizes])  # 0: a row without ids
         others = [at for at, size in enumerate(self.sizes) if size != first]
@@ -106,7 +106,7 @@ class IdBlocks:
         return None
 
     def _numbers(self, ids: Ids) -> Sequence[int]:
-        """Return ids that are numbers as they are, and text as numbers of its own."""
+        """Return ids as numbers; text ids get numbers in the order in which they occur."""
         if not self.names and not (ids and isinstance(ids[0], str)):
             return cast("Sequence[int]", ids)
         if (self.keys.keys and not self.names) or not all(isinstance(key, str) for key in ids):

@@ -1,4 +1,4 @@
-"""Files that are one JSON document each, alone or a folder of them."""
+"""Files with one JSON document each, read singly or from a folder."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ Document = TypeVar("Document")
 def read_json_documents(
     path: Path, rows: Rows, kind: type[Document], take: Callable[[Document, int], Problem | None]
 ) -> Rows:
-    """Decode a file, or each JSON file of a folder, as `kind` and give it to `take`.
+    """Decode a file, or each JSON file in a folder, as `kind` and pass it to `take`.
 
     Parameters
     ----------
     path
-        A file, plain or gzip, or a folder. Of a folder, the files that end in .json or .json.gz
-        are read in the order of their names; its folders are not.
+        A file, plain or gzip, or a folder, whose files that end in .json or .json.gz are read in
+        the order of their names. Subfolders are not read.
     rows
-        Told of bad documents, and returned.
+        Registers bad documents; returned.
     kind
-        What the document is: a msgspec struct, or a list of them.
+        Type of the document: a msgspec struct, or a list of them.
     take
-        Adds a document to the rows, or says what is wrong with it and adds nothing. It is given
-        the document's number, from 1.
+        Adds a document to the rows, or returns what is wrong with it and adds nothing. Its
+        second argument is the document's number, from 1.
 
     Raises
     ------
     DataError
-        For the first bad document, unless they are skipped; for a folder without any; and for
-        a file that cannot be read.
+        For the first bad document, unless bad ones are skipped; for a folder without any; and
+        for a file that cannot be read.
     """
     watch = Watch(kind, rows)
     for number, file in enumerate(files_in(path, SUFFIXES), start=1):

@@ -1,4 +1,4 @@
-"""Typed JSON: lines of objects, and the words for what is wrong with one."""
+"""Typed reading of JSON lines, and error messages for what is wrong with one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _WORDS = {
 
 MOST_NAMED = 8
 
-_VALUE = re.compile(rb'["\d-]|true|false|null|$')  # of which the decoder says what it is
+_VALUE = re.compile(
+    rb'["\d-]|true|false|null|$'
+)  # a JSON value that is no object or list; the decoder reports its type
 
 Line = TypeVar("Line")
 
@@ -41,23 +43,23 @@ Line = TypeVar("Line")
 def read_json_lines(
     path: Path, rows: Rows, kind: type[Line], take: Callable[[Line, int], Problem | None]
 ) -> Rows:
-    """Decode each line of a file as `kind` and give it to `take` with its number.
+    """Decode each line of a file as `kind` and pass it to `take` with its number.
 
     Parameters
     ----------
     path
         The file, plain or gzip.
     rows
-        Told of bad lines, and returned.
+        Registers bad lines; returned.
     kind
         A msgspec struct.
     take
-        Adds a line to the rows, or says what is wrong with it and adds nothing.
+        Adds a line to the rows, or returns what is wrong with it and adds nothing.
 
     Raises
     ------
     DataError
-        For the first bad line, unless they are skipped, and for a file without any line.
+        For the first bad line, unless bad lines are skipped, and for a file without any line.
     """
     decode = Watch(kind, rows).decode
     number = 0
@@ -78,7 +80,7 @@ def read_json_lines(
 
 
 def among(problem: Problem | None, line: bytes | Iterable[str]) -> Problem | None:
-    """Return a problem; where a field of the line itself is missing, with those that it has."""
+    """Return a problem; if a field is missing, the names of the line's other fields are added."""
     if problem is None or not problem[1].endswith("found none") or "." in (problem[0] or "."):
         return problem
     names = _names(line) if isinstance(line, bytes) else list(line)
@@ -96,7 +98,7 @@ def _names(line: bytes) -> list[str]:
 
 
 def not_finite(text: bytes) -> Problem | None:
-    """Say which field of what is no JSON holds NaN or an infinity, which Python writes."""
+    """Return a problem if invalid JSON contains NaN or an infinity, as Python may write."""
     named = re.search(rb'"(\w{1,60})"\s*:\s*\[?[^"\]}]{0,1000}?(-?Infinity|NaN)\b', text)
     if named is None:
         return None
@@ -104,14 +106,14 @@ def not_finite(text: bytes) -> Problem | None:
 
 
 def _indented(text: bytes) -> Problem | None:
-    """Say of a line that only opens an object or a list that the document is indented."""
+    """Return a problem if a line is only an opening bracket, as in an indented document."""
     if text.strip() in {b"{", b"["}:
         return None, "expected one JSON object a line, found the first line of an indented document"
     return None
 
 
 def no_json(text: bytes) -> Problem | None:
-    """Say how a line begins that cannot be a JSON object or a list."""
+    """Return a problem if a line does not begin like a JSON object or list."""
     start = text[:400].lstrip()
     if start[:1] in {b"{", b"["} or _VALUE.match(start):
         return None
@@ -120,7 +122,7 @@ def no_json(text: bytes) -> Problem | None:
 
 
 def explain(message: str) -> Problem:
-    """Turn a decoder's message into the field at fault and what was expected and found."""
+    """Return the field and a readable message for a decoder's error message."""
     what, _, place = message.partition(" - at `$")
     missing = re.fullmatch(r"Object missing required field `(.+)`", what)
     if missing:

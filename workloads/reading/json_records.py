@@ -1,8 +1,8 @@
-"""Records of a JSON file, whether they stand on lines, in an array, or one after another.
+"""Records of a JSON file, on lines, in an array, or one after another.
 
-A list whose first element is a message (it has `role` or `from`) is one record, a conversation; of
-another list each element is one. Of an object that holds conversations by name, or a list of them
-below one name (`holds_conversations`), each is one.
+A list whose first element is a message (with `role` or `from`) is one record, a conversation; of
+any other list each element is a record. In an object of named conversations, or of lists of them
+(`holds_conversations`), each conversation is a record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEAD_BYTES = 1 << 16
 _HOLDER = re.compile(
     rb'\s*\{\s*"[^"\\]{0,200}"\s*:\s*\[?\s*\{[^\[\]{}]{0,2000}?"conversations?"\s*:\s*\['
 )
-_LOGGED = re.compile(rb'"messages"\s*:')  # beside them: a line of a chat log
+_LOGGED = re.compile(rb'"messages"\s*:')  # a line of a chat log has this field too
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?P<ended>"?)|[\[\]{}]', re.DOTALL)
 
 
@@ -41,15 +41,15 @@ def read_json_records(
     take: Callable[[Any, int], Problem | None],
     columns: Collection[str] = (),
 ) -> Rows:
-    """Decode each record as `kind` and give it to `take` with the number of its line or its own.
+    """Decode each record as `kind` and pass it to `take` with the number of its line, or its own.
 
-    Of a Parquet file `columns` are read, as the JSON that they would be.
+    Of a Parquet file, `columns` are read and each row is converted to JSON.
 
     Raises
     ------
     DataError
-        For the first bad record, unless they are skipped, for a file without any, and for one
-        that is no JSON.
+        For the first bad record, unless bad ones are skipped, for a file without any, and for
+        one that is no JSON.
     """
     held = not is_parquet(path) and holds_conversations(read_start(path, _HEAD_BYTES))
     if not is_parquet(path) and not held and stand_on_lines(path):
@@ -89,12 +89,12 @@ def _parquet_rows(path: Path, columns: Collection[str], rows: Rows) -> Iterator[
 
 
 def holds_conversations(start: bytes) -> bool:
-    """Say whether a file is one object whose values are conversations, or lists of them."""
+    """Return whether a file is one object whose values are conversations or lists of them."""
     return _HOLDER.match(start) is not None and _LOGGED.search(start) is None
 
 
 def _held(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the JSON of each conversation in such an object."""
+    """Yield the number and the JSON of each conversation in an object of conversations."""
     try:
         values = msgspec.json.decode(read_text(path), type=dict[str, msgspec.Raw]).values()
         records = [record for value in values for record in _listed(value)]
@@ -106,14 +106,14 @@ def _held(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _listed(value: msgspec.Raw) -> list[msgspec.Raw]:
-    """Return the elements of a list, or what is none alone."""
+    """Return the elements of a JSON list; any other value is returned as the only element."""
     if bytes(value).lstrip()[:1] != b"[":
         return [value]
     return msgspec.json.decode(value, type=list[msgspec.Raw])
 
 
 def stand_on_lines(path: Path) -> bool:
-    """Say whether each line of a file is a record."""
+    """Return whether each line of a file is a record."""
     start = read_start(path, _HEAD_BYTES).lstrip()
     first = start.partition(b"\n")[0]
     if start[:1] != b"[":
@@ -126,17 +126,17 @@ def stand_on_lines(path: Path) -> bool:
 
 
 def is_message(element: Any) -> bool:
-    """Say whether an element of a list is a message of a conversation."""
+    """Return whether an element of a list is a message of a conversation."""
     return isinstance(element, dict) and any(name in element for name in MESSAGE_FIELDS)
 
 
 def read_json_values(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number (from 1) and the bytes of each record of a file that has no lines.
+    """Yield the number (from 1) and the bytes of each record of a file not made of lines.
 
     Raises
     ------
     DataError
-        Where the file cannot be read, is no JSON, or has a record over the limit of a line.
+        For a file that cannot be read, is no JSON, or has a record longer than a line may be.
     """
     scanner = _Scanner(path)
     with open_file(path) as file:
@@ -146,25 +146,25 @@ def read_json_values(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 class _Scanner:
-    """Cuts JSON into records while it comes in."""
+    """Incremental splitter of JSON text into records."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.held = b""
-        self.at = 0  # what lies before it has been looked at
-        self.open: list[bytes] = []  # brackets
-        self.inner: bool | None = None  # whether the list that is open holds records
-        self.start: int | None = None  # of the record
+        self.at = 0  # position up to which `held` has been scanned
+        self.open: list[bytes] = []  # open brackets
+        self.inner: bool | None = None  # whether the open list contains records
+        self.start: int | None = None  # position at which the current record starts
         self.records = 0
 
     def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the records that end in a chunk."""
+        """Yield the records that are completed by a chunk of text."""
         self._forget()
         self.held += chunk
         while (match := _TOKEN.search(self.held, self.at)) is not None:
             token = match[0][:1]
             if token == b'"' and not match["ended"]:
-                break  # the string goes on in the next chunk
+                break  # the string continues in the next chunk
             if self.start is None and (token == b'"' or self._between(match.start())):
                 self._refuse("expected an object or a list, found something else")
             self.at = match.end()
@@ -174,19 +174,19 @@ class _Scanner:
         self._check(len(self.held))
 
     def end(self) -> None:
-        """Refuse a file that ends within a record or a list."""
+        """Raise `DataError` for a file that ends within a record or a list."""
         if self.open or self._between(len(self.held)):
             self._refuse("expected the end of the JSON, found the end of the file before it")
 
     def _forget(self) -> None:
-        """Let go of what lies before the record."""
+        """Drop the text before the current record."""
         kept = self.at if self.start is None else self.start
         self.held = self.held[kept:]
         self.at -= kept
         self.start = None if self.start is None else 0
 
     def _between(self, end: int) -> bytes:
-        """Return what stands between the last bracket and a place, besides commas and space."""
+        """Return the text between the last bracket and `end`, without commas and space."""
         return self.held[self.at : end].strip(b" \t\r\n,")
 
     def _bracket(self, token: bytes, at: int) -> Iterator[tuple[int, bytes]]:
@@ -200,7 +200,7 @@ class _Scanner:
         yield from self._closed()
 
     def _closed(self) -> Iterator[tuple[int, bytes]]:
-        """Yield a record that has come to its end."""
+        """Yield the record that the last bracket completes, if any."""
         depth = len(self.open)
         if self.start is not None and depth == (1 if self.inner else 0):
             yield self._record(self.start)
@@ -210,7 +210,7 @@ class _Scanner:
             self.inner, self.start = None, None
 
     def _first_of_list(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """Decide by the first element of a list whether it is a record or holds them."""
+        """Decide by a list's first element whether the list is a record or contains records."""
         begin = start + 1 + len(self.held[start + 1 :]) - len(self.held[start + 1 :].lstrip())
         try:
             element = msgspec.json.decode(self.held[begin : self.at])

@@ -1,7 +1,7 @@
-"""Files that are one JSON document, or one a line, alone or a folder of them.
+"""Files with one JSON document, or one on each line, read singly or from a folder.
 
-Tools write the same documents either way: a trace to a file of its own, or a batch of spans a
-line as it comes. A file of lines is read line by line, so that its memory is that of a line.
+Tools write the same documents either way: a trace as a file of its own, or a batch of spans on each
+line. A file of lines is read line by line, which needs the memory of one line only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Text = TypeVar("Text", bytes, msgspec.Raw)
 
 
 class JsonDocument(NamedTuple):
-    """A document of a file; `line` is None where it is the whole file."""
+    """A document in a file; `line` is None if it is the whole file."""
 
     file: Path
     line: int | None
@@ -52,9 +52,9 @@ def read_json_stream(path: Path) -> Iterator[JsonDocument]:
 
 
 def is_json_lines(file: Path) -> bool:
-    """Say whether a file has several lines of which the first is a document of its own.
+    """Return whether a file has several lines of which the first is a document of its own.
 
-    Where the first line is broken, the second is asked, unless the whole file is a document.
+    If the first line is broken, the second is checked, unless the whole file is one document.
     """
     try:
         lines = read_lines(file, MAX_DOCUMENT_BYTES)
@@ -69,7 +69,7 @@ def is_json_lines(file: Path) -> bool:
 def decoded(
     decode: Callable[[Text], Decoded], text: Text
 ) -> tuple[Decoded, None] | tuple[None, Problem]:
-    """Decode a text, or say what is wrong with it."""
+    """Return the decoded text, or None and what is wrong with it."""
     try:
         return decode(text), None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The fields that a record declares, read from its type, and those of the records within."""
+"""The fields that a record type declares, including those of nested records."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import msgspec
 
 @dataclass(slots=True)
 class Known:
-    """The names of the fields of one or several structs that may stand in one place."""
+    """The names of the fields of one or several structs that may occur in one place."""
 
     kinds: tuple[type[msgspec.Struct], ...]
     names: frozenset[str]
-    types: dict[str, list[Any]] = field(default_factory=dict)  # by name, as msgspec tells them
+    types: dict[str, list[Any]] = field(default_factory=dict)  # by name, as msgspec describes them
     below: dict[str, Known | None] = field(default_factory=dict)
 
     @classmethod
     def nothing(cls) -> Known:
-        """Return what is known of an object that no struct stands for."""
+        """Return the description of an object that has no declared fields."""
         return cls((), frozenset())
 
     def nested(self, name: str) -> Known | None:
-        """Return what is known of the records under a field; None where it holds none."""
+        """Return the fields of the records in a field, None if it holds no records."""
         if name not in self.below:
             kinds = tuple(kind for each in self.types.get(name, []) for kind in _structs(each))
             self.below[name] = _known(kinds) if kinds else None
@@ -32,7 +32,7 @@ class Known:
 
 
 def known_fields(kind: Any) -> Known | None:
-    """Return what a record declares; None where it is no struct and no list of structs."""
+    """Return the declared fields of a struct or a list of structs, None for other types."""
     kinds = tuple(_structs(msgspec.inspect.type_info(kind)))
     return _known(kinds) if kinds else None
 
@@ -47,7 +47,7 @@ def _known(kinds: tuple[msgspec.inspect.StructType, ...]) -> Known:
 
 
 def _structs(kind: msgspec.inspect.Type) -> Iterator[msgspec.inspect.StructType]:
-    """Yield the structs that a type is, may be, or is a list of."""
+    """Yield the structs in a type: itself, members of a union, or elements of a list."""
     if isinstance(kind, msgspec.inspect.StructType):
         if not kind.array_like:
             yield kind

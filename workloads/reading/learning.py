@@ -1,9 +1,9 @@
-"""Types that learn which other fields a file has, so that one more pass finds them.
+"""Record types that are extended by undeclared fields seen in a file, to find these quickly.
 
-As long as a file has no field that a record does not declare, a variant of the record's type that
-refuses unknown fields reads it. Then the record is read as it is, and beside it a *probe*: a type
-that declares, for each place where a record stands, what was seen so far, and takes values as raw
-bytes. It fails where there is a field that is new.
+As long as a file has only declared fields, it is read by a variant of the record's type that
+refuses others. Once it has others, each record is also decoded as a *probe*: a type that declares,
+for each place of a record, the fields seen so far, with raw bytes as values. The probe fails where
+a field is new.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 
 from workloads.reading.places import NULL, Met, Place
 
-MOST_LEARNT = 64  # other fields of a record, those of records within included
+MOST_LEARNT = 64  # undeclared fields, including those of nested records
 
 _SEQUENCES = (list, tuple, set, frozenset)
 
@@ -27,7 +27,7 @@ Line = TypeVar("Line")
 
 
 class Learning(Generic[Line]):
-    """Decodes records of one kind, and finds the other fields that were learnt."""
+    """Decoder of records of one type that also finds undeclared fields seen before."""
 
     def __init__(self, kind: type[Line], top: Place) -> None:
         self._kind = kind
@@ -37,12 +37,12 @@ class Learning(Generic[Line]):
         self._build()
 
     def decode(self, text: bytes | msgspec.Raw, met: Met) -> Line:
-        """Return a record, and meet what it has besides what it declares.
+        """Return a record, and collect its undeclared fields in `met`.
 
         Raises
         ------
         msgspec.ValidationError
-            For a field that is not known yet, or one that is wrong.
+            For an undeclared field that is new, or a field that is wrong.
         """
         record = self._decode(text)
         for depth, plan in self._plans:
@@ -50,14 +50,14 @@ class Learning(Generic[Line]):
         return self._plain(text) if self._learnt else record
 
     def learn(self, met: Met) -> bool:
-        """Learn the other fields of a record; say whether that can be done."""
+        """Extend the types by the undeclared fields of a record; return whether this worked."""
         new = sum(place.learn(names) for place, names in met.other)
         self._learnt += new
         if met.loose or not new or self._learnt > MOST_LEARNT:
             return False
         try:
             self._build()
-        except (TypeError, ValueError):  # a name that needs an escape in JSON
+        except (TypeError, ValueError):  # msgspec refuses names that need escapes in JSON
             return False
         return True
 
@@ -70,14 +70,14 @@ class Learning(Generic[Line]):
 
 
 class LookupPlan:
-    """Paths in the records of one place at which to look for what was learnt.
+    """Attributes of the records in one place, and below, to check for undeclared fields.
 
     Parameters
     ----------
     place
-        Of the records.
+        The place of the records.
     attributes
-        By name of a field, its attribute.
+        The attribute of each field, by the field's name.
     """
 
     __slots__ = ("_keys", "_later", "_paths", "_unused", "below")
@@ -92,12 +92,12 @@ class LookupPlan:
         self._later = place.later
 
     def settle(self) -> bool:
-        """Leave out what needs no look; say whether anything is left."""
+        """Drop plans below that have nothing to check; return whether anything is left to check."""
         self.below = [entry for entry in self.below if entry[2].settle()]
         return bool(self.below or self._paths or self._keys)
 
     def tell(self, record: Any, paths: list[str], key: dict[str, Any]) -> None:
-        """Add the paths of other fields of a record and of those within, and those of a key."""
+        """Add the paths of a record's undeclared fields to `paths`, and isolation keys to `key`."""
         if self._unused is not None:
             values = self._unused(record)
             if NULL not in values:
@@ -115,7 +115,7 @@ class LookupPlan:
                 plan.tell_within(value, depth, paths, key)
 
     def tell_within(self, value: Any, depth: int, paths: list[str], key: dict[str, Any]) -> None:
-        """Do so for a value that is a record, or for those in lists that lie `depth` deep."""
+        """Apply `tell` to a record, or to the records in lists nested `depth` deep."""
         if not depth:
             if isinstance(value, msgspec.Struct):
                 self.tell(value, paths, key)
@@ -126,13 +126,13 @@ class LookupPlan:
 
 @dataclass(slots=True)
 class _Variants:
-    """Makes variants of types, or probes, and plans where to look in what they read."""
+    """Factory of types that detect undeclared fields, and of plans to look for known ones."""
 
     probing: bool
     plans: dict[int, LookupPlan] = field(default_factory=dict)  # by place
 
     def of(self, kind: Any, place: Place) -> Any:
-        """Return a type with variants in place of the structs in it."""
+        """Return a type in which each struct is replaced by its variant."""
         if isinstance(kind, msgspec.StructMeta):
             return kind if kind.__struct_config__.array_like else self._struct(kind, place)
         origin = get_origin(kind)
@@ -145,7 +145,7 @@ class _Variants:
         return kind
 
     def _struct(self, kind: Any, place: Place) -> Any:
-        """Return the variant of a struct, and plan where to look in its records."""
+        """Return the variant of a struct, and add a plan for what to look for in its records."""
         attributes = {}
         below = []
         fields: list[tuple[str, Any, Any]] = []
@@ -182,24 +182,24 @@ class _Variants:
 
 
 def _levels(place: Place) -> list[tuple[int, Place]]:
-    """Return a place, that of records in a list there, and in lists in a list."""
+    """Return a place, and those in lists and in nested lists there, each with its depth."""
     inner = place.each()
     return [(0, place), (1, inner), (2, inner.each())]
 
 
 def _raw(place: Place, name: str) -> Any:
-    """Return how a probe takes a field: those of a key by value."""
+    """Return the type of a probe's field: any value for isolation keys, else raw bytes."""
     return Any if place.is_key(name) else msgspec.Raw
 
 
 @lru_cache(maxsize=256)
 def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """Return the fields of a struct, whose annotations take long to read."""
+    """Return the fields of a struct, cached since reading annotations is slow."""
     return msgspec.structs.fields(kind)
 
 
 def _as(declared: msgspec.structs.FieldInfo) -> Any:
-    """Return how a field is declared again."""
+    """Return a declaration of a field with the same name and default, for another struct."""
     if declared.default is not msgspec.NODEFAULT:
         return msgspec.field(name=declared.encode_name, default=declared.default)
     if declared.default_factory is not msgspec.NODEFAULT:
@@ -208,7 +208,7 @@ def _as(declared: msgspec.structs.FieldInfo) -> Any:
 
 
 def _getter(attributes: Sequence[str]) -> Callable[[Any], tuple[Any, ...]] | None:
-    """Return what reads attributes as a tuple."""
+    """Return a function that reads these attributes as a tuple, None if there are none."""
     if not attributes:
         return None
     if len(attributes) == 1:

@@ -1,7 +1,7 @@
-"""Times as whole nanoseconds since 1970, kept exact until the first is taken from all.
+"""Times as whole nanoseconds since 1970, exact until the earliest is subtracted.
 
-As floats, nanoseconds since 1970 are exact to 256 of them only. So a reader looks at all times
-first, and ticks are those since the earliest.
+As floats, nanoseconds since 1970 are only exact to 256. So a reader makes a first pass over all
+times, and ticks are nanoseconds since the earliest.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from simulator.base.errors import printable
 from workloads.reading.times import parse_time
 
-NANOSECONDS = 10**9  # a second
+NANOSECONDS = 10**9  # per second
 
 _TEN_YEARS = 3652 * 86400 * NANOSECONDS
 
 
 @dataclass(slots=True)
 class NanosecondClock:
-    """The times of one file: each is first seen, then told in ticks since the earliest."""
+    """The times of one file: all are seen in a first pass, then read relative to the earliest."""
 
     first: int | None = None
     earliest: int = 0
     zoned: bool | None = None
 
     def see(self, time: int | str) -> int:
-        """Look at a time, which is a date or nanoseconds since 1970, and return the latter.
+        """Register a date or a number of nanoseconds since 1970, and return the latter.
 
         Raises
         ------
         ValueError
-            Where it is no date, is more than ten years from the first that was seen, or has a
-            zone where the first has none, or the reverse.
+            For an invalid date, one more than ten years from the first, or one with a time zone
+            where the first has none, or the reverse.
         """
         now = self._read(time)
         if self.first is None:

@@ -1,4 +1,4 @@
-"""Parquet files that are no saved traces: told apart, and read row by row into typed records."""
+"""Parquet files other than saved traces: recognised, and read row by row into typed records."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ Line = TypeVar("Line", bound=msgspec.Struct)
 
 
 def is_parquet(path: Path) -> bool:
-    """Say whether a file begins as Parquet files do.
+    """Return whether a file begins like a Parquet file.
 
     Raises
     ------
     DataError
-        Where it cannot be read.
+        For a file that cannot be read.
     """
     with open_file(path) as file:
         return file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC
 
 
 def parquet_columns(path: Path) -> tuple[str, ...]:
-    """Return the names of a Parquet file's columns.
+    """Return the column names of a Parquet file.
 
     Raises
     ------
     DataError
-        Where the file is damaged.
+        For a damaged file.
     """
     import polars as pl
 
@@ -50,7 +50,7 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
 
 
 def parquet_metadata(path: Path) -> dict[str, str] | None:
-    """Return the metadata that the writer of a Parquet file added, None for a damaged file."""
+    """Return the key-value metadata of a Parquet file, None for a damaged file."""
     import polars as pl
 
     try:
@@ -63,25 +63,25 @@ def parquet_metadata(path: Path) -> dict[str, str] | None:
 def read_parquet_rows(
     path: Path, rows: Rows, kind: type[Line], take: Callable[[Line, int], Problem | None]
 ) -> None:
-    """Turn each row into a `kind` and give it to `take` with its number, from 1.
+    """Convert each row to a `kind` and pass it to `take` with its number, from 1.
 
     Parameters
     ----------
     path
         The file.
     rows
-        Told of bad rows.
+        Registers bad rows.
     kind
-        A msgspec struct whose fields are named as the columns; those with a default may be
-        missing.
+        A msgspec struct whose fields have the names of the columns; columns of fields with a
+        default may be missing.
     take
-        Keeps a record, or says what is wrong with it and keeps nothing.
+        Keeps a record, or returns what is wrong with it and keeps nothing.
 
     Raises
     ------
     DataError
-        For the first bad row, unless they are skipped; for a damaged file, or one without the
-        columns.
+        For the first bad row, unless bad rows are skipped; for a damaged file, or one without
+        the columns.
     """
     import polars as pl
 
@@ -109,7 +109,7 @@ def read_parquet_rows(
 
 
 def count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Rows) -> None:
-    """Count the values of columns that nobody uses, one column in memory at a time."""
+    """Count the values of unused columns, with one column in memory at a time."""
     import polars as pl
 
     for name in (name for name in there if name not in used):
@@ -123,9 +123,10 @@ def count_others(path: Path, there: Sequence[str], used: Sequence[str], rows: Ro
 
 @contextmanager
 def opened_parquet(path: Path) -> Iterator[BufferedReader]:
-    """Open a file, and turn what polars raises into one line.
+    """Open a file for polars, and turn its errors into one-line errors.
 
-    Given a path, polars reads brackets as a pattern, and refuses a name that is no UTF-8.
+    An open file rather than a path is passed, since polars treats brackets in a path as a pattern
+    and refuses a path that is no UTF-8.
     """
     import polars as pl
 

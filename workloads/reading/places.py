@@ -1,4 +1,4 @@
-"""Places of objects in a JSON record, and the fields of them that nobody reads."""
+"""Places of objects in a JSON record, and their undeclared fields."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import msgspec
 from workloads.prefixes.key_fields import place_of
 from workloads.reading.known_fields import Known
 
-MOST_SHAPES = 4096  # orders of names in an object, whose meaning is remembered
+MOST_SHAPES = 4096  # lists of names in an object whose shape is cached
 MOST_LEVELS = 6
-NULL = msgspec.Raw(b"null")  # a field that is null is not there
+NULL = msgspec.Raw(b"null")  # a null field counts as absent
 
-# Objects that hold a request, or what a client adds to one: a key stands in them as on the line.
+# Objects that hold a request or its extra parameters; isolation keys count in them too.
 CONTAINERS = frozenset({"body", "request", "event", "params", "extra_body", "nvext", "payload"})
-_LATER = frozenset({"response"})  # tells a model where the request does not
+_LATER = frozenset({"response"})  # its model counts where the request has none
 
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Place:
-    """The places of objects in a file, and what is known of their fields."""
+    """A place of objects in a record (a path such as `body.messages[]`), and their known fields."""
 
     __slots__ = ("_known", "_path", "_shapes", "below", "holds_key", "later", "learnt", "level")
 
@@ -40,13 +40,13 @@ class Place:
         self._path = path
         self._shapes: dict[tuple[str, ...], Shape] = {}
         self.below: dict[str, Place] = {}
-        self.learnt: list[str] = []  # fields that no record declares, as they came up
+        self.learnt: list[str] = []  # undeclared fields seen so far
         self.holds_key = holds_key
-        self.later = later  # a key found here gives way to one of the request
+        self.later = later  # whether a key of the request takes precedence
         self.level = level
 
     def shape(self, names: dict[str, msgspec.Raw]) -> Shape:
-        """Return what objects with these names mean."""
+        """Return the shape of objects with these names: what to do with each field (cached)."""
         order = tuple(names)
         shape = self._shapes.get(order)
         if shape is None:
@@ -56,7 +56,7 @@ class Place:
         return shape
 
     def goes_on(self, name: str) -> Known | None:
-        """Return what is known of the objects under a name; None where they are not looked at."""
+        """Return the declared fields of the objects in a field, None if they are not examined."""
         if self.level >= MOST_LEVELS:
             return None
         known = self._known.nested(name)
@@ -66,26 +66,26 @@ class Place:
 
     @property
     def unknown(self) -> bool:
-        """Whether no record declares what stands here."""
+        """Whether no struct describes the objects here."""
         return not self._known.kinds
 
     def knows(self, name: str) -> bool:
-        """Say whether the record declares a field."""
+        """Return whether the record declares a field."""
         return name in self._known.names
 
     def is_key(self, name: str) -> bool:
-        """Say whether a field belongs to a key; records that declare media know where they are."""
+        """Return whether a field belongs to the isolation key; declared media do not."""
         place = place_of(name) if self.holds_key else None
         return place is not None and not (place[0] == "media" and self.knows(name))
 
     def learn(self, names: list[str]) -> int:
-        """Keep fields that no record declares; return how many are new."""
+        """Keep undeclared fields; return how many of them are new."""
         new = [name for name in names if name not in self.learnt]
         self.learnt += new
         return len(new)
 
     def under(self, name: str, known: Known) -> Place:
-        """Return the place of the objects under a name."""
+        """Return the place of the objects in a field."""
         if name not in self.below:
             holds = self.holds_key and (name in CONTAINERS or name in _LATER)
             later = self.later or name in _LATER
@@ -99,7 +99,7 @@ class Place:
         return f"{self._path}.{name}" if self._path else name
 
     def each(self) -> Place:
-        """Return the place of the objects in a list that stands here."""
+        """Return the place of the objects in a list at this place."""
         if "[]" not in self.below:
             self.below["[]"] = Place(
                 self._known,
@@ -111,7 +111,7 @@ class Place:
 
 
 class Shape:
-    """The contents of an object with certain names."""
+    """The fields of an object with certain names, grouped by what is done with each."""
 
     __slots__ = ("key", "nested", "other", "unused")
 
@@ -131,16 +131,18 @@ class Shape:
 
 @dataclass(slots=True)
 class Met:
-    """The finds of a walk: the paths of unused fields, and the fields that belong to a key."""
+    """The result of a walk: the paths of unused fields, and the fields of the isolation key."""
 
     paths: list[str] = field(default_factory=list)
     key: dict[str, Any] = field(default_factory=dict)
-    other: list[tuple[Place, list[str]]] = field(default_factory=list)  # not declared, by place
-    loose: bool = False  # whether some stand in objects that no record declares
+    other: list[tuple[Place, list[str]]] = field(
+        default_factory=list
+    )  # undeclared fields, by place
+    loose: bool = False  # whether some are in objects without a struct
 
 
 def walk(place: Place, text: bytes | msgspec.Raw, met: Met) -> None:
-    """Meet the fields of an object, or of those in a list, and of those within."""
+    """Collect in `met` the fields of an object, or of the objects in a list, and nested ones."""
     first = bytes(memoryview(text)[:1])
     if first == b"[":
         for item in _list(text):

@@ -16,8 +16,8 @@ from workloads.reading.files import open_file, reason
 MAX_LINE_BYTES = 16 << 20  # a prompt of 16 million tokens as ids of 16-token blocks
 MAX_DOCUMENT_BYTES = 256 << 20  # of a file that is one JSON document
 MAX_TOTAL_BYTES = 64 << 30  # decompressed
-MAX_RATIO = 200  # decompressed to compressed; traces reach about 20
-RATIO_FREE_BYTES = 64 << 20  # the ratio counts beyond this
+MAX_RATIO = 200  # of decompressed to compressed size; traces reach about 20
+RATIO_FREE_BYTES = 64 << 20  # the ratio is checked above this size
 
 _CHUNK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
@@ -27,13 +27,13 @@ _BOM = b"\xef\xbb\xbf"
 def read_lines(path: Path, most_bytes: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the number (from 1) and the bytes of each line that is not blank.
 
-    Gzip is recognised by content. A byte order mark, CRLF and a missing final newline are fine. No
-    line may be longer than `most_bytes`, or `MAX_LINE_BYTES`.
+    Gzip is recognised by content. A byte order mark, CRLF and a missing final newline are accepted.
+    No line may be longer than `most_bytes`, by default `MAX_LINE_BYTES`.
 
     Raises
     ------
     DataError
-        Where the file cannot be read, is binary or truncated, or exceeds a limit.
+        For a file that cannot be read, is binary or truncated, or exceeds a limit.
     """
     with open_file(path) as file:
         for number, line in _split(path, chunks(path, file), most_bytes or MAX_LINE_BYTES):
@@ -48,7 +48,7 @@ def read_start(path: Path, limit: int) -> bytes:
     Raises
     ------
     DataError
-        Where the file cannot be read, is binary or damaged.
+        For a file that cannot be read, is binary or damaged.
     """
     with open_file(path) as file:
         return next(chunks(path, file), b"")[:limit].removeprefix(_BOM)
@@ -60,7 +60,7 @@ def read_text(path: Path) -> bytes:
     Raises
     ------
     DataError
-        Where the file cannot be read, is binary, damaged or larger than `MAX_DOCUMENT_BYTES`.
+        For a file that cannot be read, is binary, damaged or larger than `MAX_DOCUMENT_BYTES`.
     """
     parts, held = [], 0
     with open_file(path) as file:
@@ -74,7 +74,7 @@ def read_text(path: Path) -> bytes:
 
 
 def _split(path: Path, chunks: Iterator[bytes], most_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Cut chunks into numbered lines; long stretches of blank ones are passed over."""
+    """Split chunks into numbered lines; chunks of blank lines are skipped."""
     parts: list[bytes] = []
     held = 0
     number = 1
@@ -98,7 +98,7 @@ def _split(path: Path, chunks: Iterator[bytes], most_bytes: int) -> Iterator[tup
 
 
 def chunks(path: Path, file: BufferedReader) -> Iterator[bytes]:
-    """Yield the decompressed content, at most `_CHUNK_BYTES` at once."""
+    """Yield the decompressed content in parts of at most `_CHUNK_BYTES`."""
     zipped = file.peek(2)[:2] == _GZIP
     stream: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file
     compressed = os.fstat(file.fileno()).st_size if zipped else None

@@ -1,4 +1,4 @@
-"""The columns of a table that its reader does not use, and those that belong to a key."""
+"""The columns of a table that its reader does not use, and those of the isolation key."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from workloads.rows import Rows
 
 
 class OtherColumns:
-    """Looks at each record of a table for what its reader does not.
+    """Recorder of unused columns and isolation keys in the records of a table.
 
     Parameters
     ----------
     names
-        Of all columns.
+        Names of all columns.
     used
-        Those that the reader uses.
+        Names of the columns that the reader uses.
     rows
-        Told of the others, and of the key of each line.
+        Registers unused columns and the key of each line.
     """
 
     def __init__(self, names: Sequence[str], used: Collection[str], rows: Rows) -> None:
@@ -31,7 +31,7 @@ class OtherColumns:
         self._unused = [name for name in names if name not in used and name not in self._key]
 
     def look(self, record: Mapping[str, Any], line: int) -> None:
-        """Count the cells of a record that are not empty and not used."""
+        """Count the cells of a record that are not empty and not used, and register its key."""
         if self._unused:
             there = [name for name in self._unused if record.get(name) not in (None, "")]
             self._rows.unused.add(there, line)
@@ -40,11 +40,11 @@ class OtherColumns:
 
 
 def columns_of(kind: type[msgspec.Struct]) -> frozenset[str]:
-    """Return the columns that a record declares."""
+    """Return the columns that a record type declares."""
     return frozenset(declared.encode_name for declared in msgspec.structs.fields(kind))
 
 
 def without(names: Collection[str], wanted: Collection[str]) -> str:
-    """Return which wanted columns are missing, for a message, where some are there."""
+    """Return a phrase on the missing columns for a message, "" if all are missing."""
     missing = [name for name in wanted if name not in names]
     return "" if len(missing) == len(wanted) else f", without {', '.join(missing)}"

@@ -1,6 +1,6 @@
-"""Times of lines of text: the fields that may tell them, under the names that tools give.
+"""Fields that may hold a line's time, under the names that various tools use.
 
-A name that ends in a unit tells the unit of its number.
+A name that ends in a unit determines the unit of its number.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from workloads.reading.times import OTHER_THINGS, UNWRITTEN, Written, number_or_
 
 
 class Timed(msgspec.Struct, gc=False, kw_only=True):
-    """A line with a time, a number or a date, under one of these names; the first counts.
+    """A line with a time, a number or a date, under one of these names; the first one counts.
 
-    What is neither under one of the names that other things have too is passed over.
+    Names that other data may have too, such as `time`, are ignored where their value is of another
+    type.
     """
 
     timestamp: Written = UNWRITTEN
@@ -43,12 +44,12 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
     start_time_ns: Written = UNWRITTEN
 
     def when(self) -> tuple[str, int | Decimal | str | None]:
-        """Return the name of the field that tells the time, and what it holds; None without one.
+        """Return the name and value of the field with the time; the value is None without one.
 
         Raises
         ------
         msgspec.ValidationError
-            Where the field holds neither a number nor text.
+            For a field that is neither a number nor text.
         """
         for field in TIME_FIELDS:
             written = getattr(self, field)
@@ -63,7 +64,7 @@ class Timed(msgspec.Struct, gc=False, kw_only=True):
         return TIME_FIELDS[0], None
 
     def other_times(self, field: str) -> list[str]:
-        """Return the names of the fields that hold something and do not count beside `field`."""
+        """Return the names of the other fields with a time, which are not used beside `field`."""
         there = (name for name in TIME_FIELDS if bytes(getattr(self, name)) not in _NOTHING)
         return [name for name in there if name != field]
 

@@ -1,4 +1,4 @@
-"""Times as files write them: numbers, and dates as in ISO 8601 or, without a zone, as Azure's."""
+"""Times in files: numbers, and dates in ISO 8601 or, without a time zone, as Azure writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATE_TICKS_PER_SECOND = 1e9  # nanoseconds
 
 _TICKS = 1_000_000_000
 _TEN_YEARS = 3652 * 86400 * _TICKS
-_DIGITS = 9  # of a second
+_DIGITS = 9  # decimals of a second
 _EPOCH = datetime(1970, 1, 1)
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{0,30})?([eE][+-]?\d{1,4})?", re.ASCII)
 _WRITTEN = re.compile(
@@ -24,18 +24,18 @@ _WRITTEN = re.compile(
 )
 
 
-Written = msgspec.Raw  # of a time in JSON that may be a number or a date
+Written = msgspec.Raw  # a time in JSON that may be a number or a date
 UNWRITTEN = msgspec.Raw(b"null")
-OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # how objects, arrays and booleans begin
+OTHER_THINGS = {b"{", b"[", b"t", b"f"}  # first characters of objects, arrays and booleans
 
 
 def number_or_date(written: Written) -> int | Decimal | str | None:
-    """Return what is written: a number to its last digit, also where it stands in quotes, or text.
+    """Return a JSON value as an exact number, also if it is quoted, or as text; None for null.
 
     Raises
     ------
     msgspec.ValidationError
-        Where it is neither.
+        For a value of another type.
     """
     text = bytes(written)
     if text == b"null":
@@ -48,22 +48,22 @@ def number_or_date(written: Written) -> int | Decimal | str | None:
 
 
 def number_in(text: str) -> Decimal | None:
-    """Return the number that a text holds, None where it holds something else."""
+    """Return the number written in a text, None if it is something else."""
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def parse_time(text: str) -> tuple[int, bool]:
-    """Read a date and time such as `2023-11-16 18:17:03.9799600` or `2026-06-01T05:40:20.151Z`.
+    """Parse a date and time such as `2023-11-16 18:17:03.9799600` or `2026-06-01T05:40:20.151Z`.
 
     Returns
     -------
-    Nanoseconds since 1970, and whether the text names a zone; where it does not, UTC is
-    assumed, which is right for the differences between times of one zone.
+    Nanoseconds since 1970, and whether the text has a time zone; UTC is assumed where it has
+    none, which does not affect differences between times of one zone.
 
     Raises
     ------
     ValueError
-        Where the text is no such time, or no day of the calendar.
+        For a text of another form, or a date that does not exist.
     """
     match = _WRITTEN.fullmatch(text)
     if match is None:
@@ -89,7 +89,7 @@ def _expected(text: str) -> str:
 class DateClock:
     """Dates of one file as nanoseconds since ten years before its first date.
 
-    So dates before 1970 are times as others are, none of them below 0.
+    This way no time is negative, even before 1970.
     """
 
     first: int | None = None
@@ -101,7 +101,7 @@ class DateClock:
         Raises
         ------
         ValueError
-            Where the text is no date, is more than ten years from the first, or has a zone
+            For an invalid date, one more than ten years from the first, or one with a time zone
             where the first has none, or the reverse.
         """
         ticks, zoned = parse_time(text)

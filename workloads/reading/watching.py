@@ -1,8 +1,8 @@
-"""JSON decoded into typed records, with an eye on the fields of which the record knows nothing.
+"""Decoding of JSON into typed records that also registers the fields they do not declare.
 
-msgspec passes over what a struct does not declare. Such fields are counted here, and those found
-that belong to the key of a cached prefix (`isolation`), whether a format declares them or not. A
-record with fields not met before is looked at twice; the types then learn them (`learning`).
+msgspec ignores what a struct does not declare. Here such fields are counted, and those of the
+isolation key (`isolation`) are found whether a format declares them or not. A record with new
+fields is decoded twice; the types are then extended by them (`learning`).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _any = msgspec.json.Decoder().decode
 
 
 class Watch(Generic[Line]):
-    """Decodes records of one kind, and tells the rows what else a record holds.
+    """Decoder of records of one type that registers their other fields with the rows.
 
     Parameters
     ----------
     kind
-        A msgspec struct, or a list of them. Of other types nothing is known.
+        A msgspec struct, or a list of them. For other types no fields are registered.
     rows
-        Told of unused fields and of keys.
+        Registers unused fields and isolation keys.
     path
-        Where the records stand, such as `spans[]`; empty for lines.
+        Path of the records in the line, such as `spans[]`; empty for whole lines.
     """
 
     def __init__(self, kind: type[Line], rows: Rows, path: str = "") -> None:
@@ -44,7 +44,7 @@ class Watch(Generic[Line]):
         self._learning = None if self._top is None else Learning(kind, self._top)
 
     def decode(self, text: bytes | msgspec.Raw, line: int, unit: str = "rows") -> Line:
-        """Return a record; its fields count once a line, or as often as they come ("times").
+        """Return a record; unused fields count once a line, or each time with the unit "times".
 
         Raises
         ------
@@ -68,7 +68,7 @@ class Watch(Generic[Line]):
         return record
 
     def _look(self, top: Place, text: bytes | msgspec.Raw, line: int, unit: str) -> None:
-        """Walk through a record whose fields are not all known, and learn them."""
+        """Collect the fields of a record with undeclared ones, and extend the types by these."""
         met = Met()
         walk(top, text.strip() if isinstance(text, bytes) else text, met)
         met.key = {name: _any(raw) for name, raw in met.key.items()}

@@ -1,1 +1,1 @@
-"""What sessions need: how their rows add up to prompts, and when their turns come."""
+"""Sessions: how their rows add up to prompts, and when their turns arrive."""

@@ -1,4 +1,4 @@
-"""Sessions of coding agents as kv-cache-tester writes them, flattened into checked requests."""
+"""Sessions of coding agents in the format of kv-cache-tester, flattened into checked requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 class AgentRequest(
     msgspec.Struct, gc=False, rename={"prompt_tokens": "in", "output_tokens": "out"}
 ):
-    """A request, or a sub-agent with requests of its own; times in seconds."""
+    """A request, or a sub-agent with requests of its own; times are in seconds."""
 
     t: Decimal
     type: Name | None = None
@@ -43,7 +43,7 @@ class AgentRequest(
 
 
 class AgentSession(msgspec.Struct, gc=False):
-    """One session."""
+    """A session of requests."""
 
     requests: list[AgentRequest]
     block_size: int | None = None
@@ -51,7 +51,7 @@ class AgentSession(msgspec.Struct, gc=False):
 
 
 class SessionError(Exception):
-    """What is wrong with a session, as the field at fault and what was expected and found."""
+    """Raised for an invalid session; carries the field at fault and what is wrong."""
 
     def __init__(self, field: str, what: str) -> None:
         super().__init__(field, what)
@@ -60,20 +60,20 @@ class SessionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A request of a session or of one of its sub-agents, whose fields are in order.
+    """A request of a session or of one of its sub-agents, after its fields were checked.
 
     Parameters
     ----------
     time
-        As it stands in the file.
+        The time as in the file.
     above
-        The sum of the times of the sub-agents that the request is nested in; None for none.
+        The sum of the times of all sub-agents around the request; None without any.
     early
-        Whether it is earlier than the sub-agent that it is nested in: its time is relative then.
+        Whether it is earlier than the sub-agent around it, so that its time must be relative.
     first, count
-        Ranges of consecutive ids.
+        Ranges of consecutive ids: first ids and lengths.
     model
-        None where it is not told.
+        Name of the model, None if unknown.
     """
 
     time: Decimal
@@ -93,7 +93,7 @@ def flatten(session: AgentSession, block: int, ticks_per_second: float) -> list[
     Raises
     ------
     SessionError
-        For the first field that does not hold what it should.
+        For the first invalid field.
     """
     return list(_flatten(session.requests, "requests", block, ticks_per_second, None, Decimal(0)))
 
@@ -129,7 +129,7 @@ def _flatten(
 
 
 def _checked(request: AgentRequest, here: str, block: int) -> tuple[int, array[int], array[int]]:
-    """Return the length of a prompt and the ranges of its ids, all fields being in order."""
+    """Return the length of a prompt and the ranges of its block ids, after checking both."""
     length = request.prompt_tokens
     if length is None:
         raise SessionError(f"{here}.in", MISSING)
@@ -150,7 +150,7 @@ def _require(problem: Problem | None, here: str) -> None:
 
 
 def _ranges(request: AgentRequest, here: str) -> tuple[array[int], array[int]]:
-    """Return the first id of each range of a request, and how many follow each other."""
+    """Return the first id and the length of each range of a request's ids."""
     if request.hash_ids is not None:
         return _runs(request.hash_ids, here)
     first, count = array("q"), array("q")

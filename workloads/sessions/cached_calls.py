@@ -1,18 +1,18 @@
-"""Calls of which the server's cache tells how much of each prompt it held.
+"""Model calls for which only the length of the prompt and of its cached part are known.
 
-The tokens that the cache held are a prefix of an earlier prompt. That much is proved; what the
-cache had lost, or never took, may be shared as well, so real overlaps are at least these. Which
-earlier prompt it was is not told: the first of these that is as long as what was held is taken,
+The cached tokens of a prompt are a prefix of an earlier prompt. Other tokens may be shared too,
+where the cache had evicted or never stored them, so real overlaps are at least as long. Which
+earlier prompt it was is unknown; the first of these that is long enough is chosen:
 
-- the call that this one goes on from, where the file says so, with its answer,
-- the last and the longest of its session, with their answers,
-- the last and the longest of the first prompts of other sessions: what these share are their
-  beginnings (instructions, tools). Where the parts of prompts are known, any prompt of another
-  session will do, as far as both begin with the same parts.
+- the call that this one continues, where the file names it, with its answer;
+- the last and the longest of its session, with their answers;
+- the last and the longest of the first prompts of other sessions, which share their beginnings
+  (instructions, tools) only. Where the parts of prompts are known, any prompt of another session
+  is eligible, as far as both begin with the same parts.
 
-What no such prompt explains comes from prompts that the file does not have, such as those of a
-session that began before it: it is taken to be new, and noted. Caches are those of one model:
-calls of different models share nothing.
+If none is long enough, the cached prefix comes from prompts that are not in the file, such as those
+of a session that began before it: its rest matches nothing, which is noted. Caches belong to one
+model: calls of different models share nothing.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from workloads.reading.fields import Problem, output_problem, prompt_problem
 from workloads.rows import Rows
 from workloads.sessions.length_rows import length_problem, note_empty_prompt
 
-Part = tuple[str, int]  # what a part of a prompt is, and its tokens
+Part = tuple[str, int]  # kind of a part of a prompt, and its tokens
 
 
 class CachedCall(msgspec.Struct, frozen=True, gc=False):
-    """A call.
+    """A call with the length of its prompt and of the cached part.
 
     Parameters
     ----------
     line
-        Of the file.
+        Its line in the file.
     ticks
-        Its time; None where the file has none.
+        Its time in the file's unit; None if the file has none.
     prompt_tokens, cached_tokens, output_tokens
-        Of the whole prompt, of what the cache held of it, and of the answer.
+        Tokens of the whole prompt, of its cached part, and of the answer.
     session, model
-        Names, None where there are none.
+        Names, None if there are none.
     parent
-        The number, in the list of calls, of that from which this one goes on; None if unknown.
+        Index, in the list of calls, of the call that this one continues; None if unknown.
     parts
-        What the prompt is made of, from its start, as far as it is known. Prompts of other
-        sessions share at most the parts that are alike.
+        The parts of the prompt from its start, as far as known. Prompts of different sessions
+        share at most the equal parts at their start.
     kin
-        Calls of other kin, such as those of agents with other instructions, share nothing.
+        Group outside which nothing is shared, such as agents with instructions of their own.
     key
-        What belongs to the key of the prompt besides its tokens, where it is not the line's.
+        Isolation key of the prompt, where it differs from that of its line.
     """
 
     line: int
@@ -69,7 +69,7 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
     key: Mapping[str, Any] | None = None
 
     def problem(self, prompt: str, cached: str, output: str) -> Problem | None:
-        """Say what is wrong with the lengths, whose fields are so named in the file."""
+        """Return what is wrong with the lengths; the arguments are their field names."""
         return (
             length_problem(prompt, self.prompt_tokens)
             or length_problem(cached, self.cached_tokens)
@@ -79,7 +79,7 @@ class CachedCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
-    """The place in the tree at which a prompt, or its answer, ends."""
+    """The tree node at which a prompt (or its answer) ends, and the parts of the prompt."""
 
     node: int
     parts: tuple[Part, ...] = ()
@@ -87,7 +87,7 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class _Shelf:
-    """The last and the longest of some prompts."""
+    """The last and the longest prompt of a session or of a group of sessions."""
 
     last: _Place
     longest: _Place
@@ -95,7 +95,7 @@ class _Shelf:
 
 @dataclass(slots=True)
 class CachedCalls:
-    """Makes rows of calls, whose prompts share what the cache held of them."""
+    """Builder of rows from calls; each prompt shares its cached part with an earlier one."""
 
     rows: Rows
     tree: PromptTree
@@ -103,13 +103,13 @@ class CachedCalls:
 
     @classmethod
     def into(cls, rows: Rows) -> CachedCalls:
-        """Start with rows that hold none yet, whose prompts are set here."""
+        """Return a builder that fills empty rows and sets their prompts."""
         tree = PromptTree()
         rows.prompts = tree
         return cls(rows, tree)
 
     def place(self, calls: Sequence[CachedCall]) -> None:
-        """Add all calls of a file, in the order of time, equal ones as they stand."""
+        """Add all calls of a file in the order of time (a stable sort)."""
         after: dict[int, _Place] = {}
         order = range(len(calls))
         for number in sorted(order, key=lambda number: calls[number].ticks or 0.0):
@@ -128,7 +128,7 @@ class CachedCalls:
             self.rows.facts.append(f"{detail} where it had lost or never kept something")
 
     def _kept(self, call: CachedCall, calls: Sequence[CachedCall], after: dict[int, _Place]) -> int:
-        """Return the node at which the part of a prompt ends that the cache held."""
+        """Return the node at which the cached part of a prompt ends."""
         stop, best, depth = self.tree.stop, ROOT, 0
         for place, most in self._candidates(call, calls, after):
             shared = min(call.cached_tokens, stop[place.node], most)
@@ -144,7 +144,7 @@ class CachedCalls:
     def _candidates(
         self, call: CachedCall, calls: Sequence[CachedCall], after: dict[int, _Place]
     ) -> Iterator[tuple[_Place, int]]:
-        """Yield earlier prompts of which a prompt may go on, and how much it can share."""
+        """Yield earlier prompts that a prompt may continue, each with the most it can share."""
         whole = call.prompt_tokens
         before = call.parent
         if before is not None and before in after and calls[before].model == call.model:
@@ -171,7 +171,7 @@ class CachedCalls:
         return leaf, end
 
     def _shelve(self, call: CachedCall, leaf: int, end: int) -> _Place:
-        """Remember a prompt, with its answer for its own session."""
+        """Register a prompt as a candidate for later ones, with its answer for its own session."""
         place = _Place(end)
         is_first = call.session is None or _session(call) not in self.shelves
         if call.session is not None:
@@ -196,7 +196,7 @@ def _family(call: CachedCall) -> Hashable:
 
 
 def _alike(one: tuple[Part, ...], other: tuple[Part, ...]) -> int:
-    """Return the tokens of the parts that two prompts have alike from their start."""
+    """Return the tokens of the equal parts at the start of two prompts."""
     tokens = 0
     for part, counterpart in zip(one, other, strict=False):
         if part != counterpart:

@@ -1,10 +1,10 @@
-"""The two meanings of input tokens: with those that a server had cached, or without them.
+"""The two meanings of "input tokens" in logs: including cached tokens, or excluding them.
 
 OpenAI and most others count cached tokens as part of the input; Anthropic counts as input only
-what the cache neither held nor took. The words are often the same. So the meaning is settled
-for each provider (or model), in this order: what the user says; calls that prove it, since a
-part cannot be larger than its whole; the name of the provider or model; the convention that
-input tokens are all of them.
+tokens that were neither read from the cache nor written to it. The field names are often the same.
+The meaning is decided for each provider (or model) by the first of these that applies: the user's
+option; calls that prove it, since a part cannot be larger than the whole; the name of the provider
+or model; the convention that input tokens include cached ones.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from workloads.anomaly import Anomaly
 from workloads.options import CachedTokens
 from workloads.rows import Rows
 
-MOST_STRAY = 100  # one in so many calls may contradict the others without proving anything
+MOST_STRAY = 100  # a share of calls below 1 / this may be errors and proves nothing
 
 _ANTHROPIC = ("anthropic", "claude")
-_HOSTS = ("bedrock", "vertex", "azure.ai.inference", "unknown")  # models of several makers
+_HOSTS = ("bedrock", "vertex", "azure.ai.inference", "unknown")  # hosts of models of several makers
 _MOST_NAMES = 3
 
 _RULES: dict[CachedTokens, str] = {
@@ -29,7 +29,7 @@ _RULES: dict[CachedTokens, str] = {
 
 
 class CountedTokens(NamedTuple):
-    """Tokens as a server counted them; the cache held `read_tokens` and took `created_tokens`."""
+    """A prompt's tokens as counted by a server: input, read from the cache, written to it."""
 
     input_tokens: int
     read_tokens: int = 0
@@ -37,31 +37,31 @@ class CountedTokens(NamedTuple):
 
     @property
     def cached_tokens(self) -> int:
-        """Return what lies inside the input, or outside."""
+        """Tokens read from the cache or written to it; they may be part of the input tokens."""
         return self.read_tokens + self.created_tokens
 
 
 class Usual(NamedTuple):
-    """The usual meaning of cached tokens, its reason, and whether that leaves no doubt."""
+    """The usual meaning of cached tokens, the reason for it, and whether it is certain."""
 
     meaning: CachedTokens
     why: str
     sure: bool = True
 
 
-# not sure, since who follows OpenTelemetry's conventions has added them already
+# not certain: tools that follow OpenTelemetry's conventions have added them already
 _AS_ANTHROPIC = Usual("outside", "as Anthropic counts", sure=False)
 
 
 def group_of(provider: str | None, model: str | None) -> str:
-    """Return a name for the calls that are counted alike."""
+    """Return the name of the group of calls whose tokens are counted alike."""
     if provider is None or _only_hosts(provider):
         return " ".join(name for name in (provider, model) if name) or "calls"
     return provider
 
 
 def usual_meaning(provider: str | None, model: str | None) -> Usual:
-    """Return what a provider means, or the maker of a model where the provider only hosts it."""
+    """Return the usual meaning for a provider, or for the maker of a model it only hosts."""
     name = (provider or "").lower()
     if any(word in name for word in _ANTHROPIC):
         return _AS_ANTHROPIC
@@ -90,13 +90,16 @@ class _Group:
 
 @dataclass(slots=True)
 class CachedMeaning:
-    """The meaning for each group of calls, such as those of a provider; `given` by the user."""
+    """Whether input tokens include cached ones, for each group of calls, such as a provider's.
+
+    `given` is the user's option, which overrides everything.
+    """
 
     given: CachedTokens | None = None
     groups: dict[str, _Group] = field(default_factory=dict)
 
     def see(self, group: str, counted: CountedTokens, usual: Usual, line: int) -> None:
-        """Learn from a call; all that a file has are seen before any is read."""
+        """Register a call; `meaning` may be called after all calls of a file are registered."""
         known = self.groups.setdefault(group, _Group(usual))
         if counted.cached_tokens > 0:
             known.calls += 1
@@ -106,20 +109,20 @@ class CachedMeaning:
             known.first_over = known.first_over or line
 
     def meaning(self, group: str) -> CachedTokens:
-        """Return whether the cached tokens of a group lie inside the input tokens."""
+        """Return whether the cached tokens of a group are inside or outside the input tokens."""
         if self.given is not None:
             return self.given
         known = self.groups[group]
         return "outside" if known.proves() else known.usual.meaning
 
     def prompt(self, group: str, counted: CountedTokens) -> tuple[int, int]:
-        """Return the tokens of a prompt, and how many of them the cache held."""
+        """Return the tokens of a whole prompt, and how many of them the cache held."""
         if self.meaning(group) == "outside":
             return counted.input_tokens + counted.cached_tokens, counted.read_tokens
         return counted.input_tokens, min(counted.read_tokens, counted.input_tokens)
 
     def tell(self, rows: Rows) -> None:
-        """Say in notes what was taken for what, and why, where any token was cached."""
+        """Add notes on the meaning chosen and why, where any tokens were cached."""
         reasons: dict[tuple[CachedTokens, str], list[str]] = {}
         for name, group in self.groups.items():
             if not group.calls:
@@ -139,7 +142,7 @@ class CachedMeaning:
         return group.usual.why
 
     def _note_doubt(self, rows: Rows, name: str, group: _Group) -> None:
-        """Note where the meaning rests on little, or where calls contradict it."""
+        """Note where the meaning is uncertain or contradicted by calls."""
         if self.meaning(name) == "inside" and group.over:
             detail = "more cached tokens than input tokens: the whole prompt counts as cached"
             _count(rows, "cached-over-input", group.over, group.first_over, detail)

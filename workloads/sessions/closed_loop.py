@@ -1,7 +1,7 @@
-"""Times for turns that wait for the answer before: some files tell waits in place of times.
+"""Arrival times of turns in a closed loop: files with waits between turns in place of times.
 
-How long an answer takes is not in such a file. The rule is a usual speed of decoding: turns that
-came without a gap would meet their own session's prompt while it is still computed.
+Such files do not contain how long an answer takes, so a typical decoding speed is assumed: without
+it, a turn would arrive while its own session's prompt is still being computed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ def turn_ticks(
     outputs
         Tokens of each turn's answer.
     waits
-        Ticks between the end of each turn's answer and the next turn (that of the last is not
-        used).
+        Ticks between the end of each turn's answer and the next turn (the last is not used).
     ticks_per_second
-        Of all times.
+        Ticks per second of all times.
     """
     times = [exact(start)]
     for output, wait in zip(outputs[:-1], waits[:-1], strict=True):
@@ -39,12 +38,12 @@ def turn_ticks(
 
 
 def answer_ticks(output_tokens: int, ticks_per_second: float) -> Decimal:
-    """Return how long an answer takes."""
+    """Return the assumed duration of an answer in ticks."""
     return output_tokens * ANSWER_SECONDS_PER_TOKEN * int(ticks_per_second)
 
 
 def note_closed_loop(rows: Rows, line: int) -> None:
-    """Note a turn whose time follows from the turn before."""
+    """Note a turn whose time is derived from the turn before."""
     speed = f"{1 / float(ANSWER_SECONDS_PER_TOKEN):g} tokens/s"
     what = f"a turn without a time of its own: it comes its wait after an answer at {speed}"
     rows.note("closed-loop", line, what)

@@ -1,8 +1,8 @@
-"""Turns of sessions whose prompts are named by ids: when they come, and what they hold.
+"""Turns of sessions whose prompts are block ids: arrival times, and whole or incremental rows.
 
 Source: the multi-turn rows of ai-dynamo/aiperf and of the `mooncake-delta` replay of
-ai-dynamo/dynamo: `session_id`, new tokens and new ids only, and `delay`, which counts from the
-answer before. Other tools write the same fields around whole contexts.
+ai-dynamo/dynamo: `session_id`, only new tokens and new ids, and `delay`, which counts from the
+previous answer. Other tools write the same fields with whole contexts.
 """
 
 from __future__ import annotations
@@ -29,28 +29,30 @@ Session = str | int | None
 class IdTurns:
     """The turns of a file while it is read.
 
-    - A turn without a time comes `delay` after the answer of the session's turn before; see
-      `closed_loop`. Where no row has a time, sessions start together, or at a `session_rate`.
+    - A turn without a time arrives `delay` after the previous answer in its session, see
+      `closed_loop`. Where no row has a time, sessions all start at 0 or at a `session_rate`.
       Without any time or delay there are no times.
-    - Rows are incremental where the options or the rows say so. Else they are where most later
-      turns of sessions wait for the answer before (a delay, or no time where others have one), and
-      do not begin as the turn before: with its first id or, where that has no whole block, with its
-      tokens and its answer's.
+    - Rows are incremental if the options or the rows say so. Otherwise they are if most later turns
+      of sessions wait for an answer (with a delay, or without a time where others have one) and do
+      not begin like the previous turn: with its first id or, where that has no whole block, with at
+      least as many tokens as it and its answer.
     """
 
     rows: Rows
     blocks: IdBlocks
     options: ReadOptions
-    declared_incremental: set[bool] = field(default_factory=set)  # what rows say
+    declared_incremental: set[bool] = field(default_factory=set)  # values stated by rows
     stamped: bool = False
     delayed: bool = False
     before: dict[int, tuple[int, Ticks]] = field(default_factory=dict)  # a session's last row
     untimed: list[Ticks] = field(default_factory=list)  # times if sessions started at 0
     shown: list[int] = field(default_factory=list)  # tokens of each row and its answer
-    later: list[tuple[int, int, bool]] = field(default_factory=list)  # row, the one before, waits
+    later: list[tuple[int, int, bool]] = field(
+        default_factory=list
+    )  # row, previous row, whether it waits
 
     def problem(self, session: Session, time: Ticks | None, delay: Ticks | None) -> Problem | None:
-        """Say what is wrong with the times of a row."""
+        """Return the first problem with the times of a row, or None."""
         follows = session is not None and session in self.rows.sessions
         first = not len(self.rows) or (time is None and follows)
         return (
@@ -62,7 +64,7 @@ class IdTurns:
     def ticks(
         self, session: Session, time: Ticks | None, delay: Ticks | None, line: int
     ) -> Ticks | None:
-        """Return the time of a row that is in order, just before it is added."""
+        """Return the arrival time in ticks of a valid row that is about to be added."""
         row, number = len(self.rows), None
         if session is not None:
             number = self.rows.sessions.get(session, len(self.rows.sessions))
@@ -93,7 +95,7 @@ class IdTurns:
         Raises
         ------
         UsageError
-            For a rate of sessions that have their times, or none.
+            For a `session_rate` where sessions have times of their own, or where there are none.
         """
         if self._incremental():
             self._grow(path)
@@ -115,7 +117,7 @@ class IdTurns:
             raise SettingError("session_rate", f"{name} has no sessions, or tells when they start")
 
     def _incremental(self) -> bool:
-        """Say whether rows hold what is new, and note it where it follows from the file."""
+        """Return whether rows hold only what is new; add a note if this was inferred."""
         if self.options.rows is not None:
             return self.options.rows == "incremental"
         if self.declared_incremental:
@@ -142,7 +144,7 @@ class IdTurns:
         return lengths[row] >= lengths[above] + self.rows.output_tokens[above]
 
     def _grow(self, path: str) -> None:
-        """Make each prompt its session's context and what the row adds."""
+        """Set each prompt to its session's context followed by the tokens of its row."""
         rows, tree = self.rows, IdTree()
         above = {row: known for row, known, _ in self.later}
         self.shown = [
@@ -165,7 +167,7 @@ class IdTurns:
         rows.prompts = tree
 
     def _note_tails(self) -> None:
-        """Tell how many rows have fewer ids than blocks."""
+        """Add a note on rows with fewer ids than blocks."""
         blocks, rows = self.blocks, self.rows
         short = sum(
             len(blocks.keys.of_row(row)) * blocks.size_of_row(row) < added

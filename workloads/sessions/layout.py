@@ -1,4 +1,4 @@
-"""Sessions whose files tell times since their own start only, laid out in time."""
+"""Start times for sessions in files whose times are relative to each session's start."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workloads.rows import Rows
 
 
 def lay_out(rows: Rows, options: ReadOptions) -> None:
-    """Spread the starts of sessions as the options say, and note what was done.
+    """Spread the starts of sessions according to the options, and note it.
 
-    With a rate, sessions start as a Poisson process, in the order of the file, the first at 0.
-    Without one they all start at 0, as their times say, which no server has seen.
+    With a `session_rate`, sessions start as a Poisson process, in the order of the file, the first
+    at 0. Without one they all start at 0, which is unrealistic and noted.
     """
     rows.laid_out = True
     sessions = np.frombuffer(rows.session, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Rows of files that tell lengths only: of whole prompts, or of what each turn adds."""
+"""Rows of files that contain lengths only: of whole prompts, or of what each turn adds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Name = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a format calls its fields, for messages; `session` is None where it has none."""
+    """A format's field names, for messages; `session` is None if it has none."""
 
     prompt: str
     output: str
@@ -34,18 +34,18 @@ class Fields:
 
 
 class SizedRequest(msgspec.Struct, frozen=True, gc=False):
-    """A row of which the lengths are known.
+    """A row of which only lengths are known.
 
     Parameters
     ----------
     prompt_tokens
-        Of the whole prompt, or new ones behind the session's context.
+        Tokens of the whole prompt, or only those that follow the session's context.
     output_tokens
-        Of the answer, 0 where unknown.
+        Tokens of the answer, 0 if unknown.
     ticks
-        The time in the file's unit, None where there is none.
+        The time in the file's unit, None if there is none.
     session, label
-        Names, None where there are none.
+        Names, None if there are none.
     """
 
     prompt_tokens: int
@@ -57,12 +57,12 @@ class SizedRequest(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class LengthRows:
-    """Takes requests one by one, into rows that share nothing or that grow by session.
+    """Builder of rows from lengths.
 
-    Of cumulative rows, the default, only lengths are known: no prompt shares anything with
-    another. Of incremental rows a prompt is its session's context, answers included, and what
-    it adds; a turn that adds the turn before and its answer, or more, is noted, as cumulative
-    rows would. A prompt of no token is left out and noted.
+    Cumulative rows, the default, share nothing with each other, since only their lengths are known.
+    The prompt of an incremental row is its session's context, answers included, followed by new
+    tokens. A turn that adds at least as much as the previous turn and its answer is noted, since
+    its rows may be cumulative. A prompt of no token is left out and noted.
     """
 
     rows: Rows
@@ -75,20 +75,20 @@ class LengthRows:
 
     @classmethod
     def of(cls, options: ReadOptions, fields: Fields, ticks_per_second: float) -> LengthRows:
-        """Start without rows."""
+        """Return a builder with new rows."""
         rows = Rows(BlockKeys(1), options.on_bad_line, ticks_per_second)
         return cls.into(rows, fields, incremental=options.rows == "incremental")
 
     @classmethod
     def into(cls, rows: Rows, fields: Fields, *, incremental: bool) -> LengthRows:
-        """Start with rows that hold none yet, whose prompts are set here."""
+        """Return a builder that fills empty rows and sets their prompts."""
         blocks = BlockKeys(1)
         tree = PromptTree() if incremental else None
         rows.prompts = blocks if tree is None else tree
         return cls(rows, fields, blocks, tree)
 
     def take(self, request: SizedRequest, line: int) -> Problem | None:
-        """Add a request, or say what is wrong with it and add nothing."""
+        """Add a request, or return what is wrong with it and add nothing."""
         names, ticks, timed = self.fields, request.ticks, self.timed
         problem = (
             length_problem(names.prompt, request.prompt_tokens)
@@ -136,7 +136,7 @@ class LengthRows:
         self.last[request.session] = request.prompt_tokens + request.output_tokens
 
     def _add(self, request: SizedRequest, line: int, prompt_tokens: int) -> None:
-        """Add the columns of a request whose prompt has been added where it is not empty."""
+        """Add the columns of a request; its prompt must have been added unless it is empty."""
         if not prompt_tokens:
             note_empty_prompt(self.rows, line)
             return
@@ -145,7 +145,7 @@ class LengthRows:
 
 
 def length_problem(field: str, tokens: int) -> Problem | None:
-    """Say what is wrong with the length of a prompt that may be empty."""
+    """Return a problem if a prompt's length is invalid, else None; 0 is allowed."""
     return prompt_problem(field, tokens) if tokens else None
 
 

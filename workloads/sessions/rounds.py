@@ -1,4 +1,4 @@
-"""Rounds of sessions that say how much of the context they keep and how much they add."""
+"""Rounds of sessions (model calls) with how much of the context each keeps and adds."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Round(msgspec.Struct, frozen=True, gc=False):
     Parameters
     ----------
     line
-        Of the file.
+        Its line in the file.
     index
-        The place among the session's rounds; equal ones keep the order of the file.
+        Position among the session's rounds; ties keep the order of the file.
     prefix_tokens
-        How many tokens of the session's context the prompt keeps, from its start.
+        Tokens of the session's context that the prompt begins with.
     new_tokens, output_tokens
-        What the prompt adds behind them, and the answer.
+        Tokens that the prompt appends, and tokens of the answer.
     ticks
-        Its time, or that at which its session begins: the format knows which.
+        Its time or, in some formats, the start of its session.
     wait_ticks
-        Between the answer and the next round.
+        Ticks between the answer and the next round.
     label
-        None where there is none.
+        Its label, None if it has none.
     """
 
     line: int
@@ -55,7 +55,7 @@ class Round(msgspec.Struct, frozen=True, gc=False):
         return self.prefix_tokens + self.new_tokens
 
     def problem(self, prefix: str, new: str, output: str) -> Problem | None:
-        """Say what is wrong with the lengths, whose fields are so named in the file."""
+        """Return what is wrong with the lengths; the arguments are their field names."""
         return (
             length_problem(prefix, self.prefix_tokens)
             or length_problem(new, self.new_tokens)
@@ -66,12 +66,12 @@ class Round(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class Rounds:
-    """The rounds of a file by session; rows are made of them once all are known.
+    """The rounds of a file by session, turned into rows once all are known.
 
-    A prompt is the first `prefix_tokens` of its session's context, which is the prompt and the
-    answer of the round before, and new tokens. Where it keeps less than the whole context, what
-    it adds diverges there: a rewind. Where it keeps more, the rest is unknown and taken to be
-    new. No session shares anything with another.
+    A prompt consists of the first `prefix_tokens` of its session's context (prompt and answer of
+    the previous round) and new tokens. If it keeps less than the whole context, it diverges there
+    (a rewind). If it keeps more, the rest is unknown and matches nothing. Sessions share nothing
+    with each other.
     """
 
     rows: Rows
@@ -80,17 +80,17 @@ class Rounds:
 
     @classmethod
     def of(cls, options: ReadOptions, ticks_per_second: float) -> Rounds:
-        """Start without rounds."""
+        """Return an empty collection of rounds."""
         tree = PromptTree()
         return cls(Rows(tree, options.on_bad_line, ticks_per_second), tree)
 
     def finish(self, path: str, times: Callable[[list[Round]], Sequence[Ticks]]) -> Rows:
-        """Make rows in the order of time; `times` tells those of a session's ordered rounds.
+        """Return the rows in the order of time; `times` maps a session's rounds to their times.
 
         Raises
         ------
         DataError
-            Where there is no round with a prompt, and no bad line that could be the reason.
+            For a file without a round that has a prompt, unless bad lines explain it.
         """
         placed = []
         for session, rounds in self.sessions.items():
@@ -110,7 +110,7 @@ class Rounds:
         return self.rows
 
     def _in_order(self, rounds: list[Round]) -> list[Round]:
-        """Return a session's rounds by their index, and note those that stood elsewhere."""
+        """Return a session's rounds ordered by index, and note those out of order in the file."""
         ordered = sorted(rounds, key=lambda now: now.index)
         for before, now in pairwise(ordered):
             if now.index == before.index:

@@ -1,4 +1,4 @@
-"""Turns as AIPerf and GenAI-Perf read them, and when they come."""
+"""Turns in the format of AIPerf and GenAI-Perf, and their arrival times."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class Texts(msgspec.Struct, gc=False):
-    """Texts under a name."""
+    """A list of texts with a name."""
 
     contents: list[str] = []
 
 
 class Turn(Keyed, gc=False):
-    """What is sent at once."""
+    """One turn of a session: text or lengths, media, and its time or delay."""
 
     text: str | None = None
     texts: list[str | Texts] | None = None
@@ -42,23 +42,23 @@ class Turn(Keyed, gc=False):
     videos: Any = None
 
     def whole_text(self) -> str | None:
-        """Return the text of the turn, None where it has none."""
+        """Return the text of the turn, None if it has none."""
         if self.texts is None:
             return self.text_input if self.text is None else self.text
         contents = (t.contents if isinstance(t, Texts) else [t] for t in self.texts)
         return "\n".join(text for of_field in contents for text in of_field)
 
     def says_something(self) -> bool:
-        """Say whether there is a text, or a length in place of one."""
+        """Return whether the turn has a text, or a length in place of one."""
         return self.input_length is not None or self.whole_text() is not None
 
     def only_says(self) -> bool:
-        """Say whether this is a system prompt that asks for no answer."""
+        """Return whether this is a system prompt that asks for no answer."""
         timed = self.timestamp is not None or self.delay is not None
         return self.role == "system" and not timed and self.output_length is None
 
     def media(self) -> list[Any]:
-        """Return what there is besides text, as it stands in the file."""
+        """Return its images, sounds and videos as they are in the file."""
         named = (self.image, self.images, self.audio, self.audios, self.video, self.videos)
         return [each for each in named if each]
 
@@ -74,10 +74,10 @@ class AskingTurn:
 
 
 def set_times(path: str, asked: list[AskingTurn], rows: Rows) -> list[AskingTurn]:
-    """Give turns their times and return them in the order of these, equal ones as they stand.
+    """Set the times of turns and return them in the order of time (a stable sort).
 
-    Where nothing tells a time, turns are returned as they are. A turn that has no time where
-    others have one, and that follows none in its session, is a bad line.
+    If there are no times at all, turns are returned unchanged. A turn without a time, where others
+    have one, is a bad line unless it follows another in its session.
     """
     stamped = any(turn.turn.timestamp is not None for turn in asked)
     if not stamped and all(turn.turn.delay is None for turn in asked):

@@ -1,4 +1,4 @@
-"""`usage` as servers log it, by the names of OpenAI's, Anthropic's and others' interfaces."""
+"""Token counts in logged `usage` objects, by the names used by OpenAI, Anthropic and others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _Details(msgspec.Struct, gc=False):
 
 
 class Usage(msgspec.Struct, gc=False):
-    """Tokens as the server counted them."""
+    """Token counts that a server logged for a request."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -28,7 +28,7 @@ class Usage(msgspec.Struct, gc=False):
     of_cache: int | None = msgspec.field(default=None, name="cachedContentTokenCount")
 
     def answer(self) -> tuple[str, int]:
-        """Return the field that tells the length of the answer, and the length; 0 for none."""
+        """Return the field with the length of the answer, and the length, 0 if unknown."""
         if self.completion_tokens is None and self.output_tokens is not None:
             return "usage.output_tokens", self.output_tokens
         if self.completion_tokens is None and self.of_answer is not None:
@@ -36,13 +36,13 @@ class Usage(msgspec.Struct, gc=False):
         return "usage.completion_tokens", self.completion_tokens or 0
 
     def prompt_field(self) -> str:
-        """Return the field that tells the tokens of the prompt."""
+        """Return the name of the field with the prompt's tokens."""
         if self.prompt_tokens is not None:
             return "prompt_tokens"
         return "promptTokenCount" if self.input_tokens is None else "input_tokens"
 
     def counted(self) -> CountedTokens | None:
-        """Return the tokens of the prompt; None where they are not told."""
+        """Return the tokens of the prompt, None if they are not logged."""
         tokens = self.input_tokens if self.prompt_tokens is None else self.prompt_tokens
         tokens = self.of_prompt if tokens is None else tokens
         if tokens is None:
@@ -53,7 +53,7 @@ class Usage(msgspec.Struct, gc=False):
         return CountedTokens(tokens, max(read, 0), max(self.cache_creation_input_tokens or 0, 0))
 
     def usual(self, model: str | None) -> Usual:
-        """Return what its names say that cached tokens mean, else the name of the model."""
+        """Return the meaning of cached tokens that the field names or the model imply."""
         if self.prompt_tokens is not None or self.input_tokens_details is not None:
             return Usual("inside", "as OpenAI counts")
         if self.cache_read_input_tokens is None and self.cache_creation_input_tokens is None:
@@ -62,7 +62,7 @@ class Usage(msgspec.Struct, gc=False):
         return Usual("outside", "as Anthropic counts")
 
     def whole_prompt(self, meaning: CachedMeaning, model: str | None, line: int) -> int | None:
-        """Return the tokens of the whole prompt, cached ones included; None if not told."""
+        """Return the tokens of the whole prompt, including cached ones; None if unknown."""
         counted = self.counted()
         if counted is None:
             return None

@@ -1,1 +1,1 @@
-"""Parts of traces, samples of them, and several traces side by side: a Trace in, a Trace out."""
+"""Parts and samples of traces, and merges of several; all take traces and return one."""

@@ -1,4 +1,4 @@
-"""A trace that tells overlaps to larger blocks than it did."""
+"""Coarsening of a trace: overlaps rounded down to larger blocks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Int64 = NDArray[np.int64]
 
 
 def coarsened(trace: Trace, block: int) -> Trace:
-    """Return the same requests with overlaps floored to blocks of `block` tokens.
+    """Return the same requests with overlaps rounded down to blocks of `block` tokens.
 
-    Prompts share whole blocks only: as in a cache of such blocks, a last one that is not full
-    belongs to its prompt, and goes on as the answer does where that is known. Equal prompts
-    without answers stay equal.
+    Prompts share whole blocks only, as in a cache of such blocks. A partial last block belongs to
+    its prompt alone and continues into the answer where that is known. Equal prompts without
+    answers stay equal.
 
     Parameters
     ----------
     trace
-        At least one request; its granularity divides `block`.
+        A trace with at least one request, whose granularity divides `block`.
     """
     grown, upper = _whole_blocks(trace.tree, block)
     tails: dict[int, int] = {}
 
     def end_of(node: int) -> int:
-        """Return where a prompt or an answer that ended at `node` ends now."""
+        """Return the new node for the end of a prompt or answer that ended at `node`."""
         if node not in tails:
             tails[node] = grown.extend(upper[node], int(trace.tree.stop[node]) % block)
         return tails[node]
@@ -46,7 +46,7 @@ def coarsened(trace: Trace, block: int) -> Trace:
 
 
 def _whole_blocks(tree: PrefixTree, block: int) -> tuple[PromptTree, list[int]]:
-    """Return the tree of whole blocks, and for each node of the old one the last it has passed."""
+    """Return the tree of whole blocks, and for each old node the last new node on its path."""
     whole = tree.stop // block > tree.start // block
     upper = list(range(tree.nodes))
     parent = tree.parent.tolist()

@@ -1,4 +1,4 @@
-"""By how much a sample misses the hit rates of the whole trace in LRU caches of every size."""
+"""Error of a sample's LRU hit rates against those of the whole trace, at every cache size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Misses:
-    """Absolute differences of two curves of token hit rates, in points of a percentage."""
+    """Absolute differences of two curves of token hit rates, in percentage points.
+
+    Parameters
+    ----------
+    mean_points, most_points
+        Mean and maximum over the capacities.
+    most_at_tokens
+        Capacity at which the maximum occurs.
+    """
 
     mean_points: float
     most_points: float
@@ -25,16 +33,16 @@ class Misses:
 
 @dataclass(frozen=True, slots=True)
 class CurveError:
-    """The LRU curve of a sample beside that of the whole.
+    """The LRU hit rate curves of a sample and of the whole trace.
 
     Parameters
     ----------
     capacity_tokens
-        Of the cache that serves the whole; that of the sample holds `share` of it.
+        Capacities of the cache for the whole; the sample's cache has `share` of each.
     whole, sample, adjusted
-        Token hit rates; `adjusted` are those of the sample with SHARDS' correction.
+        Token hit rates; `adjusted` are those of the sample after the SHARDS-adj correction.
     plain, corrected
-        How far the two of the sample are from the whole.
+        Differences of `sample` and of `adjusted` from the whole.
     """
 
     capacity_tokens: tuple[int, ...]
@@ -46,11 +54,11 @@ class CurveError:
 
 
 def curve_error(whole: Trace, part: Trace, share: float) -> CurveError:
-    """Compare the curves at 100 capacities, evenly spread over their logarithm.
+    """Compare the curves at 100 capacities, spread evenly on a logarithmic scale.
 
-    The correction (SHARDS-adj) takes the prompt tokens that the sample has too few of, beside
-    `share` of all, for hits in a cache of any size: a sample mostly misses or holds too much of
-    what is used most.
+    The sample's prompt tokens differ from the expected `share` of all, mostly because too few or
+    too many of the most used prefixes are in it. The correction (SHARDS-adj) counts the missing
+    tokens as hits at every capacity.
     """
     used, of_part = uses(whole), uses(part)
     capacity = np.array(lru_curve(whole, used).capacity_tokens[1:] or (1,), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A part of a trace: by time, by the order of requests, or by whole sessions."""
+"""Parts of a trace: by time, by request number, or by whole sessions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Int64 = NDArray[np.int64]
 
 
 def by_time(trace: Trace, start_seconds: float = 0.0, stop_seconds: float | None = None) -> Trace:
-    """Return the requests that arrive from `start_seconds` on and before `stop_seconds`.
+    """Return the requests that arrive at or after `start_seconds` and before `stop_seconds`.
 
     Raises
     ------
     UsageError
-        Where the trace tells no times, or no request arrives then.
+        For a trace without times, or where no request arrives in that interval.
     """
     times = trace.arrival_seconds
     if times is None:
@@ -39,12 +39,12 @@ def by_time(trace: Trace, start_seconds: float = 0.0, stop_seconds: float | None
 
 
 def by_requests(trace: Trace, start: int | None, stop: int | None) -> Trace:
-    """Return the requests numbered `start` to `stop` - 1 from 0, as a slice of a list does.
+    """Return the requests `start` to `stop` - 1, numbered from 0, as in a slice of a list.
 
     Raises
     ------
     UsageError
-        Where there is none.
+        If there is no such request.
     """
     first, end, _ = slice(start, stop).indices(len(trace))
     if end <= first:
@@ -54,12 +54,12 @@ def by_requests(trace: Trace, start: int | None, stop: int | None) -> Trace:
 
 
 def by_session_order(trace: Trace, start: int | None, stop: int | None) -> Trace:
-    """Return whole sessions, numbered from 0 in the order in which they begin.
+    """Return the sessions `start` to `stop` - 1, numbered from 0 in the order of their starts.
 
     Raises
     ------
     UsageError
-        Where the trace tells no sessions, or none is numbered so.
+        For a trace without sessions, or where there is no such session.
     """
     order = sessions_in_order(trace)
     first, end, _ = slice(start, stop).indices(len(order))
@@ -70,12 +70,12 @@ def by_session_order(trace: Trace, start: int | None, stop: int | None) -> Trace
 
 
 def by_sessions(trace: Trace, numbers: Collection[int]) -> Trace:
-    """Return whole sessions by the numbers that they have in the trace.
+    """Return whole sessions, given by their numbers in the trace.
 
     Raises
     ------
     UsageError
-        Where the trace tells no sessions.
+        For a trace without sessions.
     """
     sessions_in_order(trace)
     wanted = np.array(sorted(set(numbers)), dtype=np.int64)
@@ -83,12 +83,12 @@ def by_sessions(trace: Trace, numbers: Collection[int]) -> Trace:
 
 
 def sessions_in_order(trace: Trace) -> Int64:
-    """Return the sessions in the order in which they begin.
+    """Return the sessions in the order of their starts.
 
     Raises
     ------
     UsageError
-        Where the trace tells none.
+        For a trace without sessions.
     """
     known = trace.session[trace.session != NO_SESSION]
     if not len(known):
@@ -102,13 +102,13 @@ def _of_sessions(trace: Trace, sessions: Int64, what: str) -> Trace:
 
 
 def _part(trace: Trace, chosen: Int64, what: str) -> Trace:
-    """Return a part, with notes of what it is and of what the cut took from it."""
+    """Return a part of a trace, with notes on what it is and what the cut changes."""
     part = kept(trace, chosen, f"a part: {what}; {len(chosen):,} of {len(trace):,} requests")
     return replace(part, notes=(*part.notes, *_taken(trace, chosen, part)))
 
 
 def _taken(trace: Trace, chosen: Int64, part: Trace) -> list[str]:
-    """Tell which sessions are cut, and how much of the prompts nothing before them holds now."""
+    """Return notes on sessions that are cut and on overlaps that are lost."""
     notes = []
     begun, going = _cut_sessions(trace.session, chosen)
     if begun or going:
@@ -128,7 +128,7 @@ def _taken(trace: Trace, chosen: Int64, part: Trace) -> list[str]:
 
 
 def _cut_sessions(session: NDArray[np.int32], chosen: Int64) -> tuple[int, int]:
-    """Return how many of the chosen sessions begin before the first request kept, or go on."""
+    """Return how many of the chosen sessions also have requests before the part, and after."""
     inside = np.zeros(len(session), dtype=np.bool_)
     inside[chosen] = True
     own = np.unique(session[inside & (session != NO_SESSION)])

@@ -1,4 +1,4 @@
-"""Some of the requests of a trace, as the trace that they make on their own."""
+"""A subset of the requests of a trace as a trace of its own."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from workloads.prefixes.prompt_tree import numbered
 
 Int64 = NDArray[np.int64]
 
-TIME_DECIMALS = 9  # a difference of times has no digits that the times had not
+TIME_DECIMALS = 9  # rounding removes digits that subtraction adds to times
 
 
 def kept(trace: Trace, chosen: Int64, *notes: str) -> Trace:
     """Return the requests `chosen` (ascending numbers, at least one) as a trace.
 
-    The prefix tree is that of what is left: it parts and ends only where these prompts and answers
-    do. Times begin at 0. Sessions keep their numbers, labels their names; those that no request
-    has any more are gone.
+    Nodes of its prefix tree end only where these prompts and answers diverge or end. Times begin at
+    0. Sessions keep their numbers and labels their names; unused ones are dropped.
     """
     leaf = trace.leaf[chosen]
     after = None if trace.after is None else trace.after[chosen]
@@ -60,7 +59,7 @@ def _labels(trace: Trace, chosen: Int64) -> tuple[NDArray[np.int32], tuple[str, 
 def _tree_of(
     tree: PrefixTree, leaf: NDArray[np.int32], after: NDArray[np.int32] | None
 ) -> tuple[PrefixTree, NDArray[np.int32]]:
-    """Return the tree of some prompts and answers, and the new numbers of its nodes."""
+    """Return the prefix tree of some prompts and answers, and the new numbers of its nodes."""
     ends = leaf
     if after is not None:
         ends = np.stack([leaf, np.where(after >= 0, after, leaf)], axis=1).ravel()
@@ -69,24 +68,24 @@ def _tree_of(
 
 
 def _joined(tree: PrefixTree, ends: NDArray[np.int32]) -> Int64:
-    """Return the node above each node, past those at which nothing parts or ends any more."""
+    """Return the parent of each node after merging nodes at which nothing diverges or ends."""
     above = tree.parent.astype(np.int64)
     above[ROOT] = ROOT
     used = _used(above, ends)
     stays = np.bincount(above[1:][used[1:]], minlength=tree.nodes) != 1
     stays[ends] = True
     stays[ROOT] = True
-    while not stays[above].all():  # each round doubles how far pointers jump
+    while not stays[above].all():  # pointer jumping: each round doubles the distance
         above = np.where(stays[above], above, above[above])
     return above
 
 
 def _used(above: Int64, ends: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Say which nodes lie on the way to one of `ends`."""
+    """Return which nodes are on the path to one of `ends`."""
     used = np.zeros(len(above), dtype=np.bool_)
     used[ends] = True
     reached, parent = bytearray(used), above.tolist()
-    for node in range(len(parent) - 1, 0, -1):  # children stand behind their parents
+    for node in range(len(parent) - 1, 0, -1):  # children have higher numbers than their parents
         if reached[node]:
             reached[parent[node]] = 1
     return np.frombuffer(reached, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Several traces side by side in time, as one trace."""
+"""Merging of several traces in time into one."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ Float64 = NDArray[np.float64]
 
 
 def merged(traces: Sequence[Trace], offsets: Sequence[float] | None = None) -> Trace:
-    """Return the requests of all traces in order of arrival; equal times in the order given.
+    """Return the requests of all traces in order of arrival; ties are in the order given.
 
-    Each trace begins at its offset (in seconds; 0 by default), and the whole at 0. Traces without
-    times are interleaved evenly. Nothing is shared between different traces: what their tokens
-    were is not known any more. Sessions and labels are kept apart. Overlaps are told to the largest
-    blocks of any.
+    Each trace begins at its offset (in seconds; 0 by default), and the result at 0. Traces without
+    times are interleaved evenly. Different traces share nothing, since their tokens are no longer
+    known. Sessions and labels are kept apart. The granularity (tokens per block to which overlaps
+    are known) is the largest of any trace.
 
     Raises
     ------
     UsageError
-        Where some traces tell times and others do not, or the largest blocks of any are no whole
-        blocks of another.
+        If only some traces have times, or the largest granularity is no multiple of another.
     """
     _refuse_unlike(traces)
     traces, floored = _coarsened(traces)
@@ -79,7 +78,7 @@ def _refuse_unlike(traces: Sequence[Trace]) -> None:
 
 
 def _coarsened(traces: Sequence[Trace]) -> tuple[list[Trace], list[str]]:
-    """Return all traces in the largest blocks of any, and what that took from the others."""
+    """Return all traces at the largest granularity, and notes on the overlaps lost by that."""
     block = max(trace.granularity for trace in traces)
     alike, notes = [], []
     for trace in traces:
@@ -103,7 +102,7 @@ def _seen_before(trace: Trace) -> str:
 
 
 def _names_apart(names: Sequence[str]) -> list[str]:
-    """Return the names, those that came before with a number behind."""
+    """Return the names, with a number appended to repeated ones."""
     apart: list[str] = []
     for name in names:
         other, count = name, 1
@@ -117,7 +116,7 @@ def _names_apart(names: Sequence[str]) -> list[str]:
 def _times(
     traces: Sequence[Trace], offsets: Sequence[float] | None
 ) -> tuple[Float64 | None, Int64]:
-    """Return the times from 0, None without any, and the order of the requests."""
+    """Return the times from 0 (None for traces without times) and the order of the requests."""
     if any(trace.arrival_seconds is None for trace in traces):
         places = [(np.arange(len(trace)) + 0.5) / max(len(trace), 1) for trace in traces]
         return None, np.argsort(np.concatenate(places), kind="stable")
@@ -134,7 +133,7 @@ def _times(
 
 
 def _trees(traces: Sequence[Trace]) -> tuple[Int64, Int64, list[int]]:
-    """Return the nodes of all trees under one root, and where those of each trace begin."""
+    """Return the nodes of all trees under one root, and the first node of each trace."""
     above, stop, first = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], []
     begin = 0
     for trace in traces:
@@ -170,7 +169,7 @@ def _sessions(traces: Sequence[Trace]) -> Int32:
 
 
 def _labels(traces: Sequence[Trace], names: Sequence[str]) -> tuple[Int32, tuple[str, ...]]:
-    """Return labels: the name of the trace, with that which a request has there behind it."""
+    """Return labels that consist of the trace's name and the request's own label."""
     labels: list[str] = []
     columns = []
     for trace, name in zip(traces, names, strict=True):

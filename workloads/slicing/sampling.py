@@ -1,6 +1,6 @@
-"""A sample of a trace, by session: each is hashed and taken where its hash is below a threshold.
+"""Samples of a trace by session: a session is in the sample if its hash is below a threshold.
 
-The hash depends on the session alone, so a sample of 5 % lies within that of 10 %, whatever the
+The hash depends on the session only, so a sample of 5 % is contained in that of 10 %, whatever the
 order of the requests.
 
 References
@@ -31,13 +31,13 @@ class Sample:
     Parameters
     ----------
     trace
-        The requests that were taken.
+        The requests in the sample.
     share
-        The threshold as a share of all hashes: the chance of each session to be taken.
+        The threshold as a share of all hashes: the probability of each session to be sampled.
     taken, units
-        Sessions (and prefixes, for requests without one) taken, and all of them.
+        Number of sessions (or prefixes, for requests without one) in the sample, and in all.
     of_whole
-        Shares of the requests and of the prompt tokens that were taken.
+        Shares of the requests and of the prompt tokens that are in the sample.
     """
 
     trace: Trace
@@ -55,7 +55,7 @@ def sample_share(
     Raises
     ------
     UsageError
-        Where that is none.
+        If there is no such session.
     """
     units = units_of(trace, names)
     hashes = units.hashes(seed) / HASHES
@@ -70,12 +70,12 @@ def sample_share(
 def sample_requests(
     trace: Trace, requests: int, seed: int = 0, names: Mapping[int, str] | None = None
 ) -> Sample:
-    """Return the sessions with the lowest hashes that hold at most `requests` together.
+    """Return the sessions with the lowest hashes that have at most `requests` requests in all.
 
     Raises
     ------
     UsageError
-        Where the first of them holds more.
+        If the first of them has more.
     """
     units = units_of(trace, names)
     hashes = units.hashes(seed) / HASHES

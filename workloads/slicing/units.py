@@ -1,4 +1,4 @@
-"""Units that a sample takes or leaves as a whole: sessions, or prompts under one prefix."""
+"""Units that are sampled as a whole: sessions, or prompts that share a prefix."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from simulator.trace.trace import NO_SESSION, Trace
 Int64 = NDArray[np.int64]
 UInt64 = NDArray[np.uint64]
 
-MOST_SHARE = 0.02  # of the requests, that prompts under one prefix may be without being parted
+MOST_SHARE = 0.02  # of the requests; prompts under a prefix with more are divided
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The rows that stay together.
+    """Which requests of a trace are sampled together.
 
     Parameters
     ----------
     of
         Shape (requests,): the unit of each request.
     keys
-        Shape (units,): by what each is known, whatever the order of the requests.
+        Shape (units,): a text that identifies each, whatever the order of the requests.
     sessions
-        How many of them are sessions; they come first.
+        Number of units that are sessions; these come first.
     """
 
     of: Int64
@@ -50,11 +50,11 @@ class Units:
 
 
 def units_of(trace: Trace, names: Mapping[int, str] | None = None) -> Units:
-    """Return the units of a trace: sessions, and of requests without one those of a prefix.
+    """Return the units of a trace: sessions, and prefixes for requests without one.
 
-    A session is known by its name in `names`, or by its number. A prefix has no name any more: it
-    is known by what the requests under it look like. A prefix of more than 2 % of the requests,
-    such as a system prompt, is parted into the prefixes that go on from it.
+    A session is identified by its name in `names`, or by its number. A prefix has no name, so it is
+    identified by the lengths and times of its requests. A prefix of more than 2 % of the requests,
+    such as a system prompt, is divided into the prefixes that continue it.
     """
     named = trace.session != NO_SESSION
     sessions, place = np.unique(trace.session[named], return_inverse=True)
@@ -71,11 +71,11 @@ def units_of(trace: Trace, names: Mapping[int, str] | None = None) -> Units:
 
 
 def _heads(trace: Trace, requests: Int64) -> Int64:
-    """Return the node that stands for the group of each request."""
+    """Return for each request the tree node of the prefix that it is sampled with."""
     parent = trace.tree.parent.tolist()
     leaf = trace.leaf[requests]
     held = np.bincount(leaf, minlength=trace.tree.nodes).tolist()
-    for node in range(len(parent) - 1, 0, -1):  # children stand behind their parents
+    for node in range(len(parent) - 1, 0, -1):  # children have higher numbers than their parents
         held[parent[node]] += held[node]
     most = max(MOST_SHARE * len(requests), 1)
     head = [ROOT] * len(parent)
@@ -87,7 +87,7 @@ def _heads(trace: Trace, requests: Int64) -> Int64:
 
 
 def _looks(trace: Trace, requests: Int64, group: Int64, stop: Int64) -> list[str]:
-    """Return keys of groups: the sum of a hash of their requests, and which of equal ones."""
+    """Return a key for each prefix: a sum of hashes of its requests, made unique by a count."""
     look = _mixed(trace.prompt_tokens[requests].astype(np.uint64))
     look = _mixed(look ^ trace.output_tokens[requests].astype(np.uint64))
     if trace.arrival_seconds is not None:
@@ -103,7 +103,7 @@ def _looks(trace: Trace, requests: Int64, group: Int64, stop: Int64) -> list[str
 
 
 def _mixed(values: UInt64) -> UInt64:
-    """Return the finaliser of SplitMix64 (Steele, Lea and Flood, 2014) of each value."""
+    """Return each value scrambled by the finaliser of SplitMix64 (Steele, Lea, Flood, 2014)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Synthetic traffic: generators by name, each a law with documented knobs."""
+"""Generators of synthetic traffic by name, each with documented parameters."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SHARED = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s+(\S.*)")
 
 
 def read_generator(text: str) -> Generator:
-    """Return the generator that a string names.
+    """Return the generator that a string describes.
 
-    One is named like a policy, "chats:turns_mean=3"; a mixture as shares and names with a plus
-    between: "0.7 documents:count=50 + 0.3 agents".
+    A generator is written like "chats:turns_mean=3", a mixture as shares and generators joined by
+    plus signs: "0.7 documents:count=50 + 0.3 agents".
 
     Raises
     ------
     UsageError
-        Where a name, a parameter, a value or a share is unknown, ill-typed or out of range.
+        For a name, parameter, value or share that is unknown, ill-typed or out of range.
     """
     if " + " not in text and not _SHARED.fullmatch(text):
         return create_named("generator", GENERATORS, text)
@@ -52,12 +52,12 @@ def read_generator(text: str) -> Generator:
 
 
 def mixture_text(shares: Mapping[str, object]) -> str:
-    """Return the string that names a mixture, from a table of names and shares."""
+    """Return the string that describes a mixture, from a table of generators and shares."""
     return " + ".join(f"{share} {name}" for name, share in shares.items())
 
 
 def generator_name(generator: Generator) -> str:
-    """Return the string that names a generator: defaults are left out."""
+    """Return the string that describes a generator, without parameters at their defaults."""
     if isinstance(generator, Mixture):
         return " + ".join(f"{share} {generator_name(g)}" for share, g in generator.members)
     return name_of(GENERATORS, generator)

@@ -1,4 +1,4 @@
-"""Agents with tool calls and sub-agents."""
+"""Generator of agents with tool calls and sub-agents."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ MOST_STEPS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Agents(PrefixGenerator):
-    """Agents that call tools, and sub-agents that some of the calls start.
+    """Agents that call tools, some of whose calls start sub-agents.
 
-    The first prompt is `prefix | task`; each step adds the call that the model wrote and what the
-    tool returned. A sub-agent starts when the call has been written. Its prompt is a prefix that
-    all sub-agents share, and a task of its own; it takes steps of its own, and what it returns is
-    what the call adds to the agent's context. The agent waits for it.
+    The first prompt is `prefix | task`; each step appends the call that the model wrote and what
+    the tool returned. A sub-agent starts when its call has been written. Its prompt is a prefix
+    shared by all sub-agents and a task of its own, and it takes steps like an agent. The agent
+    waits for it; its result is what the call appends to the agent's context.
 
     Parameters
     ----------
     count
-        Agents' prefixes (instructions and tools) in use at a time.
+        Number of agents' prefixes (instructions and tools) in use at a time.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent; 0 is uniform.
     prefix_tokens_median, prefix_tokens_sigma
-        Lengths of prefixes: lognormal, cut to an eighth and eight times the median.
+        Lengths of prefixes: lognormal, clipped to an eighth and eight times the median.
     task_tokens_median
-        Of agents and sub-agents: lognormal (sigma 0.8).
+        Lengths of tasks of agents and sub-agents: lognormal (sigma 0.8).
     steps_mean
-        Requests of an agent: geometric, cut to 1,024.
+        Requests of an agent: geometric, at most 1,024.
     call_tokens_median
-        What the model writes in a step: lognormal (sigma 0.8).
+        Tokens that the model writes in a step: lognormal (sigma 0.8).
     tool_tokens_median
-        What a tool or a sub-agent returns: lognormal (sigma 1.2), cut to 20,000.
+        Tokens that a tool or a sub-agent returns: lognormal (sigma 1.2), at most 20,000.
     tool_seconds_median
-        How long a tool takes: lognormal (sigma 1).
+        Duration of a tool call: lognormal (sigma 1).
     subagent_share
-        The share of the calls that start a sub-agent.
+        Share of the calls that start a sub-agent.
     subagent_prefix_tokens
-        Tokens that all sub-agents share.
+        Tokens of the prefix that all sub-agents share.
     subagent_steps_mean
-        Requests of a sub-agent: geometric, cut to 1,024.
+        Requests of a sub-agent: geometric, at most 1,024.
     """
 
     name: ClassVar[str] = "agents"
@@ -73,13 +73,13 @@ class Agents(PrefixGenerator):
 
     @property
     def requests_per_session(self) -> float:
-        """The mean number of steps, those of sub-agents included."""
+        """Mean number of steps per session, including those of sub-agents."""
         steps = geometric_mean(self.steps_mean, MOST_STEPS)
         inner = geometric_mean(self.subagent_steps_mean, MOST_STEPS)
         return steps + (steps - 1) * self.subagent_share * inner
 
     def prefix_law(self) -> PrefixLaw:
-        """Return the law of agents' prefixes."""
+        """Return the distribution of agents' prefixes."""
         return PrefixLaw(
             items=self.count,
             zipf_exponent=self.zipf_exponent,
@@ -88,7 +88,7 @@ class Agents(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw agents that start at shares x of the trace."""
+        """Draw agents that start at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         scale = drift.scale(drift.step(x))
         main = self._steps(seed, "agent", self.steps_mean, scale)
@@ -110,7 +110,7 @@ class Agents(PrefixGenerator):
         )
 
     def _callers(self, seed: int, main: Steps) -> Int64:
-        """Draw which steps of agents start a sub-agent; what ends a task is no call."""
+        """Draw the steps that start a sub-agent; the last step of a task makes no call."""
         calling = stream(seed, "sub-agents").random(len(main.turns)) < self.subagent_share
         calling[main.turns.last] = False
         return np.flatnonzero(calling)
@@ -118,7 +118,7 @@ class Agents(PrefixGenerator):
     def _rows(
         self, catalogue: Catalogue, seed: int, x: Float64, steps: tuple[Steps, Steps]
     ) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all prompts, agents' first, and the key of each answer."""
+        """Return keys and ends of the parts of all prompts, agents' first, and answers' keys."""
         main, sub = steps
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         rows = main.rows(catalogue.paths(rank, opening, x), catalogue.keys + 1)
@@ -130,7 +130,7 @@ class Agents(PrefixGenerator):
         return keys, stops, answers
 
     def _steps(self, seed: int, who: str, steps_mean: float, scale: Float64) -> Steps:
-        """Draw the steps of agents or of sub-agents, whose additions are `scale` times longer."""
+        """Draw the steps of agents or sub-agents, whose additions are `scale` times longer."""
         turns = Threads.of(
             geometric(stream(seed, f"{who} steps"), steps_mean, MOST_STEPS, len(scale))
         )

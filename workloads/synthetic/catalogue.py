@@ -4,13 +4,13 @@ A shared prefix is a path of up to four parts:
 
     group | item | closing | opening
 
-The *group* (a template, a family of system prompts) belongs to several items; the *item* (a
-document, a system prompt) is picked by popularity; the *closing* part ends it in the version that
-is in force; the *opening* is one of a few ways in which what follows begins, the i-th of them
-i tokens long. An item that grows has a part for each of its lengths, one behind the other.
+The *group* (a template, or the common start of several system prompts) belongs to several items.
+The *item* (a document, a system prompt) is picked by popularity. The *closing* part ends it, in the
+version in force at that time. The *opening* is one of a few ways in which the rest of the prompt
+begins, the i-th of them i tokens long. An item that grows has one part for each of its lengths.
 
-Every request picks its path independently of the others, with a probability that depends on its
-share of the trace only. That makes the law of overlaps exact: see `workloads.synthetic.truth`.
+Every request picks its path independently, with probabilities that depend only on its share of the
+trace. That makes the distribution of overlaps computable: see `workloads.synthetic.truth`.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from workloads.synthetic.draws import Float64, Int64, lognormal_tokens, pick
 
 @dataclass(frozen=True, slots=True)
 class PrefixLaw:
-    """The law of shared prefixes, without its drift.
+    """The distribution of shared prefixes, without its drift.
 
     Parameters
     ----------
     items
-        Items in use at a time, by rank of popularity.
+        Number of items in use at a time; rank 1 is the most popular.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent.
     tokens_median, tokens_sigma
-        Item lengths are lognormal, cut to an eighth and eight times the median.
+        Lengths of items: lognormal, clipped to an eighth and eight times the median.
     groups, group_tokens
-        Rank r belongs to group r modulo `groups`; 0 tokens for none.
+        Rank r belongs to group r modulo `groups`; with 0 tokens there are no groups.
     closing_tokens
         Tokens of the first version of the closing part.
     openings
-        Ways to begin what follows, all equally likely; 0 for none.
+        Number of openings, all equally likely; 0 for none.
     """
 
     items: int
@@ -57,16 +57,16 @@ class PrefixLaw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalogue:
-    """Shared prefixes as they were drawn.
+    """The shared prefixes of a trace, drawn from a distribution.
 
     Parameters
     ----------
     law, drift
-        What they were drawn from, and how it changes.
+        The distribution that they were drawn from, and its drift.
     tokens
         Shape (items, generations): the first length of each item.
     phase
-        Shape (items,): when in a generation each rank is replaced.
+        Shape (items,): phase of each rank, which sets when its item is replaced.
     mixes
         Shape (2, items): the popularity of each rank in the first and in the second mix.
     """
@@ -79,7 +79,7 @@ class Catalogue:
 
     @property
     def levels(self) -> int:
-        """The greatest number of parts in a path."""
+        """The largest number of parts in a path."""
         return 1 + self.drift.lengths + 2
 
     @property
@@ -89,25 +89,29 @@ class Catalogue:
 
     @property
     def keys(self) -> int:
-        """The number of keys: all are below this."""
+        """The number of keys (identifiers of prefixes), which are numbered from 0."""
         return sum(self._sizes())
 
     def popularity(self, x: Float64) -> Float64:
-        """Return the probability of each rank at shares x, shape (len(x), items)."""
+        """Return the probability of each rank, shape (len(x), items).
+
+        x are positions in the trace, from 0 to 1.
+        """
         weight = self.drift.weight(x)[:, None]
         chance: Float64 = (1 - weight) * self.mixes[0] + weight * self.mixes[1]
         return chance
 
     def draw(self, random: np.random.Generator, x: Float64) -> tuple[Int64, Int64]:
-        """Draw the rank and the opening of requests at shares x of the trace."""
+        """Draw the rank and the opening of requests at positions x of the trace (0 to 1)."""
         uniform, second = random.random(len(x)), random.random(len(x)) < self.drift.weight(x)
         rank = np.where(second, pick(uniform, self.mixes[1]), pick(uniform, self.mixes[0]))
         return rank, random.integers(self.paths_per_item, size=len(x))
 
     def paths(self, rank: Int64, opening: Int64, x: Float64) -> tuple[Int64, Int64]:
-        """Return keys and stops of paths, each shape (paths, levels); a stop of 0 is no part.
+        """Return keys and ends of the parts of prefixes, each shape (paths, levels).
 
-        A key names the whole prefix up to and including its part.
+        A key identifies the whole prefix up to and including its part. An end is in tokens from the
+        start; 0 means that the path has no such part.
         """
         drift, law = self.drift, self.law
         group = rank % law.groups
@@ -128,11 +132,11 @@ class Catalogue:
         return np.stack(parts, axis=1) + of_level, np.stack(stops, axis=1)
 
     def _lengths(self, rank: Int64, generation: Int64) -> Int64:
-        """Return the lengths that items take one after the other, shape (items, lengths)."""
+        """Return the successive lengths of items, shape (items, lengths)."""
         steps = np.arange(self.drift.lengths)
         scale = self.drift.scale(steps)
         grown = np.rint(self.tokens[rank, generation][:, None] * scale).astype(np.int64)
-        # a step is at least one token, also where the factor is close to 1
+        # each step adds at least one token, even where the factor is close to 1
         return np.maximum.accumulate(grown - steps, axis=1) + steps
 
     def _sizes(self) -> tuple[int, int, int, int]:
@@ -142,12 +146,12 @@ class Catalogue:
 
 
 def draw_catalogue(law: PrefixLaw, seed: int, drift: Drift) -> Catalogue:
-    """Draw shared prefixes. Those of one seed are the same at first, whatever the drift.
+    """Draw shared prefixes; for one seed, all drifts start with the same ones.
 
     Raises
     ------
     UsageError
-        For a drift of the mix that goes further than this mix allows.
+        For a drift of the mix with a larger distance than this mix allows.
     """
     median, shape = law.tokens_median, (drift.generations, law.items)
     random = stream(seed, "shared texts")

@@ -1,4 +1,4 @@
-"""Chats of several turns."""
+"""Generator of chats with several turns."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ MOST_TURNS = 256
 
 @dataclass(frozen=True, slots=True)
 class Chats(PrefixGenerator):
-    """Chats: `system prompt | user | answer | user | ...`, each turn behind all before.
+    """Chats: `system prompt | user | answer | user | ...`, each prompt containing all before it.
 
-    The next turn comes when the answer has been written, at 20 ms a token, and the user has
-    thought. The trace knows where each answer ends.
+    The next turn arrives when the answer has been written, at 20 ms a token, and the user's think
+    time has passed. The trace contains the end of each answer.
 
     Parameters
     ----------
     count
-        System prompts in use at a time.
+        Number of system prompts in use at a time.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent; 0 is uniform.
     system_tokens_median, system_tokens_sigma
-        Lengths of system prompts: lognormal, cut to an eighth and eight times the median.
+        Lengths of system prompts: lognormal, clipped to an eighth and eight times the median.
     turns_mean
-        Turns of a chat: geometric, cut to 256.
+        Turns of a chat: geometric, at most 256.
     user_tokens_median
-        Lognormal (sigma 0.6).
+        Lengths of users' messages: lognormal (sigma 0.6).
     answer_tokens_median
-        Lognormal (sigma 0.6).
+        Lengths of answers: lognormal (sigma 0.6).
     think_seconds_median
-        From the end of an answer to the next turn: lognormal (sigma 0.8).
+        Time from the end of an answer to the next turn: lognormal (sigma 0.8).
     """
 
     name: ClassVar[str] = "chats"
@@ -65,11 +65,11 @@ class Chats(PrefixGenerator):
 
     @property
     def requests_per_session(self) -> float:
-        """The mean number of turns."""
+        """Mean number of turns of a chat."""
         return geometric_mean(self.turns_mean, MOST_TURNS)
 
     def prefix_law(self) -> PrefixLaw:
-        """Return the law of system prompts."""
+        """Return the distribution of system prompts."""
         return PrefixLaw(
             items=self.count,
             zipf_exponent=self.zipf_exponent,
@@ -78,7 +78,7 @@ class Chats(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw chats that start at shares x of the trace."""
+        """Draw chats that start at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         turns = Threads.of(geometric(stream(seed, "turns"), self.turns_mean, MOST_TURNS, len(x)))
         total = len(turns)

@@ -1,4 +1,4 @@
-"""Questions about shared documents."""
+"""Generator of questions about shared documents."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from workloads.synthetic.traffic import Traffic, single_requests
 
 @dataclass(frozen=True, slots=True)
 class Documents(PrefixGenerator):
-    """Many questions about shared documents: `template | document | instruction | question`.
+    """Questions about shared documents: `template | document | instruction | question`.
 
     Parameters
     ----------
     count
-        Documents in use at a time.
+        Number of documents in use at a time.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent; 0 is uniform.
     tokens_median, tokens_sigma
-        Document lengths are lognormal, cut to an eighth and eight times the median.
+        Lengths of documents: lognormal, clipped to an eighth and eight times the median.
     template_tokens
         Tokens before every document; 0 for none.
     instruction_tokens
-        Tokens behind every document.
+        Tokens after every document.
     openings
-        Ways in which questions begin, equally likely; the i-th is i tokens long. 0: none share
-        their first token.
+        Number of ways in which questions begin, equally likely; the i-th is i tokens long. With
+        0, no two questions share their first token.
     question_tokens_median
-        The rest of a question, which no other shares: lognormal (sigma 0.6).
+        Length of the rest of a question, which no other shares: lognormal (sigma 0.6).
     answer_tokens_median
-        Lognormal (sigma 0.8).
+        Lengths of answers: lognormal (sigma 0.8).
     """
 
     name: ClassVar[str] = "documents"
@@ -58,7 +58,7 @@ class Documents(PrefixGenerator):
         return 1.0
 
     def prefix_law(self) -> PrefixLaw:
-        """Return the law of templates, documents, instructions and openings."""
+        """Return the distribution of templates, documents, instructions and openings."""
         return PrefixLaw(
             items=self.count,
             zipf_exponent=self.zipf_exponent,
@@ -70,7 +70,7 @@ class Documents(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw questions at shares x of the trace."""
+        """Draw questions at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         question = lognormal_tokens(

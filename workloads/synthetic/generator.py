@@ -1,4 +1,4 @@
-"""What every generator is: a frozen spec that becomes a trace."""
+"""Base classes of generators: frozen specs from which traces are drawn."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from workloads.synthetic.traffic import Traffic, assemble, in_time
 
 
 class Generator(Protocol):
-    """A law of traffic; `drifts` names the kinds of drift that it follows."""
+    """A distribution of traffic; `drifts` are the kinds of drift that it supports."""
 
     drifts: ClassVar[tuple[str, ...]]
 
     def trace(self, requests: int, seed: int, arrivals: ArrivalProcess, drift: Drift) -> Trace:
-        """Return a trace of so many requests at the arrivals' rate, single tokens exact."""
+        """Return a trace of `requests` requests, exact to the token, at the rate of `arrivals`."""
         ...
 
 
 def check_requests(requests: int) -> None:
-    """Raise `UsageError` where a number of requests is out of range."""
+    """Raise `UsageError` for a number of requests out of range."""
     if not 1 <= requests <= MAX_REQUESTS:
         limits = f"1 to {MAX_REQUESTS:,}"
         raise UsageError(f"requests: expected {limits}, found {requests:,}")
@@ -38,12 +38,12 @@ def check_requests(requests: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SessionGenerator(Spec):
-    """A law of sessions: each starts at an arrival and brings one request or more.
+    """A distribution of sessions, each of which starts at an arrival with one request or more.
 
-    Sessions arrive at the rate of requests divided by the mean number of requests a session. The
+    Sessions arrive at the rate of requests divided by the mean number of requests per session. The
     share x of the trace at which a session starts, on which all drift depends, is counted in
-    sessions: x = (i + 1/2) / (requests / mean) for the i-th. Requests are taken in order of time;
-    so the first ones of a trace are mostly starts, and the last sessions are cut.
+    sessions: x = (i + 1/2) / (requests / mean) for the i-th. A trace holds the first requests in
+    the order of time, so it begins with mostly first requests, and its last sessions are cut.
     """
 
     name: ClassVar[str]
@@ -53,15 +53,15 @@ class SessionGenerator(Spec):
     @property
     @abstractmethod
     def requests_per_session(self) -> float:
-        """The mean number of requests a session, exactly."""
+        """Exact mean number of requests per session."""
 
     @abstractmethod
     def catalogues(self, seed: int, drift: Drift) -> list[tuple[float, Catalogue]]:
-        """Return the shared prefixes of starts, and the share of the sessions that use them."""
+        """Return the catalogues of shared prefixes, each with the share of sessions that use it."""
 
     @abstractmethod
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw the requests of sessions that start at shares x of the trace."""
+        """Draw the requests of sessions that start at positions x of the trace (0 to 1)."""
 
     def trace_labels(self) -> tuple[str, ...]:
         """Return the labels of the trace."""
@@ -74,12 +74,12 @@ class SessionGenerator(Spec):
         return share
 
     def trace(self, requests: int, seed: int, arrivals: ArrivalProcess, drift: Drift) -> Trace:
-        """Return a trace of so many requests at the arrivals' rate, single tokens exact.
+        """Return a trace of `requests` requests, exact to the token, at the rate of `arrivals`.
 
         Raises
         ------
         UsageError
-            For a number, a seed, a rate or a drift that is out of range.
+            For a number, seed, rate or drift out of range.
         """
         check_requests(requests)
         rate = arrivals.rate_per_second / self.requests_per_session
@@ -89,7 +89,7 @@ class SessionGenerator(Spec):
             starts = process.times(sessions, seed)
             traffic = self.sessions(seed, drift, self.shares(sessions, requests))
             order, seconds = in_time(traffic, starts, requests)
-            # whatever one more session brought would come after its start, so after all of these
+            # requests of one more session would arrive after its start, hence after all of these
             complete = len(order) == requests and seconds[-1] <= starts[-1]
             if complete or sessions == requests:
                 return assemble(traffic, order, seconds, self.name, self.trace_labels())
@@ -98,11 +98,11 @@ class SessionGenerator(Spec):
 
 @dataclass(frozen=True, slots=True)
 class PrefixGenerator(SessionGenerator):
-    """A law of sessions that start with prefixes of one catalogue."""
+    """A distribution of sessions that start with prefixes of one catalogue."""
 
     @abstractmethod
     def prefix_law(self) -> PrefixLaw:
-        """Return the law of the prefixes that sessions start with."""
+        """Return the distribution of the prefixes that sessions start with."""
 
     def catalogue(self, seed: int, drift: Drift) -> Catalogue:
         """Draw the prefixes that sessions start with.
@@ -110,7 +110,7 @@ class PrefixGenerator(SessionGenerator):
         Raises
         ------
         UsageError
-            For a drift of the mix that goes further than the mix allows.
+            For a drift of the mix with a larger distance than the mix allows.
         """
         try:
             return draw_catalogue(self.prefix_law(), seed, drift)
@@ -120,5 +120,5 @@ class PrefixGenerator(SessionGenerator):
             ) from None
 
     def catalogues(self, seed: int, drift: Drift) -> list[tuple[float, Catalogue]]:
-        """Return the only one."""
+        """Return the single catalogue, which all sessions use."""
         return [(1.0, self.catalogue(seed, drift))]

@@ -19,13 +19,13 @@ from workloads.synthetic.traffic import Traffic, joined
 class Mixture(SessionGenerator):
     """Several kinds of traffic at once, each with its share of the requests.
 
-    Each session is of a kind that is drawn with probability proportional to share / mean requests
-    a session. Kinds share no prefix. They keep their labels.
+    The kind of each session is drawn with probability proportional to share / mean requests per
+    session. Kinds share no prefix and keep their labels.
 
     Parameters
     ----------
     members
-        Shares, on any scale, and generators.
+        Pairs of a share, on any scale, and a generator.
     """
 
     name: ClassVar[str] = "mixture"
@@ -33,7 +33,7 @@ class Mixture(SessionGenerator):
     members: tuple[tuple[float, SessionGenerator], ...]
 
     def problem(self) -> str | None:
-        """Say whether shares are out of range."""
+        """Return the first problem with the shares, or None."""
         for share, member in self.members:
             if not 0 < share <= 1e9:
                 return f"share of '{member.name}': expected above 0 to 1e9, found {share!r}"
@@ -41,7 +41,7 @@ class Mixture(SessionGenerator):
 
     @property
     def requests_per_session(self) -> float:
-        """The mean number of requests a session."""
+        """Mean number of requests per session."""
         shares = np.array([share for share, _ in self.members])
         return float(shares.sum() / self._starting().sum())
 
@@ -60,7 +60,7 @@ class Mixture(SessionGenerator):
         ]
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw sessions of all kinds, which start at shares x of the trace."""
+        """Draw sessions of all kinds, which start at positions x of the trace (0 to 1)."""
         kind = pick(stream(seed, "kinds").random(len(x)), self._starting())
         parts: list[Traffic] = []
         for at, (_, member) in enumerate(self.members):
@@ -77,5 +77,5 @@ class Mixture(SessionGenerator):
 
 
 def _seed(seed: int, at: int) -> int:
-    """Return the seed of a member, so that two of one kind differ."""
+    """Return the seed of the member at index `at`, so that equal generators draw differently."""
     return int(stream(seed, f"member {at}").integers(2**62))

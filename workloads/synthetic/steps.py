@@ -1,4 +1,4 @@
-"""Steps of agents and sub-agents: what they add, and when they come."""
+"""Steps of agents and sub-agents: tokens and arrival times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ from workloads.synthetic.threads import Threads
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Steps of agents: what each adds to the context and writes, and how long its tool takes."""
+    """Steps of agents as columns of one length.
+
+    Parameters
+    ----------
+    turns
+        The agent and the step number of each.
+    added
+        Tokens that each step appends to the context.
+    answer
+        Tokens that the model writes.
+    tool_seconds
+        Duration of the tool call.
+    """
 
     turns: Threads
     added: Int64
@@ -24,7 +36,7 @@ class Steps:
         return self.answer * ANSWER_SECONDS_PER_TOKEN + self.tool_seconds
 
     def duration(self) -> Float64:
-        """Return the seconds from the first request of each thread to the end of its last."""
+        """Return the seconds from each agent's first request to the end of its last answer."""
         pause = self.pause()
         if not len(pause):
             return pause
@@ -32,15 +44,15 @@ class Steps:
         return ended - self.tool_seconds[self.turns.last]
 
     def rows(self, paths: tuple[Int64, Int64], first_key: int) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of the prompts, and keys of the answers."""
+        """Return keys and ends of the parts of all prompts, and keys of the answers."""
         return self.turns.rows(paths, self.added, self.answer, first_key)
 
 
 def delays(main: Steps, sub: Steps, caller: Int64) -> Float64:
     """Return the seconds from the start of the session to each step, agents' first.
 
-    Sub-agent i starts when the call of step `caller[i]` has been written; the next step of its
-    agent comes when its last answer has been written.
+    Sub-agent i starts when the call of step `caller[i]` has been written; its agent's next step
+    arrives when the sub-agent's last answer has been written.
     """
     written = main.answer * ANSWER_SECONDS_PER_TOKEN
     pause = main.pause()

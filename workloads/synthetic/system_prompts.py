@@ -1,4 +1,4 @@
-"""System prompts with first turns."""
+"""Generator of first turns after shared system prompts."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from workloads.synthetic.traffic import Traffic, single_requests
 
 @dataclass(frozen=True, slots=True)
 class SystemPrompts(PrefixGenerator):
-    """First turns behind system prompts: `family | system prompt | closing | user`.
+    """First turns after system prompts: `family | system prompt | closing | user`.
 
     Parameters
     ----------
     count
-        System prompts in use at a time.
+        Number of system prompts in use at a time.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent; 0 is uniform.
     families, family_tokens
-        System prompts of one family begin alike, with so many tokens; 0 tokens for none.
+        Number of families, and tokens with which all system prompts of a family begin; with 0
+        tokens there are no families.
     tokens_median, tokens_sigma
-        Lengths of what a system prompt has of its own: lognormal, cut to an eighth and eight
+        Lengths of the part after that of the family: lognormal, clipped to an eighth and eight
         times the median.
     closing_tokens
-        Tokens that end every system prompt, which `rewrites` rewrite.
+        Tokens that end every system prompt, which the drift `rewrites` replaces.
     openings
-        Ways in which users begin, equally likely; the i-th is i tokens long. 0: none share
-        their first token.
+        Number of ways in which users begin, equally likely; the i-th is i tokens long. With 0,
+        no two turns share their first token.
     user_tokens_median
-        The rest of the turn, which no other shares: lognormal (sigma 0.6).
+        Length of the rest of the turn, which no other shares: lognormal (sigma 0.6).
     answer_tokens_median
-        Lognormal (sigma 0.8).
+        Lengths of answers: lognormal (sigma 0.8).
     """
 
     name: ClassVar[str] = "system_prompts"
@@ -60,7 +61,7 @@ class SystemPrompts(PrefixGenerator):
         return 1.0
 
     def prefix_law(self) -> PrefixLaw:
-        """Return the law of families, system prompts, closings and openings."""
+        """Return the distribution of families, system prompts, closings and openings."""
         return PrefixLaw(
             items=self.count,
             zipf_exponent=self.zipf_exponent,
@@ -73,7 +74,7 @@ class SystemPrompts(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw first turns at shares x of the trace."""
+        """Draw first turns at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         user = lognormal_tokens(

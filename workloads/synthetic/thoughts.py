@@ -1,4 +1,4 @@
-"""Trees of thought."""
+"""Generator of trees of thought."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from workloads.synthetic.traffic import Traffic
 
 @dataclass(frozen=True, slots=True)
 class Thoughts(PrefixGenerator):
-    """Trees of thought: several samples from one node, some of which become nodes themselves.
+    """Trees of thought: several samples from each node, some of which become nodes themselves.
 
     The root's prompt is `template | problem`. Every node of a level is sampled `samples` times at
-    once, with one and the same prompt. When all samples of the level are written, `branching` of
-    those of each node are kept, of these at most `beam` over all the level, picked at random; the
-    prompt of a kept one is its parent's, its thought and an instruction. So a tree has
-    samples * sum over l < depth of min(beam, ...) requests, the same for all trees.
+    once, with the same prompt. When all samples of the level are written, `branching` samples of
+    each node are kept and, at random, at most `beam` of these over the whole level. The prompt of a
+    kept sample is its parent's prompt, its thought and an instruction. So a tree has samples * sum
+    over l < depth of min(beam, branching**l) requests, the same for all trees.
 
     Source: Yao et al., Tree of Thoughts (2023), breadth-first search.
 
     Parameters
     ----------
     count
-        Problems in use at a time.
+        Number of problems in use at a time.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent; 0 is uniform.
     template_tokens
         Tokens before every problem; 0 for none.
     problem_tokens_median, problem_tokens_sigma
-        Lengths of problems: lognormal, cut to an eighth and eight times the median.
+        Lengths of problems: lognormal, clipped to an eighth and eight times the median.
     depth
         Levels of the tree.
     branching
-        Samples of a node that go on, at most `samples`.
+        Samples kept of a node, at most `samples`.
     beam
-        Nodes of a level that go on.
+        Largest number of nodes of a level.
     samples
         Samples from one node.
     thought_tokens_median
-        Lognormal (sigma 0.6).
+        Lengths of thoughts: lognormal (sigma 0.6).
     instruction_tokens
         Tokens between a thought and the next one.
     """
@@ -68,7 +68,7 @@ class Thoughts(PrefixGenerator):
     instruction_tokens: int = knob(24, 1, 10**5)
 
     def problem(self) -> str | None:
-        """Say whether more samples go on than there are."""
+        """Return a problem if more samples are to be kept than there are, else None."""
         if self.branching > self.samples:
             return f"branching: expected at most samples, {self.samples}, found {self.branching}"
         return None
@@ -87,7 +87,7 @@ class Thoughts(PrefixGenerator):
         return float(self.samples * sum(self.nodes))
 
     def prefix_law(self) -> PrefixLaw:
-        """Return the law of templates and problems."""
+        """Return the distribution of templates and problems."""
         return PrefixLaw(
             items=self.count,
             zipf_exponent=self.zipf_exponent,
@@ -97,7 +97,7 @@ class Thoughts(PrefixGenerator):
         )
 
     def sessions(self, seed: int, drift: Drift, x: Float64) -> Traffic:
-        """Draw trees that start at shares x of the trace."""
+        """Draw trees that start at positions x of the trace (0 to 1)."""
         catalogue = self.catalogue(seed, drift)
         rank, opening = catalogue.draw(stream(seed, "contents"), x)
         levels = self._levels(seed, catalogue.paths(rank, opening, x), catalogue.keys)
@@ -117,11 +117,17 @@ class Thoughts(PrefixGenerator):
         )
 
     def _levels(self, seed: int, paths: tuple[Int64, Int64], first_key: int) -> list[_Level]:
-        """Draw all levels of all trees; node keys start at `first_key`, then those of thoughts."""
+        """Draw all levels of all trees.
+
+        Keys of nodes start at `first_key`, followed by those of thoughts.
+        """
         lengths, kept = stream(seed, "thoughts"), stream(seed, "kept thoughts")
         trees = len(paths[0])
         node_key, thought_key = first_key, first_key + trees * sum(self.nodes)
-        keys, stops = paths[0][:, :-1], paths[1][:, :-1]  # without openings, which are none
+        keys, stops = (
+            paths[0][:, :-1],
+            paths[1][:, :-1],
+        )  # without the column of openings, which is empty
         delay = np.zeros(trees)
         levels: list[_Level] = []
         for nodes, following in zip(self.nodes, [*self.nodes[1:], 0], strict=True):
@@ -142,7 +148,7 @@ class Thoughts(PrefixGenerator):
     def _sampled(
         self, random: np.random.Generator, keys: Int64, stops: Int64, delay: Float64
     ) -> _Level:
-        """Return the samples of nodes with these prompts."""
+        """Return `samples` samples of each node with these prompts."""
         count = len(keys) * self.samples
         return _Level(
             keys=np.repeat(keys, self.samples, axis=0),
@@ -152,7 +158,7 @@ class Thoughts(PrefixGenerator):
         )
 
     def _kept(self, random: np.random.Generator, trees: int, nodes: int, wanted: int) -> Int64:
-        """Pick the samples that go on, as numbers among those of the level."""
+        """Draw the samples that are kept, as numbers among those of the level."""
         candidates = nodes * self.branching
         order = np.argsort(random.random((trees, candidates)), axis=1)[:, :wanted]
         order.sort(axis=1)
@@ -171,5 +177,5 @@ class _Level:
 
 
 def _widened(columns: Int64, width: int) -> Int64:
-    """Put empty columns in front."""
+    """Pad columns in front to the given width."""
     return np.pad(columns, ((0, 0), (width - columns.shape[1], 0)))

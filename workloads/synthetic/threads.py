@@ -1,4 +1,4 @@
-"""Threads: prompts each of which contains the one before and its answer."""
+"""Threads: sequences of prompts, each containing the previous one and its answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from workloads.synthetic.draws import Int64, sum_before
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Threads:
-    """Turns of threads, one thread behind the other.
+    """Turns of threads, concatenated thread by thread.
 
     Parameters
     ----------
     begin
-        Shape (threads,): where the turns of each begin.
+        Shape (threads,): index of each thread's first turn.
     thread, turn
-        Shape (turns,): the number of the thread, and of the turn within it.
+        Shape (turns,): number of the thread, and of the turn within it.
     """
 
     begin: Int64
@@ -27,7 +27,7 @@ class Threads:
 
     @classmethod
     def of(cls, turns: Int64) -> Threads:
-        """Return threads of so many turns each."""
+        """Return threads with the given numbers of turns."""
         begin = np.cumsum(turns) - turns
         thread = np.repeat(np.arange(len(turns)), turns)
         return cls(begin, thread, np.arange(len(thread)) - begin[thread])
@@ -37,25 +37,25 @@ class Threads:
 
     @property
     def last(self) -> Int64:
-        """Where the last turn of each thread is."""
+        """Index of each thread's last turn."""
         return np.append(self.begin, len(self))[1:] - 1
 
     def rows(
         self, paths: tuple[Int64, Int64], added: Int64, answers: Int64, first_key: int
     ) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all prompts, shape (turns, parts), and the key of each answer.
+        """Return keys and ends of all prompts' parts, shape (turns, parts), and answers' keys.
 
         Parameters
         ----------
         paths
-            Keys and stops of what each thread begins with, shape (threads, levels); a stop of 0
-            is no part.
+            Keys and stops of each thread's first parts, shape (threads, levels); a stop of 0
+            means no part.
         added
-            Tokens that each turn adds to the prompt before and its answer, at least 1.
+            Tokens that each turn appends to the previous prompt and its answer, at least 1.
         answers
             Tokens of each answer, at least 1.
         first_key
-            Keys from here on are free; two a turn are used.
+            First unused key; two keys are used for each turn.
         """
         heads, head_stops = paths
         levels = heads.shape[1]

@@ -1,8 +1,8 @@
-"""Requests of sessions, as the generators give them, and the trace that they become.
+"""Requests of sessions as drawn by generators, and their conversion to a trace.
 
-A row names a prompt by the keys of its parts. Within a session that would make rows ever longer;
-but once a key has appeared it names its whole prefix, so the row of a later turn holds the prompt
-before, its answer, and what was added.
+A row describes a prompt by the keys of its parts. Listing all parts would make the rows of a
+session ever longer. But a key identifies its whole prefix, so the row of a later turn only holds
+the previous prompt, its answer, and what was added.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ NO_KEY = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
-    """Requests as columns of one length, in any order that puts a prompt before its successors.
+    """Requests as columns of one length, in any order in which a prompt precedes its successors.
 
     Parameters
     ----------
     session
-        The start that each request belongs to.
+        Number of the session that each request belongs to.
     delay_seconds
-        From that start to the request.
+        Seconds from the session's start to the request.
     keys, stops
-        Shape (requests, parts): keys of prefixes, and tokens from the start of the prompt; a stop
-        of 0 is no part. The last part ends the prompt.
+        Shape (requests, parts): keys of prefixes, and their ends in tokens from the start of the
+        prompt; a stop of 0 means no part. The last part ends the prompt.
     answer_key
-        Names prompt and answer together; NO_KEY where nothing can follow the answer.
+        Key of prompt and answer together; NO_KEY where nothing can follow the answer.
     output_tokens, label
-        As in a trace.
+        Output tokens and label, as in a trace.
     conversation
-        Whether the session is one that the trace should tell.
+        Whether the trace should contain the session.
     distinct
-        All keys are below this.
+        An upper bound of all keys (exclusive).
     """
 
     session: Int64
@@ -55,9 +55,9 @@ class Traffic:
     distinct: int
 
     def embedded(self, starts: Int64, used: int, labels: Int64) -> Traffic:
-        """Return the same as a part of a whole, whose keys below `used` are taken.
+        """Return this traffic as part of a larger whole whose keys below `used` are taken.
 
-        `starts` and `labels` are what sessions and labels are called there.
+        `starts` and `labels` map this traffic's sessions and labels to those of the whole.
         """
         known = self.answer_key != NO_KEY
         return replace(
@@ -71,7 +71,7 @@ class Traffic:
 
 
 def joined(parts: Sequence[Traffic]) -> Traffic:
-    """Join traffic whose keys are distinct; rows of fewer parts get empty ones in front."""
+    """Join several kinds of traffic with distinct keys; rows with fewer parts are padded."""
     width = max(part.keys.shape[1] for part in parts)
     empty = [((0, 0), (width - part.keys.shape[1], 0)) for part in parts]
     wide = [
@@ -86,7 +86,7 @@ def joined(parts: Sequence[Traffic]) -> Traffic:
 def single_requests(
     catalogue: Catalogue, paths: tuple[Int64, Int64], tail_tokens: Int64, output_tokens: Int64
 ) -> Traffic:
-    """Return traffic of one request a session: a shared path and a tail of its own."""
+    """Return traffic of one request per session: a shared path and a tail of its own."""
     count = len(tail_tokens)
     own = catalogue.keys + np.arange(count)
     keys, stops = paths
@@ -114,7 +114,7 @@ def in_time(traffic: Traffic, starts: Float64, requests: int) -> tuple[Int64, Fl
 def assemble(
     traffic: Traffic, order: Int64, seconds: Float64, name: str, labels: tuple[str, ...]
 ) -> Trace:
-    """Intern requests, in the order given, as a trace of single tokens."""
+    """Return a trace of the requests in the order given, exact to the token."""
     keys, stops = traffic.keys[order], traffic.stops[order]
     outputs, answer_key = traffic.output_tokens[order], traffic.answer_key[order]
     known = np.flatnonzero(answer_key != NO_KEY)
@@ -144,6 +144,6 @@ def assemble(
 
 
 def _ragged(keys: Int64, stops: Int64) -> tuple[tuple[Int64, Int64], Int64]:
-    """Return keys and stops of all rows one behind the other, and the parts of each row."""
+    """Return keys and ends of all rows' parts, concatenated, and the number of parts of each."""
     here = stops > 0
     return (keys[here], stops[here]), here.sum(axis=1)

@@ -1,11 +1,11 @@
-"""The true law of overlaps of generated traffic, against which estimators can be judged.
+"""The exact distribution of overlaps of generated traffic, a reference for estimators.
 
-A start (a request of one-request sessions, the first turn of others) picks a path of the
-catalogue; its overlap is the deepest part of that path that an earlier start has passed. Starts
-are independent, and one at share x passes a part v with a known probability q_x(v). So v is new to
-the n-th start with probability U(v) = prod over i < n of (1 - q_{x_i}(v)), and since parts of a
-path are passed only together with those above them, the overlap ends at part j of a path with
-probability U(part j + 1) - U(part j): an exact law, with any drift, for any n.
+A start (a request of one-request sessions, the first turn of others) picks a path of the catalogue.
+Its overlap ends with the deepest part of that path that an earlier start has picked too. Starts are
+independent, and one at position x of the trace (0 to 1) picks part v with a known probability
+q_x(v). So v is new to the n-th start with probability U(v) = prod over i < n of (1 - q_{x_i}(v)).
+Since a part is only picked together with those above it, the overlap ends after part j of a path
+with probability U(part j + 1) - U(part j). This is exact for any drift and any n.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workloads.synthetic.generator import SessionGenerator
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Paths:
-    """All paths at one share of the trace: keys and stops (paths, levels), and probabilities."""
+    """All paths that can be picked at one share of the trace, with their probabilities."""
 
     keys: Int64
     stops: Int64
@@ -34,11 +34,11 @@ class _Paths:
 def overlap_law(
     generator: SessionGenerator, number: int, requests: int, seed: int, drift: Drift
 ) -> Law:
-    """Return the law of the overlap of start `number` (from 0) in a trace of `requests`.
+    """Return the distribution of the overlap of start `number` (from 0) in a trace of `requests`.
 
-    It is the law over everything that is drawn, except the texts' lengths, which are those of the
-    seed. `misses` is the probability of no overlap; all weights and it sum to 1. The work is
-    proportional to `number` times the number of shared prefixes.
+    It is over all random draws except the lengths of texts, which are those of the seed. `misses`
+    is the probability of no overlap; the weights and `misses` sum to 1. The cost is proportional to
+    `number` times the number of shared prefixes.
     """
     return overlap_laws(generator, [number], requests, seed, drift)[0]
 
@@ -46,7 +46,7 @@ def overlap_law(
 def overlap_laws(
     generator: SessionGenerator, numbers: Sequence[int], requests: int, seed: int, drift: Drift
 ) -> list[Law]:
-    """Return the same for several starts, ascending, for the work of the last of them."""
+    """Return `overlap_law` for several starts, in ascending order, at the cost of the last one."""
     x = generator.shares(numbers[-1] + 1, requests)
     pieces: list[list[tuple[Int64, Float64]]] = [[] for _ in numbers]
     for share, catalogue in generator.catalogues(seed, drift):
@@ -60,9 +60,9 @@ def overlap_laws(
 
 
 def repeat_law(generator: SessionGenerator, x: float, seed: int, drift: Drift) -> Law:
-    """Return the law of overlaps at a share x of the trace among starts whose path is all known.
+    """Return the distribution of overlaps at share x of starts whose whole path was seen before.
 
-    That is what `overlap_law` tends to where nothing drifts any more. Weights sum to 1.
+    This is the limit of `overlap_law` where nothing drifts any more. Weights sum to 1.
     """
     weighted = [(share, _paths(c, x)) for share, c in generator.catalogues(seed, drift)]
     depths = [paths.stops.max(axis=1) for _, paths in weighted]
@@ -70,7 +70,7 @@ def repeat_law(generator: SessionGenerator, x: float, seed: int, drift: Drift) -
 
 
 def total_variation(one: Law, other: Law) -> float:
-    """Return half the L1 distance of two laws, each scaled to 1, misses included."""
+    """Return half the L1 distance of two distributions, each scaled to 1, misses included."""
     depths = np.union1d(one.depths, other.depths)
     difference = np.zeros(len(depths) + 1)
     for law, sign in ((one, 1.0), (other, -1.0)):
@@ -81,7 +81,7 @@ def total_variation(one: Law, other: Law) -> float:
 
 
 def _paths(catalogue: Catalogue, x: float) -> _Paths:
-    """Return all paths that a start at share x may pick."""
+    """Return all paths that a start at share x can pick."""
     openings = catalogue.paths_per_item
     rank = np.repeat(np.arange(catalogue.law.items), openings)
     opening = np.tile(np.arange(openings), catalogue.law.items)
@@ -91,9 +91,9 @@ def _paths(catalogue: Catalogue, x: float) -> _Paths:
 
 
 def _log_new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
-    """Return the logarithm of the probability that no start at shares x has passed each part."""
+    """Return the log-probability, for each part, that no start at shares x has picked it."""
     logarithm = np.zeros(catalogue.keys)
-    with np.errstate(divide="ignore"):  # what every start passes is never new
+    with np.errstate(divide="ignore"):  # log 0: a part of every path is never new
         for at, times in zip(*_states(catalogue, x), strict=True):
             passed = np.minimum(share * _passed(catalogue, at), 1.0)
             logarithm += times * np.log1p(-passed)
@@ -101,7 +101,7 @@ def _log_new(catalogue: Catalogue, share: float, x: Float64) -> Float64:
 
 
 def _states(catalogue: Catalogue, x: Float64) -> tuple[Float64, Int64]:
-    """Return shares that stand for all of x, as the law is the same at several, and how many."""
+    """Return values of x that represent all different distributions, and how often each occurs."""
     drift = catalogue.drift
     parts = [drift.weight(x), drift.version(x), drift.step(x)]
     if drift.births is not None:
@@ -113,7 +113,7 @@ def _states(catalogue: Catalogue, x: Float64) -> tuple[Float64, Int64]:
 
 
 def _passed(catalogue: Catalogue, x: float) -> Float64:
-    """Return the probability that a start at share x passes each part, by key."""
+    """Return the probability that a start at share x picks each part, by key."""
     paths = _paths(catalogue, float(x))
     here = paths.stops > 0
     chance = np.broadcast_to(paths.chance[:, None], here.shape)[here]
@@ -122,10 +122,10 @@ def _passed(catalogue: Catalogue, x: float) -> Float64:
 
 
 def _split(paths: _Paths, new: Float64) -> tuple[Int64, Float64]:
-    """Return depths and probabilities of all places at which the overlap of a path may end."""
+    """Return depths and probabilities of all positions at which the overlap of a path can end."""
     first, last = np.zeros((len(paths.keys), 1)), np.ones((len(paths.keys), 1))
     unseen = np.where(paths.stops > 0, new[paths.keys], 0.0)
-    # a part that is not there is as new as the one above it; nothing is new at the start, and
+    # an absent part is as new as the one above it; nothing is new at the start, and
     # everything at the end. Rounding must not make a part newer than the next one.
     unseen = np.maximum.accumulate(np.concatenate([first, unseen, last], axis=1), axis=1)
     depths = np.pad(np.maximum.accumulate(paths.stops, axis=1), ((0, 0), (1, 0)))

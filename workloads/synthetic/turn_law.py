@@ -1,8 +1,9 @@
-"""The true law of the overlaps of later turns of chats.
+"""The exact distribution of the overlaps of later turns of chats.
 
-The overlap of a turn is the prompt before it and its answer: the shared prefix, and what each turn
-before has added, user and answer, all independent. A chat has more than j turns with probability
-q**j, q = 1 - 1 / turns_mean. So in generating functions the law of later turns is
+The overlap of a turn is the previous prompt and its answer: the shared prefix, and what each
+earlier turn has added (user and answer), all independent. A chat has more than j turns with
+probability q**j, q = 1 - 1 / turns_mean. In generating functions, the distribution for later turns
+is
 
     prefix * sum over j >= 1 of (q * user * answer)**j,
 
@@ -23,19 +24,19 @@ from workloads.synthetic.draws import Float64
 from workloads.synthetic.truth import repeat_law
 
 _LONGEST = 1 << 24
-_NOISE = 1e-12  # of the transform, below which a weight is none
-_REACH = 7.0  # standard deviations of a normal law, beyond which there is nothing
+_NOISE = 1e-12  # numerical error of the transform, below which a weight counts as 0
+_REACH = 7.0  # standard deviations at which normal distributions are truncated
 
 
 def later_turn_law(chats: Chats, x: float, seed: int, drift: Drift) -> Law:
-    """Return the law of overlaps of all turns but the first of chats that start at share x.
+    """Return the distribution of overlaps of all later turns of chats that start at share x.
 
-    Every turn counts alike; weights sum to 1. No turn misses.
+    All turns count equally; weights sum to 1, since every later turn overlaps.
 
     Raises
     ------
     UsageError
-        For chats of one turn, or so long that the law has more than 2**24 depths.
+        For chats of one turn, or so long that there are more than 2**24 depths.
     """
     if chats.turns_mean == 1:
         raise UsageError("later turns: chats with turns_mean = 1 have none")
@@ -53,23 +54,23 @@ def later_turn_law(chats: Chats, x: float, seed: int, drift: Drift) -> Law:
 
 
 def _lengths(median: int, sigma: float) -> Float64:
-    """Return the probability of each whole length of a lognormal law that is at least one."""
+    """Return the probability of each whole length, at least 1, of a lognormal distribution."""
     from scipy.special import ndtr
 
     edges = np.arange(int(median * math.exp(_REACH * sigma)) + 2) + 0.5
     below = ndtr(np.log(edges / median) / sigma)
-    below[0] = 0.0  # what would round to nothing is one token
+    below[0] = 0.0  # a length that would round to 0 is 1 token
     return np.concatenate([[0.0], np.diff(below)])
 
 
 def _scaled(lengths: Float64, scale: float) -> Float64:
-    """Return the law of lengths that are `scale` times longer, rounded."""
+    """Return the distribution of lengths that are `scale` times longer, rounded."""
     longer = np.rint(np.arange(len(lengths)) * scale).astype(np.int64)
     return np.bincount(longer, weights=lengths).astype(np.float64)
 
 
 def _size(chats: Chats, prefix: Law, added: tuple[Float64, Float64]) -> int:
-    """Return how long the transform must be so that hardly anything lies beyond."""
+    """Return a length of the Fourier transform that covers nearly all of the distribution."""
     mean = sum(float(np.arange(len(law)) @ law) for law in added)
     tail = sum(len(law) for law in added)
     # chats longer than 30 times the mean are fewer than exp(-30)

@@ -1,4 +1,4 @@
-"""Text to tokens: tokenizers, stand-ins where there is none, and the chat template."""
+"""Conversion of text to tokens: tokenizers, stand-ins for unknown ones, and chat templates."""
 
 from workloads.text.naming import tokenizer_for
 from workloads.text.tokenizer import Tokenizer

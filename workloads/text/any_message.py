@@ -1,4 +1,4 @@
-"""Messages in the words of any chat data set: OpenAI's, ShareGPT's, those of agents."""
+"""Messages in the formats of any chat data set: OpenAI's, ShareGPT's, those of agents."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ROLES = {
     ),
     "function_call": "assistant",
 }
-"""Roles of data sets and their meaning; any other is taken as the user's."""
+"""Roles in data sets and the standard role of each; others are read as the user's."""
 
 
 class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
-    """A message, whatever its fields are called; fields that are not here say nothing of it."""
+    """A message under any common field names; other fields do not affect the prompt."""
 
     role: str | None = None
     sender: str | None = None
@@ -45,19 +45,19 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
     timestamp: Written = UNWRITTEN
 
     def problem(self) -> Problem | None:
-        """Say what is missing."""
+        """Return which field is missing, None if none is."""
         return ("role", MISSING) if self.named() is None else None
 
     def named(self) -> str | None:
-        """Return the role as the file has it."""
+        """Return the role as written in the file."""
         return self.sender if self.role is None else self.role
 
     def knows_role(self) -> bool:
-        """Say whether the role is one of `ROLES`."""
+        """Return whether the role is one of `ROLES`."""
         return (self.named() or "").lower() in ROLES
 
     def messages(self) -> list[Message]:
-        """Return the message in OpenAI's words, which are several where it has blocks of tools."""
+        """Return the message in OpenAI's form, as several messages where it has blocks of tools."""
         return unfolded(self._message())
 
     def _message(self) -> Message:
@@ -84,7 +84,7 @@ class AnyMessage(msgspec.Struct, gc=False, rename={"sender": "from"}):
 
 
 def _calls(text: str) -> list[ToolCall]:
-    """Return the calls of tools that stand as JSON in a text, none where there are none."""
+    """Return the tool calls in a JSON text, none where it has none."""
     try:
         return msgspec.json.decode(text, type=list[ToolCall])
     except (msgspec.DecodeError, RecursionError):

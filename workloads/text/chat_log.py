@@ -1,4 +1,4 @@
-"""Lines of chat logs and chat data sets, however they wrap a request or a conversation."""
+"""Lines of chat logs and chat data sets, which wrap requests or conversations in many ways."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ from workloads.text.requests import Time
 
 SESSION_FIELDS = ("session_id", "conversation_id", "chat_id", "thread_id")
 LABEL_FIELDS = ("label", "type")
-CONVERSATIONS = ("conversations", "conversation", "history", "trajectory")  # always whole ones
+CONVERSATIONS = (
+    "conversations",
+    "conversation",
+    "history",
+    "trajectory",
+)  # fields of whole conversations
 NO_LIST = "expected a list of messages, found text"
 
 _NOTHING = msgspec.Raw(b"null")
@@ -35,7 +40,7 @@ class AnswerChoice(msgspec.Struct, gc=False):
 
 
 class Body(msgspec.Struct, gc=False):
-    """A request or a response, or what wraps one."""
+    """A request or a response, or an object that wraps one."""
 
     messages: Messages | None = None
     system: Any = None
@@ -52,7 +57,7 @@ class Body(msgspec.Struct, gc=False):
 
 
 class NamedLine(Timed, gc=False, kw_only=True):
-    """A line that may name its session, under one of SESSION_FIELDS, and its label."""
+    """A line with a session, under one of SESSION_FIELDS, and a label, both optional."""
 
     session_id: Name | int | None = None
     conversation_id: Name | int | None = None
@@ -63,10 +68,10 @@ class NamedLine(Timed, gc=False, kw_only=True):
 
 
 class LogLine(NamedLine, gc=False):
-    """A line: a request, alone or beside its response, or a whole conversation."""
+    """A line: a request, possibly with its response, or a whole conversation."""
 
     messages: Messages | str | None = None
-    conversations: msgspec.Raw = _NOTHING  # other logs have other things by these names
+    conversations: msgspec.Raw = _NOTHING  # raw, since other logs use these names for other data
     conversation: msgspec.Raw = _NOTHING
     history: msgspec.Raw = _NOTHING
     trajectory: msgspec.Raw = _NOTHING
@@ -83,11 +88,11 @@ class LogLine(NamedLine, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The messages of a line, and the answer where that stands elsewhere.
+    """The messages of a line, and the answer where it is separate.
 
-    `field` is where the messages stand, `time_field` the name of the field that `time` comes
-    from; `times` are those of the messages, `usage_field` is where `usage` stands. `whole` says
-    that the field holds conversations.
+    `field`, `time_field` and `usage_field` are the fields that the messages, `time` and `usage`
+    come from; `times` are those of the messages. `whole` is whether the field holds whole
+    conversations.
     """
 
     field: str
@@ -107,7 +112,7 @@ class Exchange:
 
 
 def exchange(line: LogLine | Messages) -> Exchange | Problem:
-    """Return what a line says, or what is wrong with it; no messages where it has none."""
+    """Return the messages, answer and metadata of a line, or what is wrong with the line."""
     listed, line = (line, LogLine()) if isinstance(line, list) else (None, line)
     asked, answered = _request(line), _response(line)
     try:
@@ -144,7 +149,7 @@ def exchange(line: LogLine | Messages) -> Exchange | Problem:
 
 
 def named(line: msgspec.Struct, fields: tuple[str, ...]) -> tuple[str, Any]:
-    """Return the first of some fields that a line has, and its value; else the first and None."""
+    """Return the first of `fields` that a line has and its value, or the first name and None."""
     there = ((field, getattr(line, field)) for field in fields)
     return next(((field, value) for field, value in there if value is not None), (fields[0], None))
 
@@ -155,7 +160,7 @@ def _request(line: LogLine) -> Body:
 
 
 class _BadMessagesError(ValueError):
-    """Messages that are none."""
+    """Raised for messages that cannot be read; carries the problem."""
 
     def __init__(self, field: str, problem: Problem) -> None:
         super().__init__()
@@ -163,7 +168,7 @@ class _BadMessagesError(ValueError):
 
 
 def _messages(line: LogLine, asked: Body) -> tuple[str, Messages]:
-    """Return where the messages of a line stand, and them; text that holds them is read."""
+    """Return the field and the messages of a line; JSON in text is decoded."""
     if isinstance(line.messages, str):
         try:
             return "messages", msgspec.json.decode(line.messages, type=Messages)
@@ -191,7 +196,7 @@ def _problem(field: str, given: Messages) -> Problem | None:
 
 
 def _with_system(system: Any, messages: list[Message]) -> list[Message]:
-    """Return the messages behind the system's, where that stands beside them."""
+    """Return the messages, preceded by a system prompt that is a separate field."""
     has_system = isinstance(system, str | list) and bool(system)
     if not has_system or not messages or messages[0].role == "system":
         return messages
@@ -217,7 +222,7 @@ def _response(line: LogLine) -> Body:
 
 
 def _usage(line: LogLine, answered: Body) -> tuple[str, Usage]:
-    """Return where the usage stands, and it: that of the response goes first."""
+    """Return the field and the usage of a line; that of the response takes precedence."""
     wrapped = isinstance(line.response, Body) and line.response.body is not None
     around = "response.body." if wrapped else "response."
     places = (
@@ -232,7 +237,7 @@ def _usage(line: LogLine, answered: Body) -> tuple[str, Usage]:
 
 
 def _answer(answered: Body) -> Message | None:
-    """Return the answer, where it stands beside the messages."""
+    """Return the answer, where it is separate from the messages."""
     if answered.choices and answered.choices[0].message is not None:
         return answered.choices[0].message
     if answered.content is None and not answered.tool_calls:

@@ -1,12 +1,12 @@
-"""ChatML, the chat template of Qwen and others: messages to text, and so to tokens.
+"""ChatML, the chat template of Qwen and others: messages as text.
 
 Each turn is `<|im_start|>role`, a line break, its text, `<|im_end|>` and a line break; the prompt
-ends with the start of the assistant's turn. As in the templates of Qwen2.5 and Qwen3 a call of a
-tool is JSON within `<tool_call>`, and what tools return is a user's turn with `<tool_response>`.
-Where it differs from them, it adds less: no system prompt of its own, no words around the tools'
-JSON, no `<think>` before an answer. Reasoning of earlier turns is dropped, as there.
+ends with the start of the assistant's turn. As in the templates of Qwen2.5 and Qwen3, a tool call
+is JSON within `<tool_call>`, and tool results are a user's turn with `<tool_response>`. Unlike
+these templates, it adds no default system prompt, no text around the tools' JSON, and no `<think>`
+before an answer. As there, the reasoning of earlier turns is dropped.
 
-Turns begin and end with a mark, so that their tokens are those of the whole prompt.
+Turns begin and end with special tokens, so that each turn can be tokenized on its own.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ GENERATION_PROMPT = "<|im_start|>assistant\n"
 
 
 class Function(msgspec.Struct, gc=False):
-    """A call of a tool: its arguments are JSON, as text or as it stands."""
+    """A tool call; its arguments are JSON, as text or as a value."""
 
     name: str | None = None
     arguments: Any = None
 
 
 class ToolCall(msgspec.Struct, gc=False):
-    """A call as OpenAI wraps it, or without the wrap."""
+    """A tool call, with or without OpenAI's wrapper."""
 
     function: Function | None = None
     name: str | None = None
     arguments: Any = None
 
     def called(self) -> Function | None:
-        """Return what is called."""
+        """Return the function that is called."""
         if self.function is None and self.name is not None:
             return Function(self.name, self.arguments)
         return self.function
 
 
 class Message(msgspec.Struct, gc=False):
-    """A message as OpenAI's interface has it; other fields say nothing of the prompt.
+    """A message as in OpenAI's interface; other fields do not affect the prompt.
 
-    Servers call the reasoning `reasoning_content`, or `reasoning`.
+    Reasoning is in `reasoning_content` or `reasoning`, depending on the server.
     """
 
     role: str
@@ -58,21 +58,21 @@ class Message(msgspec.Struct, gc=False):
     tool_call_id: Any = None
 
     def reasoning_text(self) -> str | None:
-        """Return the reasoning, None where the message does not tell it."""
+        """Return the reasoning, None if the message has none."""
         if self.reasoning_content is not None:
             return self.reasoning_content
         return self.reasoning if isinstance(self.reasoning, str) else None
 
     def calls(self) -> list[Function]:
-        """Return the calls of tools."""
+        """Return the tool calls."""
         calls = [call.called() for call in self.tool_calls or []]
         return [call for call in (*calls, self.function_call) if call is not None]
 
 
 def turns(messages: Sequence[Message], tools: Sequence[Any] = ()) -> Iterator[str]:
-    """Yield the text of each turn; what tools return in a row is one turn.
+    """Yield the text of each turn; consecutive tool results are one turn.
 
-    `tools` stand in the system's turn, which comes first; there is one where there are tools.
+    `tools` are written in the system's turn, which comes first and is added if needed.
     """
     if tools:
         first = messages[0] if messages and role_of(messages[0]) == "system" else None
@@ -86,7 +86,7 @@ def turns(messages: Sequence[Message], tools: Sequence[Any] = ()) -> Iterator[st
 
 
 def answer_text(message: Message) -> str:
-    """Return what a model has written for a message, its reasoning included."""
+    """Return what a model has written for a message, including its reasoning."""
     text, reasoning = plain_text(message), message.reasoning_text()
     return f"<think>\n{reasoning}\n</think>\n\n{text}" if reasoning else text
 
@@ -94,7 +94,7 @@ def answer_text(message: Message) -> str:
 def content_text(message: Message) -> str:
     """Return the text of a message.
 
-    A part that is no text (an image, a sound) counts as a short mark that differs where it does.
+    A part that is no text (an image, a sound) becomes a short mark, different for each content.
     """
     if message.content is None or isinstance(message.content, str):
         return message.content or ""
@@ -102,7 +102,7 @@ def content_text(message: Message) -> str:
 
 
 def is_text(part: Any) -> bool:
-    """Say whether a part of a message is text."""
+    """Return whether a part of a message is text."""
     return isinstance(part, str) or (isinstance(part, dict) and isinstance(part.get("text"), str))
 
 
@@ -113,14 +113,14 @@ def _part_text(part: Any) -> str:
 
 
 def part_mark(part: Any) -> str:
-    """Return a mark that is equal where a part is, or where its `uuid` says that it is (vLLM)."""
+    """Return a mark for a part, equal for equal parts or parts with equal `uuid` (vLLM)."""
     known = part.get("uuid") if isinstance(part, dict) else None
     encoded = msgspec.json.encode(known or part, order="sorted")
     return f"<|part_{hashlib.sha256(encoded).hexdigest()[:16]}|>"
 
 
 def role_of(message: Message) -> str:
-    """Return the role of a message, in the one word that templates have for it."""
+    """Return the role of a message as named in templates."""
     return {"developer": "system", "function": "tool"}.get(message.role, message.role)
 
 
@@ -129,7 +129,7 @@ def _turn(role: str, text: str) -> str:
 
 
 def plain_text(message: Message) -> str:
-    """Return the text of a message and its calls of tools."""
+    """Return the text of a message followed by its tool calls."""
     parts = [content_text(message), *map(_call_text, message.calls())]
     return "\n".join(part for part in parts if part)
 

@@ -1,6 +1,6 @@
-"""Messages whose content is blocks, as Anthropic's interface has them: thoughts, calls, results.
+"""Messages with content blocks, as in Anthropic's interface: thoughts, tool calls and results.
 
-Servers turn them into the words of OpenAI before they render them, and so does this.
+As in servers, they are converted to OpenAI's form before they are rendered.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import msgspec
 
 from workloads.text.chat_template import Function, Message, ToolCall
 
-_THOUGHTS = {"thinking": "thinking", "redacted_thinking": "data"}  # by type: where the text stands
+_THOUGHTS = {"thinking": "thinking", "redacted_thinking": "data"}  # by type: the field of the text
 
 
 def unfolded(message: Message) -> list[Message]:
-    """Return a message without such blocks: the results of tools first, then the rest, if any."""
+    """Return a message without such blocks: tool results first, then the rest, if any."""
     content = message.content
     if not isinstance(content, list) or not any(map(_is_block, content)):
         return [message]

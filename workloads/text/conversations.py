@@ -1,9 +1,9 @@
-"""Rows that hold whole conversations: each answer is a request, with all that was said before it.
+"""Rows with whole conversations: each answer is a request with everything before it as prompt.
 
-- An answer that comes before anyone has asked is no request; it stands in the history.
-- A last message that nobody answers asks for nothing that the file knows: it is no request.
-- A request comes at the time of the message before its answer, else at that of the answer; where
-  there is one answer only, else at the time of the row. Unless all have a time, none is used.
+- An answer that comes before any question is no request; it is part of the history.
+- A last message without an answer is no request.
+- A request arrives at the time of the message before its answer, else at that of the answer or, if
+  it is the only one, of the row. Unless all requests have a time, none is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ASKING = ("user", "tool")
 
 @dataclass(slots=True)
 class Conversations:
-    """The requests of conversations while a file is read."""
+    """Builder of the requests of conversations while a file is read."""
 
     texts: TextRows
     times: Instants = field(default_factory=Instants)
@@ -30,7 +30,7 @@ class Conversations:
     at_answers: int = 0
 
     def take(self, row: Exchange, number: int) -> Problem | None:
-        """Add the requests of a conversation, or say what is wrong with it and add none."""
+        """Add the requests of a conversation, or return what is wrong with it and add none."""
         answer = [] if row.answer is None else [row.answer]
         messages = [*row.messages, *answer]
         if not messages:
@@ -60,7 +60,7 @@ class Conversations:
         return None
 
     def finish(self) -> None:
-        """Give the rows their times, if all have one."""
+        """Set the times of the rows, if all have one."""
         rows = self.texts.rows
         if self.times and not self.untimed:
             rows.time_ticks = self.times
@@ -105,8 +105,8 @@ class Conversations:
 
 
 def _time(row: Exchange, at: int, *, single: bool) -> tuple[Time | None, bool]:
-    """Return when the request of an answer comes, and whether that is the answer's own time."""
-    ahead = len(row.messages) - len(row.times)  # the system's, which stands beside them
+    """Return the time of the request for an answer, and whether it is the answer's own time."""
+    ahead = len(row.messages) - len(row.times)  # a system prompt from a separate field has no time
     times = [*(None for _ in range(ahead)), *row.times, None]
     if times[at - 1] is not None:
         return times[at - 1], False

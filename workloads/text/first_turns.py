@@ -1,4 +1,4 @@
-"""First turns of conversations, from a file that the user has."""
+"""First turns of conversations, read from a file of the user's."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def _read_text(path: Path, rows: Rows) -> Turns:
-    """Read a turn a line."""
+    """Read one turn from each line."""
     return [(number, line.decode(errors="replace")) for number, line in read_lines(path)]
 
 
 def _read_json(path: Path, rows: Rows) -> Turns:
-    """Read `turns`, of which the first counts (as in MT-bench), `prompt` or `text` of each line."""
+    """Read the first of `turns` (as in MT-bench), `prompt` or `text` of each line."""
     turns: Turns = []
 
     def take(line: _Line, number: int) -> Problem | None:
@@ -45,8 +45,8 @@ def _read_json(path: Path, rows: Rows) -> Turns:
 def _read_csv(path: Path, rows: Rows) -> Turns:
     """Read `text` of each record, or the ShareGPT table of the published experiments.
 
-    That has a row a message (`url`, `role`, `message_index`, `plain_text`); the first of a
-    user in each conversation counts.
+    The latter has a row for each message (`url`, `role`, `message_index`, `plain_text`), of which
+    the user's first message in each conversation is read.
     """
     plain: Turns = []
     first: dict[str, tuple[int, int, str]] = {}
@@ -79,11 +79,11 @@ READERS: dict[str, Callable[[Path, Rows], Turns]] = {
 
 
 def read_turns(path: Path, rows: Rows) -> Turns:
-    """Read a file that has one of the names in `READERS`; turns without a text are left out.
+    """Read a file with one of the names in `READERS`; turns without text are left out.
 
     Raises
     ------
     DataError
-        Where it cannot be read, and for its first bad line, unless they are skipped.
+        For a file that cannot be read, and its first bad line, unless bad lines are skipped.
     """
     return [(line, text) for line, text in READERS[path.name](path, rows) if text.strip()]

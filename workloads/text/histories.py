@@ -1,4 +1,4 @@
-"""Prompts of sessions whose file holds the user's turns only: a server made the answers."""
+"""Prompts of sessions in files that hold only the user's turns, with unknown answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workloads.text.tokenizer import Tokens
 
 MOST_UNKNOWN = 1 << 30  # tokens of all answers
 
-_FIRST_UNKNOWN = 1 << 30  # above the ids of any vocabulary
-_MARK = "\U0010fffd"  # no character: what stands between two of them is an answer's number
+_FIRST_UNKNOWN = 1 << 30  # larger than the ids of any vocabulary
+_MARK = "\U0010fffd"  # a private-use character; a pair of them encloses an answer's number
 _MARKED = re.compile(f"{_MARK}([0-9]+){_MARK}")
 
 Session = str | int
@@ -24,11 +24,11 @@ Session = str | int
 
 @dataclass(slots=True)
 class Histories:
-    """The messages of each session, and what a chat template makes of them.
+    """The messages of each session, from which a chat template renders prompts.
 
-    An answer is tokens that no other answer has, as nobody knows what the server said. Where the
-    template leaves reasoning out of the history, the whole answer stands there all the same: how
-    much of it was reasoning is not known either.
+    An unknown answer consists of tokens that no other answer has. The template may omit reasoning
+    from the history, but the whole answer is kept there, since the share of reasoning in it is
+    unknown.
     """
 
     encode: Callable[[str], Tokens]
@@ -38,19 +38,19 @@ class Histories:
     unknown: int = 0
 
     def say(self, session: Session, role: str, text: str) -> None:
-        """Add a turn that asks for no answer, such as the system's."""
+        """Add a turn that asks for no answer, such as a system prompt."""
         self.context[session].append(_message(role, text))
 
     def ask(
         self, session: Session | None, role: str, text: str, output_tokens: int
     ) -> tuple[Tokens, Tokens]:
-        """Add a turn and its answer to a session, or to none; return the prompt and the answer.
+        """Add a turn and its answer to a session, or to none; return prompt and answer as tokens.
 
         Raises
         ------
         ValueError
-            Where the answers of all sessions have too many tokens to tell them apart, and where
-            the template refuses the messages.
+            For answers with too many tokens in all to number them, or messages that the template
+            refuses.
         """
         answer = self._unknown_answer(output_tokens)
         messages = [*([] if session is None else self.context[session]), _message(role, text)]
@@ -69,11 +69,11 @@ class Histories:
         return np.arange(start, start + output_tokens, dtype=np.int64).astype(np.int32)
 
     def _tokens(self, text: str) -> Iterator[Tokens]:
-        """Yield the tokens of a text in which answers are marked."""
+        """Yield the tokens of a text, with those of answers in place of their marks."""
         for at, part in enumerate(_MARKED.split(text)):
             yield self.answers[int(part)] if at % 2 else self.encode(part)
 
 
 def _message(role: str, text: str) -> Message:
-    """Return a message of the file, in which nothing is taken for the mark of an answer."""
+    """Return a message in which no text can be mistaken for the mark of an answer."""
     return Message(role, text.replace(_MARK, "\ufffd"))

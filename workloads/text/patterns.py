@@ -1,11 +1,11 @@
-"""How known vocabularies split text into words before they merge bytes.
+"""Regular expressions by which known vocabularies split text before merging bytes.
 
-A file of byte-pair ranks does not tell its pattern. The patterns are facts of the models: OpenAI's
-are those of `tiktoken_ext.openai_public`, Llama 3's of `llama_models`, Qwen's of its
-`tokenization_qwen.py` and of the `tokenizer.json` of Qwen3.5.
+A file of byte-pair ranks does not contain its pattern. The patterns here are OpenAI's from
+`tiktoken_ext.openai_public`, Llama 3's from `llama_models`, and Qwen's from its
+`tokenization_qwen.py` and the `tokenizer.json` of Qwen3.5.
 
-With each of them, text may be cut between a letter and a space: no alternative matches a letter
-and then a space, and none looks back.
+With each of them, text can be split between a letter and a space: no alternative matches a letter
+followed by a space, and none looks back.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KNOWN = frozenset({GPT2, CL100K, O200K, QWEN, QWEN3_5})
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A known vocabulary: its name, its pattern, and whether text is composed (NFC) first."""
+    """A known vocabulary: its name, its pattern, and whether text is normalised to NFC first."""
 
     name: str
     pattern: str
@@ -56,4 +56,4 @@ BY_RANKS: dict[int, Vocabulary] = {
     199_998: Vocabulary("o200k", O200K),
     248_044: Vocabulary("Qwen3.5", QWEN3_5, composes=True),
 }
-"""The vocabulary that a number of ranks tells."""
+"""Vocabularies by their number of ranks."""

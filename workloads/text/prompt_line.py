@@ -1,4 +1,4 @@
-"""Lines with a prompt, under the names that tools give to it, to answers and to their lengths."""
+"""Lines with a prompt, under the field names that various tools use."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OUTPUT_FIELDS = (
 LENGTH_FIELDS = ("prompt_tokens", "prompt_length", "prompt_len", "input_tokens", "input_length")
 NO_PROMPT = "expected 'prompt', 'text' or 'input', found none"
 MAX_TOKEN_ID = (1 << 31) - 1
-OTHER_LENGTH = 0.1  # beyond this, a length that stands beside a text is noted
+OTHER_LENGTH = 0.1  # a given length that differs from the text's by a larger share is noted
 
 TextOrMessages = str | list[Message]
 TextMessagesOrIds = str | list[Message | int]
 
 
 class PromptLine(NamedLine, gc=False, kw_only=True):
-    """A request: its prompt is a text, messages or token ids; of several names the first counts."""
+    """A request whose prompt is text, messages or token ids; the first of several names counts."""
 
     prompt: TextMessagesOrIds | None = None
     text: TextMessagesOrIds | None = None
@@ -58,10 +58,10 @@ class PromptLine(NamedLine, gc=False, kw_only=True):
 
 
 def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None:
-    """Add the request of a line, or say what is wrong with it.
+    """Add the request of a line, or return what is wrong with it.
 
-    A text counts the tokens that it has; a length beside it that differs by over a tenth is
-    noted. The length of an answer counts where its text is not there.
+    Lengths are counted in tokens of the text; a given length that differs by over a tenth is noted.
+    The given length of an answer is used where its text is missing.
     """
     content_field, content = named(line, CONTENT_FIELDS)
     if content is None:
@@ -95,7 +95,7 @@ def add_prompt(texts: TextRows, line: PromptLine, number: int) -> Problem | None
 
 
 class _BadIdsError(ValueError):
-    """Token ids that are none, or that stand beside texts in one file."""
+    """Raised for invalid token ids, or a file with both token ids and text."""
 
 
 def _no_text(_: str) -> Sequence[int]:
@@ -106,7 +106,7 @@ IDS = Tokenizer("the file, by its token ids", _no_text)
 
 
 def _tokens(texts: TextRows, content: TextMessagesOrIds, number: int) -> Tokens:
-    """Return the tokens of a prompt; what the first one is, text or ids, all are."""
+    """Return the tokens of a prompt; all prompts must be of the first one's kind, text or ids."""
     if isinstance(content, str):
         return prompt_tokens(texts, content, number)
     ids = [part for part in content if isinstance(part, int)]
@@ -125,12 +125,12 @@ def _tokens(texts: TextRows, content: TextMessagesOrIds, number: int) -> Tokens:
 
 
 def prompt_tokens(texts: TextRows, content: TextOrMessages, number: int) -> Tokens:
-    """Return the tokens of a text as it stands, or of messages in the chat template.
+    """Return the tokens of a text as it is, or of messages rendered with the chat template.
 
     Raises
     ------
     RenderError
-        Where the template refuses the messages.
+        For messages that the template refuses.
     """
     if isinstance(content, str):
         return texts.tokenizer.encode(content)
@@ -138,7 +138,7 @@ def prompt_tokens(texts: TextRows, content: TextOrMessages, number: int) -> Toke
 
 
 def note_length(texts: TextRows, number: int, stated: tuple[str, int | None], tokens: int) -> None:
-    """Note a length that is over a tenth from the tokens of the text that it stands beside."""
+    """Note a given length that differs by over a tenth from the tokens of the text."""
     field, length = stated
     if length is not None and abs(length - tokens) > OTHER_LENGTH * tokens:
         what = "other-output-length" if field in OUTPUT_FIELDS else "other-length"
@@ -147,7 +147,7 @@ def note_length(texts: TextRows, number: int, stated: tuple[str, int | None], to
 
 
 def _answer(texts: TextRows, line: PromptLine, output: int | None, number: int) -> Tokens | None:
-    """Return the tokens of the answer, None where its text is not there."""
+    """Return the tokens of the answer, None if its text is missing or not used."""
     text = named(line, ANSWER_FIELDS)[1]
     if text is None or (not text and output):
         return None

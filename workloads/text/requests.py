@@ -1,4 +1,4 @@
-"""Requests whose prompts are text, as rows of tokens."""
+"""Requests with prompts of text, as rows of tokens."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Time = float | int | Decimal | str
 
 @dataclass(frozen=True, slots=True)
 class TextRequest:
-    """A request: its prompt and, where they are known, the tokens of its answer.
+    """A request with the tokens of its prompt and, where known, of its answer.
 
-    `output_tokens` counts where `answer` is None. `time` is a number in the file's unit, or a
+    `output_tokens` is used where `answer` is None. `time` is a number in the file's unit, or a
     date; `time_field` names it in errors.
     """
 
@@ -44,40 +44,40 @@ class TextRequest:
 
 @dataclass(slots=True)
 class TextRows:
-    """The rows of a file of texts while it is read.
+    """Builder of the rows of a file of texts.
 
-    `template` renders chats; the notes of the rows tell of it once there is one.
+    `template` renders chats, and is mentioned in the notes once it was used.
     """
 
     rows: Rows
     prompts: TokenLists
     tokenizer: Tokenizer
     options: ReadOptions
-    clock: DateClock | None = None  # where times are dates
+    clock: DateClock | None = None  # None unless times are dates
     template: Template = field(init=False)
     chats: bool = field(default=False, init=False)
-    numbers: bool = field(default=False, init=False)  # whether a time was one
+    numbers: bool = field(default=False, init=False)  # whether any time was a number
 
     def __post_init__(self) -> None:
         self.template = template_for(self.options.template or self.options.default_template)
 
     @classmethod
     def of(cls, options: ReadOptions) -> Self:
-        """Begin without a row; the options name the tokenizer and the chat template.
+        """Return a builder with new rows; the options name the tokenizer and the chat template.
 
         Raises
         ------
         UsageError, DataError
-            Those of `workloads.text.tokenizer_for` and `workloads.text.templates.template_for`.
+            As `workloads.text.tokenizer_for` and `workloads.text.templates.template_for` do.
         """
         rows = Rows(TokenLists(), options.on_bad_line, options.ticks_per_second("s"))
         return cls.into(rows, options)
 
     @classmethod
     def into(cls, rows: Rows, options: ReadOptions) -> Self:
-        """Begin with rows that hold none yet, whose prompts are set here; errors are those of `of`.
+        """Return a builder that fills empty rows and sets their prompts; errors are those of `of`.
 
-        A reader that learns from the first row that a file has texts begins so.
+        For readers that find out from the first row whether a file has texts.
         """
         rows.prompts = prompts = TokenLists()
         return cls(rows, prompts, tokenizer_for(options.tokenizer), options)
@@ -94,7 +94,7 @@ class TextRows:
         Raises
         ------
         RenderError
-            Where the template refuses the messages.
+            For messages that the template refuses.
         """
         self.chats = True
         prompt = self.tokenizer.encode(self.template.prompt(messages, tools))
@@ -106,7 +106,7 @@ class TextRows:
         return prompt, self.tokenizer.encode(self.template.answer(messages, tools, answer))
 
     def add(self, request: TextRequest) -> Problem | None:
-        """Add a request, or say what is wrong with it; a prompt of no token is left out."""
+        """Add a request, or return what is wrong with it; a prompt of no token is left out."""
         rows, field = self.rows, request.time_field
         try:
             ticks = self.ticks(request.time, field)
@@ -129,7 +129,7 @@ class TextRows:
         return None
 
     def finish(self) -> Rows:
-        """Return the rows, with notes on what their tokens are and how chats were rendered."""
+        """Return the rows, with notes on the tokenizer and the chat template."""
         rows, tokenizer_remark = self.rows, self.tokenizer.remark()
         if self.chats:
             rows.facts += template_notes(self.template, self.options)
@@ -145,14 +145,15 @@ class TextRows:
         return rows
 
     def ticks(self, time: Time | None, field: str = "timestamp") -> Ticks | None:
-        """Return a number as it stands, and a date as ticks of its own; a file has one kind.
+        """Return a time in ticks; the times of a file must be all numbers or all dates.
 
-        A number whose name tells a unit is turned into the file's, where the options tell none.
+        A number whose field name has a unit is converted to the file's unit, unless the options set
+        one.
 
         Raises
         ------
         ValueError
-            For a text that is no date, and for one kind where there was the other.
+            For an invalid date, or a date after numbers or the reverse.
         """
         number = number_in(time) if isinstance(time, str) else time
         if time is None or (number is not None and self.clock is None):
@@ -165,7 +166,7 @@ class TextRows:
     def _in_unit(self, number: Ticks | None, unit: TimeUnit | None) -> Ticks | None:
         if number is None or unit is None or self.options.time_unit is not None:
             return number
-        self.rows.dated = True  # nobody need doubt the unit
+        self.rows.dated = True  # the unit is certain
         there, here = int(TICKS_PER_SECOND[unit]), int(self.rows.ticks_per_second)
         return Decimal(exact(number)) * here / there
 
@@ -183,5 +184,5 @@ class TextRows:
 
 
 def has_reasoning(answer: Message) -> bool:
-    """Say whether an answer comes with the reasoning that led to it."""
+    """Return whether an answer contains the reasoning that led to it."""
     return bool(answer.reasoning_text()) or "</think>" in content_text(answer)

@@ -1,11 +1,11 @@
-"""Whether rows of `messages` are requests or whole conversations: what the rows show.
+"""Decision whether rows of `messages` are requests or whole conversations.
 
-A row that ends with the assistant's answer may be the last request of a session with all that came
-before it, or a conversation of which each answer is a request. Rows are conversations where
+A row that ends with the assistant's answer may be a request with its whole context, or a
+conversation in which each answer is a request. Rows are read as conversations where
 
-- one holds two answers or more and ends with one;
-- none has a response, a count of tokens or another trace of a server beside its messages;
-- no two have the same session, and hardly any goes on from another, as the requests of one chat do.
+- one has two answers or more and ends with one;
+- none has a response, token counts or other data of a server beside its messages;
+- no two have the same session, and hardly any continues another, as the requests of a chat do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 
 from workloads.options import RowsAre
 
-FEW = 0.1  # of the rows, which may go on from another by chance
+FEW = 0.1  # share of the rows that may continue another by chance
 
 _ANSWER = b'"assistant"'
 _NOTHING = msgspec.Raw(b"null")
@@ -28,7 +28,7 @@ class _Part(msgspec.Struct, gc=False):
 
 
 class Glance(msgspec.Struct, gc=False):
-    """A row, of which only the shape is looked at."""
+    """A row of which only the shape is decoded, to tell requests from conversations."""
 
     messages: list[_Part] | str | None = None
     request: msgspec.Raw = _NOTHING
@@ -42,17 +42,17 @@ class Glance(msgspec.Struct, gc=False):
     thread_id: msgspec.Raw = _NOTHING
 
     def served(self) -> bool:
-        """Say whether a server has left something beside the messages."""
+        """Return whether the row has data of a server beside the messages."""
         left = (self.request, self.body, self.response, self.choices, self.usage)
         return any(bytes(raw) != b"null" for raw in left)
 
     def session(self) -> bytes | None:
-        """Return the session, None where the row names none."""
+        """Return the session, None if the row has none."""
         names = (self.session_id, self.conversation_id, self.chat_id, self.thread_id)
         return next((bytes(name) for name in names if bytes(name) != b"null"), None)
 
     def parts(self) -> list[_Part]:
-        """Return the messages; text that holds them is read."""
+        """Return the messages; JSON in text is decoded."""
         if not isinstance(self.messages, str):
             return self.messages or []
         try:
@@ -63,7 +63,7 @@ class Glance(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class RowSurvey:
-    """The evidence of a file's rows so far."""
+    """Counts over a file's rows, which decide whether rows are requests or conversations."""
 
     rows: int = 0
     conversations: int = 0
@@ -75,7 +75,7 @@ class RowSurvey:
     whole: set[int] = field(default_factory=set)
 
     def see(self, row: Glance) -> None:
-        """Look at a row."""
+        """Count a row."""
         parts = row.parts()
         if not parts:
             return
@@ -89,12 +89,12 @@ class RowSurvey:
         self._see_beginning(parts)
 
     def are_conversations(self) -> bool:
-        """Say whether rows are whole conversations."""
+        """Return whether rows are whole conversations."""
         alone = not (self.served or self.shared) and self.going_on <= FEW * self.rows
         return bool(self.conversations) and alone
 
     def rows_are(self) -> RowsAre:
-        """Say what rows are, where nobody has said it."""
+        """Return how to read the rows, where the options do not say."""
         return "conversation" if self.are_conversations() else "cumulative"
 
     def _see_session(self, session: bytes | None) -> None:
@@ -103,7 +103,7 @@ class RowSurvey:
             self.sessions.add(session)
 
     def _see_beginning(self, messages: list[_Part]) -> None:
-        """Find out whether a row goes on from all that another holds."""
+        """Count a row that continues all messages of an earlier one."""
         chain, begins = 0, False
         for part in messages[:-1]:
             chain = hash((chain, bytes(part.role), bytes(part.content)))

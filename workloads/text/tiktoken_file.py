@@ -1,4 +1,4 @@
-"""A file of byte-pair ranks: a line is a token's bytes in base64, and its rank."""
+"""Files of byte-pair ranks: each line is a token's bytes in base64, and its rank."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MAX_RANK = (1 << 31) - 1 - len(MARKS)
 
 
 def read_tiktoken(path: Path) -> Tokenizer:
-    """Open a tokenizer from its ranks.
+    """Load a tokenizer from its ranks.
 
-    The number of ranks tells the pattern that splits text, where it is that of a known
-    vocabulary; others get the pattern of cl100k, and the name says so. The marks of ChatML are
-    one token each.
+    The pattern that splits text is chosen by the number of ranks, where it is that of a known
+    vocabulary; otherwise it is that of cl100k, which the name mentions. The special tokens of
+    ChatML are one token each.
 
     Raises
     ------
     DataError
-        For a file that holds something else.
+        For a file of another kind.
     """
     import tiktoken
 

@@ -1,4 +1,4 @@
-"""A tokenizer that does not tokenise again what it has seen."""
+"""Tokenizers with a cache of recent text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Tokens = NDArray[np.int32]
 
 PIECE_CHARACTERS = 1024
-MOST_CHARACTERS = 64 << 20  # of text whose tokens are kept
+MOST_CHARACTERS = 64 << 20  # of cached text
 
 _CUT = re.compile(r"(?<=[A-Za-z]) ")
 _TURN = re.compile(r"(?<=\n)(?=<\|im_start\|>)")
@@ -20,25 +20,25 @@ _TURN = re.compile(r"(?<=\n)(?=<\|im_start\|>)")
 
 @dataclass(slots=True, eq=False)
 class Tokenizer:
-    """Turns text into tokens. Only its tokens and, for a while, its pieces are kept, in memory.
+    """A tokenizer with a cache; text is kept in this cache only, in memory.
 
-    Long texts are tokenised in pieces, a turn of a chat or about `PIECE_CHARACTERS` each, cut where
-    that cannot change a token, and the pieces met last are remembered: what texts share is
-    tokenised once.
+    Long texts are tokenized in pieces, each a turn of a chat or about `PIECE_CHARACTERS` long,
+    split where that cannot change a token. Recent pieces are cached, so that common prefixes are
+    tokenized once.
 
     Parameters
     ----------
     name
-        What it is, for notes and reports.
+        Description for notes and reports.
     convert
-        Text to token ids, each within int32; equal texts give equal ids.
+        Function from text to token ids within int32; equal texts give equal ids.
     stand_in
-        Whether its tokens are those of no model.
+        Whether it is a stand-in, whose tokens are those of no model.
     separable
-        Whether text may be cut before any space that follows one of the letters A to Z: the
-        tokens of both parts are those of the whole.
+        Whether text can be split before any space that follows a letter from A to Z, without
+        changing its tokens.
     splits_turns
-        Whether it may be cut before `<|im_start|>` on a new line; so it may where it is separable.
+        Whether text can be split before `<|im_start|>` on a new line; implied by `separable`.
     """
 
     name: str
@@ -50,18 +50,18 @@ class Tokenizer:
     _characters: int = 0
 
     def encode(self, text: str) -> Tokens:
-        """Return the tokens of a text: int32, shape (tokens,), not to be written to."""
+        """Return the tokens of a text: int32, shape (tokens,), read-only."""
         pieces = [self._piece(piece) for piece in self._pieces(text)]
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def remark(self) -> str:
-        """Say in a note what the tokens are."""
+        """Return a note on the tokens."""
         if self.stand_in:
             return f"tokens are {self.name}, a stand-in for those of a model: lengths are estimates"
         return f"tokens are those of {self.name}"
 
     def _pieces(self, text: str) -> Iterator[str]:
-        """Cut a text; where it is cut depends on nothing behind the cut, or on the turn only."""
+        """Split a text into pieces; equal beginnings of texts are split alike."""
         turns = _TURN.split(text) if self.separable or self.splits_turns else (text,)
         for turn in turns:
             at = 0
@@ -80,12 +80,12 @@ class Tokenizer:
                 oldest = next(iter(self._known))
                 del self._known[oldest]
                 self._characters -= len(oldest)
-        self._known[text] = tokens  # a dict keeps the order: the piece met last stands last
+        self._known[text] = tokens  # moved to the end, since dicts keep insertion order
         return tokens
 
 
 def _sound(text: str) -> str:
-    """Replace lone surrogates, which no encoding holds."""
+    """Replace lone surrogates, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:

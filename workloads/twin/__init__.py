@@ -1,6 +1,6 @@
-"""Synthetic twins: traces that behave like another in a cache, made from its statistics.
+"""Synthetic twins: traces that behave like a given one in a cache, drawn from its statistics.
 
-`fit` turns a trace into a small set of aggregates, `generate` these and a seed into a trace.
+`fit` reduces a trace to a small set of aggregates; `generate` turns these and a seed into a trace.
 """
 
 from workloads.twin.fitting import fit

@@ -1,10 +1,10 @@
-"""Boxes: a joint law of many columns as a few groups of rows, none of them small.
+"""Boxes: a summary of the joint distribution of several columns as groups of similar rows.
 
-Rows are split again and again, always where a split lowers the variance most, until there are
-`most` groups or all are small. A group is told as the bounds and the mean of each column. This is
-a multidimensional k-anonymous partition (LeFevre et al., "Mondrian multidimensional
-k-anonymity", ICDE 2006) with the splits of a regression tree (Breiman et al., "Classification
-and regression trees", 1984).
+Rows are split repeatedly, always where a split lowers the variance most, until there are `most`
+groups or all are small. A group is summarised by the bounds and the mean of each column. This is a
+multidimensional k-anonymous partition (LeFevre et al., "Mondrian multidimensional k-anonymity",
+ICDE 2006) with the splits of a regression tree (Breiman et al., "Classification and regression
+trees", 1984).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ LEAST_ROWS = 5  # of a box
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
-    """Groups of rows, one a row here.
+    """Boxes as columns; each box summarises a group of rows.
 
     Parameters
     ----------
     group
-        int64, shape (boxes,): which of the groups that were split.
+        int64, shape (boxes,): the input group that each box is a part of.
     rows
-        int64, shape (boxes,): the rows in each.
+        int64, shape (boxes,): number of rows in each.
     low, mean, high
-        float64, shape (boxes, columns). A bound at which all rows of the box lie is exact; others
-        are rounded outwards to two digits, so that they are no row's.
+        float64, shape (boxes, columns). Bounds are rounded outwards to two digits, so that they
+        reveal no single row, unless all rows of the box have the same value.
     """
 
     group: Int64
@@ -44,15 +44,15 @@ class Boxes:
 
 
 def split(groups: list[tuple[Int64, Float64]], most: int) -> Boxes:
-    """Split groups of rows into at most `most` boxes (or one a group, where that is more).
+    """Split groups of rows into at most `most` boxes, but at least one for each group.
 
     Parameters
     ----------
     groups
-        For each the values, int64 of shape (rows, columns), at least `LEAST_ROWS` rows, and the
-        same on the scale on which variance counts, float64.
+        For each group the values, int64 of shape (rows, columns) with at least `LEAST_ROWS` rows,
+        and the same values on the scale used for variances, float64.
     most
-        How many boxes.
+        Largest number of boxes.
     """
     waiting: list[tuple[float, int, int, Int64, tuple[Int64, Int64]]] = []
     boxes: list[tuple[int, Int64]] = []
@@ -79,7 +79,7 @@ def split(groups: list[tuple[Int64, Float64]], most: int) -> Boxes:
 
 
 def _best_split(scaled: Float64) -> tuple[float, tuple[Int64, Int64] | None]:
-    """Return how much the best split lowers the sum of squares, and its two parts."""
+    """Return by how much the best split lowers the sum of squares, and the rows of its halves."""
     count = len(scaled)
     if count < 2 * LEAST_ROWS:
         return 0.0, None
@@ -123,16 +123,16 @@ def _four_digits(values: Float64) -> Float64:
 
 
 def draw(boxes: Boxes, picked: Int64, uniform: Float64) -> Int64:
-    """Draw a row from each picked box, its columns independent of each other.
+    """Draw a row of values from each picked box, with independent columns.
 
-    A column is `low + (high - low) * u**a` for uniform u, with the `a` that gives its mean.
+    A column is `low + (high - low) * u**a` for uniform u, with `a` chosen so as to give its mean.
 
     Parameters
     ----------
     boxes
         The boxes.
     picked
-        Shape (draws,): the box of each.
+        Shape (draws,): the box of each draw.
     uniform
         float64 in [0, 1), shape (draws, columns).
 

@@ -1,8 +1,8 @@
-"""Which of the requests that are due comes next: the one for which there is a place.
+"""Order of a twin's requests: which of the next rows best fits the prompts so far.
 
-Rows are drawn independently of each other, but successive requests are not: questions about one
-document follow each other, and a conversation goes on where it stood. Among rows that are due at
-about the same time, the order is free, so it is given back here.
+Rows (the drawn properties of requests) are independent of each other, but successive requests in a
+real trace are not: questions about one document follow each other, and conversations continue. The
+order among rows that are due at about the same time is free, so it is chosen to restore this.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from workloads.twin.meetings import END, INSIDE
 from workloads.twin.places import MeetingPlace, Places, Wanted
 
 BLOCK = 64  # rows that are due together
-TRIES = 3  # rows for which a place is looked up
-NEXT = 2  # of these, rows that seem to go on with the last request
-GOOD = 0.3  # cost at which no better row is looked for
+TRIES = 3  # rows for which a place in the tree is searched
+NEXT = 2  # of these, rows that seem to continue the last request
+GOOD = 0.3  # cost below which the search stops
 
 
 class PlaceChoice:
-    """Rows with an overlap, block by block.
+    """Requests still to be generated, handed out in the order that best fits the tree so far.
 
     Parameters
     ----------
     wanted
-        What each row wants to meet, None where it has no overlap.
+        The overlap that each row should have, None for no overlap.
     places, growth
-        What there is so far.
+        The places and prompts so far.
     scale_tokens
-        Distances far below this are alike.
+        Differences between distances far below this do not matter.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class PlaceChoice:
         self._left: list[int] = []
 
     def next(self) -> tuple[int, MeetingPlace]:
-        """Return the next row and its place."""
+        """Return the next row, and the place in the tree where its overlap ends."""
         if not self._left:
             stop = min(self._begun + BLOCK, len(self._rows))
             self._left = list(range(self._begun, stop))
@@ -69,7 +69,7 @@ class PlaceChoice:
         return self._rows[chosen], best
 
     def _first(self) -> list[int]:
-        """Return the rows to look at: those next to the last request, then the oldest."""
+        """Return the rows to try: those that best continue the last request, then the oldest."""
         growth, left = self._growth, np.array(self._left)
         if len(left) <= TRIES or not growth.reach:
             return self._left[:TRIES]

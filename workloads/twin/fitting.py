@@ -1,4 +1,4 @@
-"""From a trace to the statistics that its twin is made from."""
+"""Fitting of a twin's statistics to a trace."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ MOST_BOXES = 320
 LEAST_REQUESTS = 100
 MOST_GAP_BOXES = 64
 LEAST_TICKS_SECONDS = 1e-6
-# How much a column counts when boxes are split: slices of the trace, then powers of two.
+# Weight of each column when boxes are split: per slice of the trace, then per power of two.
 WEIGHTS = np.array([12 / SLICES, 1.0, 1.0, 0.7, 0.7, 0.5, 0.6, 0.2])
 GAP_WEIGHTS = np.array([6 / SLICES, 1.0, 1.0])
 OTHER_LABEL = "other"
 
 
 def fit(trace: Trace) -> TwinStats:
-    """Fit the statistics of a trace.
+    """Return the statistics of a trace from which a twin can be generated.
 
     Raises
     ------
     UsageError
-        For a trace of less than 100 requests, which would be told too closely, or more than 10^6.
+        For a trace of fewer than 100 requests, whose statistics would reveal single requests, or
+        of more than 10^6.
     """
     if not LEAST_REQUESTS <= len(trace) <= MOST_REQUESTS:
         limits = f"{LEAST_REQUESTS} to {MOST_REQUESTS:,} requests"
@@ -92,12 +93,12 @@ def _columns(trace: Trace, met: Meetings) -> Int64:
 
 
 def _slices(count: int) -> Int64:
-    """Return the slice in which each of `count` requests or instants lies."""
+    """Return the slice (64th part of the trace) of each of `count` requests or instants."""
     return np.arange(count, dtype=np.int64) * SLICES // count
 
 
 def _scaled(columns: Int64, scale: float, granularity: int) -> Float64:
-    """Put tokens on a logarithmic scale on which what matters little is close together."""
+    """Return the columns on a logarithmic scale that makes unimportant differences small."""
     slices, distance, depth, own, fresh, beyond, new, output = columns.T.astype(np.float64)
     return np.column_stack(
         [
@@ -114,7 +115,7 @@ def _scaled(columns: Int64, scale: float, granularity: int) -> Float64:
 
 
 def _session_relations(session: NDArray[np.int32], source: Int64) -> Int64:
-    """Return an index into `SESSIONS` for each request."""
+    """Return for each request how its session relates to earlier ones, as index of `SESSIONS`."""
     relation = np.full(len(session), SESSIONS.index("other"), dtype=np.int64)
     _, first = np.unique(session, return_index=True)
     relation[(source >= 0) & (session == session[source])] = SESSIONS.index("source's")
@@ -124,7 +125,7 @@ def _session_relations(session: NDArray[np.int32], source: Int64) -> Int64:
 
 
 def _common_labels(trace: Trace) -> tuple[tuple[str, ...], Int64]:
-    """Return the common labels and each request's (-1: none); all others become one label."""
+    """Return the common labels and each request's index (-1: none); rare labels are merged."""
     known = trace.label[trace.label != NO_LABEL]
     counts = np.bincount(known, minlength=len(trace.labels))
     common = np.argsort(-counts, kind="stable")[:MOST_LABELS]
@@ -138,7 +139,7 @@ def _common_labels(trace: Trace) -> tuple[tuple[str, ...], Int64]:
 
 
 def _alike(*columns: Int64) -> list[Int64]:
-    """Return the rows of each combination of values that is not rare, the combinations sorted."""
+    """Return groups of rows with equal values in all columns, without the small groups."""
     distinct, group = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
     groups = [np.flatnonzero(group.ravel() == at) for at in range(len(distinct))]
     return [rows for rows in groups if len(rows) >= LEAST_ROWS]
@@ -149,7 +150,7 @@ def _answered_share(trace: Trace, rows: Int64) -> float:
 
 
 def _arrivals(times: Float64 | None) -> ArrivalInstants | None:
-    """Fit how many requests come at an instant, and when the next one is."""
+    """Fit the number of requests at each instant, and the time to the next instant."""
     if times is None:
         return None
     instants, requests = np.unique(times, return_counts=True)

@@ -1,4 +1,4 @@
-"""From statistics and a seed to a twin."""
+"""Generation of a twin from statistics and a seed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workloads.twin.stats import (
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-RECENT = 64  # requests among which a session other than the source's is found
+RECENT = 64  # recent requests from which a session other than the source's is picked
 
 
 def generate(stats: TwinStats, seed: int, requests: int | None = None) -> Trace:
@@ -35,11 +35,11 @@ def generate(stats: TwinStats, seed: int, requests: int | None = None) -> Trace:
     Parameters
     ----------
     stats
-        Those of the original.
+        Statistics of the original.
     seed
-        Of all random streams.
+        Seed of all random streams.
     requests
-        How many; None for as many as the original has.
+        Number of requests; None for as many as in the original.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def generate(stats: TwinStats, seed: int, requests: int | None = None) -> Trace:
 def _draw_rows(boxes: Boxes, count: int, seed: int, purpose: str) -> tuple[Int64, Int64]:
     """Draw a box and a row for each of `count` requests or instants, slice by slice.
 
-    A box counts in the slices that it reaches over, equally in each. Draws are stratified: among n
-    of a slice, or n of a box, each n-th of the unit interval is met once (Latin hypercube
+    A box contributes equally to all slices that it extends over. Draws are stratified: among n
+    draws of a slice or a box, each n-th of the unit interval holds exactly one (Latin hypercube
     sampling, McKay et al., Technometrics 21(2), 1979), so that totals vary less with the seed.
     """
     random = stream(seed, purpose)
@@ -88,7 +88,7 @@ def _draw_rows(boxes: Boxes, count: int, seed: int, purpose: str) -> tuple[Int64
     picked = np.empty(count, dtype=np.int64)
     for part in np.unique(slices):
         weights = np.where((first <= part) & (part <= last), density, 0.0)
-        if not weights.any():  # a short trace has slices without a request
+        if not weights.any():  # a slice of a short trace may have no request
             weights = density
         steps = np.cumsum(weights)
         those = slices == part
@@ -99,7 +99,10 @@ def _draw_rows(boxes: Boxes, count: int, seed: int, purpose: str) -> tuple[Int64
 
 
 def _stratified(group: Int64, random: np.random.Generator) -> Float64:
-    """Return uniform numbers, of which each n-th part of [0, 1) holds one for a group of n."""
+    """Return uniform numbers, stratified within each group.
+
+    In a group of n, each n-th of [0, 1) holds exactly one number.
+    """
     order = np.lexsort((random.random(len(group)), group))
     _, start, size = np.unique(group[order], return_index=True, return_counts=True)
     uniform = np.empty(len(group))
@@ -111,7 +114,7 @@ def _stratified(group: Int64, random: np.random.Generator) -> Float64:
 def _grow(
     stats: TwinStats, kind: Int64, rows: Int64, answered: NDArray[np.bool_], seed: int
 ) -> tuple[GrowingPrompts, list[int]]:
-    """Grow the prompts one by one, and return the order in which the rows were used."""
+    """Add the prompts one by one to a prefix tree; return it and the order of the rows used."""
     growth = GrowingPrompts(len(rows), stats.granularity)
     places = Places(growth, stats.scale_tokens)
     sessions = _Sessions(growth.session, stream(seed, "twin sessions"))
@@ -133,7 +136,7 @@ def _grow(
 
 
 def _wanted(stats: TwinStats, kind: Int64, rows: Int64) -> list[Wanted | None]:
-    """Return what each row wants to meet, None where it is cold."""
+    """Return the overlap that each row should have, None for no overlap."""
     kinds = [(MEETINGS.index(kind.meeting), kind.session == "source's") for kind in stats.kinds]
     granularity, wanted = stats.granularity, []
     for number, row in zip(kind.tolist(), rows.tolist(), strict=True):
@@ -148,7 +151,10 @@ def _wanted(stats: TwinStats, kind: Int64, rows: Int64) -> list[Wanted | None]:
 
 
 class _Sessions:
-    """Gives each request no session, a new one, its source's or that of a recent request."""
+    """Assignment of sessions: none, a new one, that of the source or of a recent request.
+
+    The source of a request is the last request that used the prefix up to the end of its overlap.
+    """
 
     def __init__(self, given: list[int], random: np.random.Generator) -> None:
         self._given = given
@@ -172,13 +178,13 @@ class _Sessions:
 
 
 def _arrivals(law: ArrivalInstants | None, count: int, seed: int) -> Float64 | None:
-    """Return ascending times from 0: instants at which several may come."""
+    """Return ascending arrival times in seconds from 0; several requests may share one."""
     if law is None:
         return None
     _, rows = _draw_rows(as_boxes(law.boxes), count, seed, "twin arrivals")
     requests, ticks = np.maximum(rows[:, 1], 1), np.maximum(rows[:, 2], 1)
     needed = int(np.searchsorted(np.cumsum(requests), count)) + 1
-    # Slices are shares of the instants: as many draws as there will be instants.
+    # Slices are shares of the instants, so there are as many draws as instants.
     _, rows = _draw_rows(as_boxes(law.boxes), needed, seed, "twin arrivals")
     requests, ticks = np.maximum(rows[:, 1], 1), np.maximum(rows[:, 2], 1)
     instants = np.concatenate([[0.0], np.cumsum(ticks[:-1]) * law.tick_seconds])

@@ -1,4 +1,4 @@
-"""A prefix tree that grows prompt by prompt, and who used which part of it last."""
+"""A prefix tree that grows prompt by prompt, with the last request that used each part."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from workloads.stack_distance import RecencyTree
 
 
 class GrowingPrompts:
-    """The prompts of a twin so far.
+    """The prompts of a twin (a synthetic copy of a trace) so far, as a prefix tree.
 
-    What one request used last is a single stretch of its path, `(exposed, end]`: later requests
-    take their share from the root. Its *reach* is its end, floored to the granularity.
+    The tokens last used by one request are always a single stretch of its path, `(exposed, end]`,
+    since later requests use the path from the root on. The *reach* of a request is its end, rounded
+    down to the granularity (tokens per block to which overlaps are known).
 
     Parameters
     ----------
     requests
-        How many there will be.
+        Number of requests.
     granularity
-        Tokens a block.
+        Tokens per block.
     """
 
     def __init__(self, requests: int, granularity: int) -> None:
         self.granularity = granularity
         self.parent, self.start, self.stop = [-1], [0], [0]
-        self.owner = [-1]  # the last request that passed a node
+        self.owner = [-1]  # the last request that used a node
         self.children = [0]
-        self.ended = [False]  # whether a prompt ends at its stop, floored
-        self._first = [0]  # the first request that passed it
+        self.ended = [False]  # whether a prompt, rounded down, ends at its stop
+        self._first = [0]  # the first request that used it
         self.session: list[int] = []
         self.leaf: list[int] = []
-        self.after: list[int] = []  # where prompt and answer end
+        self.after: list[int] = []  # the nodes at which prompt and answer end
         self.overlap: list[int] = []
         self.end: list[int] = []
         self.reach: list[int] = []
@@ -39,7 +40,7 @@ class GrowingPrompts:
         self.recency = RecencyTree(requests)
 
     def node_at(self, request: int, position: int) -> int:
-        """Return the node on the path of a request that stops at `position`, split if need be."""
+        """Return the node on a request's path that stops at `position`, splitting one if needed."""
         node = self.after[request]
         while self.start[node] >= position:
             node = self.parent[node]
@@ -58,7 +59,7 @@ class GrowingPrompts:
         return upper
 
     def add(self, node: int, new_tokens: int, answer_tokens: int, session: int) -> None:
-        """Add a request whose prompt goes on behind `node`; an answer of 0 tokens is unknown."""
+        """Add a request whose prompt continues after `node`; 0 answer tokens if unknown."""
         self.session.append(session)
         request = len(self.leaf)
         self.overlap.append(self.stop[node])
@@ -98,7 +99,7 @@ class GrowingPrompts:
                 self.exposed[owner] = bottom
 
     def tree(self) -> tuple[PrefixTree, np.ndarray]:
-        """Return the tree, its nodes in order of appearance, and their new numbers (int32)."""
+        """Return the tree, with nodes in order of appearance, and their new numbers (int32)."""
         order = np.lexsort((self.start, self._first))
         order = np.concatenate([[ROOT], order[order != ROOT]])
         renamed = np.empty(len(order), dtype=np.int32)

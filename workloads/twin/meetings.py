@@ -1,4 +1,4 @@
-"""How each prompt of a trace meets the earlier ones: what a twin has to repeat."""
+"""How each prompt of a trace overlaps earlier ones, which a twin has to reproduce."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ MEETINGS: tuple[Meeting, ...] = ("cold", "end", "old end", "branch", "inside")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meetings:
-    """Columns of one length, one row a request; all but the first two in tokens.
+    """Overlaps as columns, one row for each request; all but the first two in tokens.
 
-    The *place* of a request is where its overlap ends; its *source* is the last request that
-    passed the place.
+    The *place* of a request is the position in the prefix tree where its overlap ends; its *source*
+    is the last request that used that prefix.
 
     Parameters
     ----------
     meeting
-        Index into `MEETINGS`: no overlap; the source ends there (its answer counts); an earlier
-        prompt ends there; two earlier prompts diverge there; none of these.
+        Index into `MEETINGS`, the kind of place: no overlap; the end of the source (or of its
+        answer); the end of an earlier prompt; a branch point of earlier prompts; none of these.
     source
-        The source, -1 for none.
+        Number of the source, -1 for none.
     distance
-        Used since the source: the LRU stack distance of the place.
+        Distinct tokens used since the source: the LRU stack distance of the place.
     depth
-        The overlap.
+        Length of the overlap.
     own
-        The end of the overlap that the source has used last; the rest has been used since, by
-        others that share it.
+        Length of the overlap's last part, which no request after the source has used.
     fresh
-        The end of the overlap that only one earlier request has used.
+        Length of the overlap's last part that only one earlier request has used.
     beyond
-        What the source holds beyond the overlap, where the place is inside a run; else 0.
+        Tokens of the source after the overlap, where the place is inside a run; else 0.
     new
-        The rest of the prompt.
+        Length of the prompt after the overlap.
     """
 
     meeting: Int64
@@ -59,7 +58,7 @@ class Meetings:
 
 
 def meetings(trace: Trace) -> Meetings:
-    """Find the place and the source of each request, walking each path once."""
+    """Return the overlaps of all requests, from one walk over each path."""
     walk = _Walk(trace)
     ends = trace.leaf if trace.after is None else np.where(trace.after < 0, trace.leaf, trace.after)
     rows = np.array(
@@ -75,7 +74,7 @@ def meetings(trace: Trace) -> Meetings:
 
 
 class _Walk:
-    """What has been seen of the prefix tree so far."""
+    """The state of a walk over the requests: which nodes were used, when and by whom."""
 
     def __init__(self, trace: Trace) -> None:
         tree, nodes = trace.tree, trace.tree.nodes
@@ -83,16 +82,16 @@ class _Walk:
         self._parent: list[int] = tree.parent.tolist()
         self._start: list[int] = tree.start.tolist()
         self._stop: list[int] = tree.stop.tolist()
-        self._owner = [-1] * nodes  # the last request that passed, -1 for none
+        self._owner = [-1] * nodes  # the last request that used it, -1 for none
         self._passed = [0] * nodes
-        self._children = [0] * nodes  # seen so far
-        self._child = [ROOT] * nodes  # the last one seen first
+        self._children = [0] * nodes  # number of children used so far
+        self._child = [ROOT] * nodes  # the child that was used for the first time most recently
         self._ended = [False] * nodes
         self._end: list[int] = []  # the node at which each request ends
         self._recency = RecencyTree(len(trace))
 
     def step(self, request: int, leaf: int, end: int) -> tuple[int, ...]:
-        """Return a row of `Meetings`, then let the request pass."""
+        """Return a row of `Meetings` for a request, then register its use of the path."""
         node = leaf
         while node != ROOT and not self._passed[node]:
             node = self._parent[node]
@@ -124,7 +123,7 @@ class _Walk:
         return BRANCH if self._children[node] > 1 else INSIDE
 
     def _exposed(self, node: int) -> int:
-        """Return where the part of the path begins that the same request has passed last."""
+        """Return the start of the stretch of the path that the node's last user has used last."""
         source = self._owner[node]
         while self._owner[node] == source:
             node = self._parent[node]
@@ -155,7 +154,7 @@ class _Walk:
         self._recency.add(request, self._stop[end])
 
     def _mark(self, node: int) -> None:
-        """Note that a prompt or answer ends at `node`, floored to the granularity."""
+        """Register that a prompt or answer ends at `node`, rounded down to the granularity."""
         position = self._floor(self._stop[node])
         while self._start[node] >= position > 0:
             node = self._parent[node]

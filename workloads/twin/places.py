@@ -1,4 +1,7 @@
-"""Where the overlap of a twin's request ends: the place most like the one that was drawn."""
+"""Search for the place in a twin's prefix tree where a new request's overlap ends.
+
+The overlap's properties are drawn at random; the place that differs least from the draw is chosen.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,22 @@ from workloads.twin.meetings import BRANCH, END, INSIDE, OLD_END
 from workloads.twin.shelf import Shelf
 
 BUCKETS_PER_OCTAVE = 4
-DEPTH_WEIGHT = 2.0  # against a doubling of distance
+DEPTH_WEIGHT = 2.0  # relative to a doubling of the distance
 OWN_WEIGHT = 0.5
 FRESH_WEIGHT = 0.3
-OTHER_PLACE = 0.5  # what it costs to meet otherwise than drawn
-CUT = {END: 2.0, OLD_END: 1.0, BRANCH: 1.0, INSIDE: 1.0}  # and to cut a run for lack of a place
-NO_CONVERSATION = 4.0  # to go on with a request that is in no session
-MOST_CUTS = 256  # requests looked at on each side of the distance for one to cut
+OTHER_PLACE = 0.5  # cost of another kind of place than drawn
+CUT = {END: 2.0, OLD_END: 1.0, BRANCH: 1.0, INSIDE: 1.0}  # cost of splitting a run instead
+NO_CONVERSATION = 4.0  # cost of continuing a request without a session
+MOST_CUTS = 256  # requests tried on each side of the distance as the one to split
 FARTHEST = 20 * BUCKETS_PER_OCTAVE
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was drawn; columns as in `Meetings`, and whether the source must be in a session."""
+    """The properties drawn for the overlap of a request, as in `Meetings`.
+
+    `in_session` is whether its source must be in a session.
+    """
 
     meeting: int
     distance: int
@@ -39,7 +45,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class MeetingPlace:
-    """A place: a position on the path of a request, and how unlike the wanted one it is."""
+    """A place on the path of a request, and its cost: how much it differs from the draw."""
 
     cost: float = inf
     request: int = -1
@@ -47,14 +53,16 @@ class MeetingPlace:
 
 
 class Places:
-    """The places of a twin so far, in buckets of depth, each in order of last use.
+    """The places of a twin's prefix tree, in buckets of depth, each in order of last use.
+
+    A place is a position in the tree where the overlap of a later request may end.
 
     Parameters
     ----------
     growth
-        The prompts; `note` is told of each that is added.
+        The prompts so far; `note` must be called after each that is added.
     scale_tokens
-        Distances far below this are alike.
+        Differences between distances far below this do not matter.
     """
 
     def __init__(self, growth: GrowingPrompts, scale_tokens: float) -> None:
@@ -64,7 +72,7 @@ class Places:
         self._nodes: defaultdict[int, Shelf] = defaultdict(lambda: Shelf(growth))
 
     def note(self, branched: int) -> None:
-        """Take in the ends of the last request, which diverged behind the node `branched`."""
+        """Register the places that the last request adds; it diverged after node `branched`."""
         growth = self._growth
         if branched and growth.children[branched] == 2 and not growth.ended[branched]:
             self._list(branched)
@@ -93,7 +101,7 @@ class Places:
         self._nodes[_bucket(growth.stop[node])].add(growth.owner[node], node)
 
     def find(self, wanted: Wanted, bound: float = inf) -> MeetingPlace:
-        """Return the best place that costs less than `bound`, else one of infinite cost."""
+        """Return the place that differs least from the draw, with a cost below `bound` if any."""
         near = self._growth.recency.request_at(wanted.distance)
         best = self._search(wanted, near, MeetingPlace(bound))
         if best.cost > CUT[wanted.meeting]:
@@ -101,9 +109,10 @@ class Places:
         return best if best.request >= 0 else MeetingPlace()
 
     def take(self, place: MeetingPlace, new_tokens: int) -> int:
-        """Return the node of a place, cut where it lies inside a run.
+        """Return the node of a place, splitting a run if the place is inside it.
 
-        Where nothing follows (`new_tokens` is 0), an end is that of the whole prompt.
+        If nothing follows (`new_tokens` is 0), the place at a request's end is the end of its whole
+        prompt.
         """
         growth, position = self._growth, place.position
         at_end = position == growth.reach[place.request]
@@ -115,7 +124,7 @@ class Places:
         return node
 
     def _search(self, wanted: Wanted, near: int, best: MeetingPlace) -> MeetingPlace:
-        """Look at buckets of depth, nearest first, until a farther one cannot be better."""
+        """Search buckets of depth, nearest first, until a farther one cannot be better."""
         middle = _bucket(wanted.depth + (wanted.beyond if wanted.meeting == INSIDE else 0))
         for off in range(FARTHEST):
             if DEPTH_WEIGHT * (off - 1) / BUCKETS_PER_OCTAVE >= best.cost:
@@ -128,7 +137,7 @@ class Places:
         return best
 
     def _near(self, wanted: Wanted, bucket: int, near: int) -> Iterator[tuple[int, int, int]]:
-        """Yield requests near the distance, positions on their paths, and nodes or `ROOT`."""
+        """Yield candidate places: a request near the distance, a position, and a node or `ROOT`."""
         growth = self._growth
         if wanted.meeting in {END, INSIDE} and bucket in self._ends:
             share = wanted.depth / (wanted.depth + wanted.beyond)
@@ -143,7 +152,7 @@ class Places:
                 yield request, growth.stop[node], node
 
     def _cut(self, wanted: Wanted, near: int, best: MeetingPlace) -> MeetingPlace:
-        """Return the wanted depth on the path of the nearest request that used it last."""
+        """Return a place of the wanted depth on the path of the nearest request that allows it."""
         growth, position = self._growth, wanted.depth
         for off in range(MOST_CUTS):
             for request in (near + off, near - off - 1):
@@ -155,9 +164,10 @@ class Places:
         return best
 
     def _cost(self, wanted: Wanted, request: int, position: int, node: int, most: float) -> float:
-        """Return how unlike a place is, in doublings; `node` is `ROOT` on a path.
+        """Return the cost of a place: its differences from the draw, measured in doublings.
 
-        The distance is looked up last, and only where the rest costs less than `most`.
+        `node` is `ROOT` inside a run. The distance is slow to compute, so it is added only if the
+        rest costs less than `most`.
         """
         cost = self._unlike(wanted, request, position)
         if node != ROOT:
@@ -167,7 +177,7 @@ class Places:
         return cost + self._less_far(wanted, request) if cost < most else inf
 
     def _unlike(self, wanted: Wanted, request: int, position: int) -> float:
-        """Return what the depth, the part that is the request's own, and its session cost."""
+        """Return the cost of differing in depth, in the part used last, and in the session."""
         growth = self._growth
         unit = position / 16 + growth.granularity
         own = position - growth.exposed[request]
@@ -188,7 +198,7 @@ class Places:
         return abs(log2((since + self._scale) / (wanted.distance + self._scale)))
 
     def _otherwise(self, wanted: int, request: int, node: int) -> float:
-        """Return what it costs that a node is no such meeting as was drawn."""
+        """Return the cost of a node that is of another kind of place than drawn."""
         growth = self._growth
         if growth.stop[node] == growth.reach[request]:
             return OTHER_PLACE * (wanted != END)

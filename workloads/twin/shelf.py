@@ -1,4 +1,4 @@
-"""Places in order of last use."""
+"""Places of a twin, where overlaps may end, in order of last use."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from bisect import bisect_left, insort
 from simulator.trace.prefix_tree import ROOT
 from workloads.twin.growth import GrowingPrompts
 
-NEIGHBOURS = 4  # looked at on each side
+NEIGHBOURS = 4  # places returned on each side
 
 
 class Shelf:
-    """Places, each the request that passed it last and its node, in order of these requests.
+    """Places in order of last use, each as the last request that used it and its node.
 
-    The node of the end of a request is `ROOT`: such an end leaves the shelf when a later request
-    passes it, while a node moves up. Both happen when the place is looked at, so that a request
-    costs what it looks at and not what it passes.
+    The end of a request has the node `ROOT`. It is removed once a later request has used its
+    tokens; another node moves to the position of its new last user. Both happen only when the place
+    is looked at, so that adding a request does not require updating all places on its path.
 
     Parameters
     ----------
     growth
-        Who passed which node.
+        The prompts so far, with the last user of each node.
     """
 
     def __init__(self, growth: GrowingPrompts) -> None:
@@ -28,11 +28,11 @@ class Shelf:
         self._places: list[tuple[int, int]] = []
 
     def add(self, request: int, node: int = ROOT) -> None:
-        """Take in a node, or the end of a request."""
+        """Add a node, or the end of a request."""
         insort(self._places, (request, node))
 
     def near(self, request: int) -> list[tuple[int, int]]:
-        """Return the places that were passed last next to a request, a few on each side."""
+        """Return a few places on each side of a request, in the order of their last users."""
         places = self._places
         low = high = at = bisect_left(places, (request, -1))
         while high < len(places) and high - at < NEIGHBOURS:
@@ -44,7 +44,7 @@ class Shelf:
         return places[low:high]
 
     def _moves(self, at: int) -> bool:
-        """Bring a place up to date; say whether it has left its position."""
+        """Bring a place up to date; return whether it has left its position."""
         growth, (request, node) = self._growth, self._places[at]
         if node == ROOT:
             stays = growth.exposed[request] < growth.reach[request]

@@ -1,4 +1,4 @@
-"""The statistics of a trace that a twin is made from, and their file."""
+"""The statistics of a trace from which a twin is generated, and their file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workloads.twin.meetings import Meeting
 Format = Literal["milepost-twin"]
 FORMAT: Format = "milepost-twin"
 PEEKED_BYTES = 256
-SLICES = 64  # of a trace, by its requests
+SLICES = 64  # equal parts of a trace, by number of requests
 MOST_REQUESTS = 1_000_000
 MOST_LABELS = 8
 Session = Literal["none", "new", "source's", "other"]
@@ -36,7 +36,7 @@ Index = Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)]
 
 
 class Box(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows of one kind: how many, and the bounds and mean of each column."""
+    """A group of rows of one kind: their number, and the bounds and mean of each column."""
 
     kind: Index
     rows: Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
@@ -46,16 +46,16 @@ class Box(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RequestKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Requests that are alike in what is no number.
+    """A kind of requests: those with the same categorical properties.
 
     Parameters
     ----------
     meeting, session
-        One of `meetings.MEETINGS`, and of `SESSIONS`.
+        One of `meetings.MEETINGS`, and one of `SESSIONS`.
     label
         Index into the labels, -1 for none.
     answered
-        Share whose answer is known.
+        Share of the requests whose answer is known.
     """
 
     meeting: Meeting
@@ -65,29 +65,29 @@ class RequestKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ArrivalInstants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Instants: how many requests come at each, and ticks to the next; columns `GAP_COLUMNS`."""
+    """Number of requests at each instant, and ticks to the next instant; columns `GAP_COLUMNS`."""
 
     tick_seconds: Annotated[float, msgspec.Meta(gt=0, le=1e6)]
     boxes: Annotated[tuple[Box, ...], msgspec.Meta(min_length=1, max_length=1024)]
 
 
 class TwinStats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is told of a trace, as its file has it; columns of the boxes are `COLUMNS`.
+    """The statistics of a trace, as in their file; columns of the boxes are `COLUMNS`.
 
     Parameters
     ----------
     requests
-        Of the original.
+        Number of requests of the original.
     granularity
-        Tokens a block.
+        Tokens per block to which overlaps are known.
     scale_tokens
-        The mean prompt length: distances far below it are alike.
+        The mean prompt length; differences between distances far below it do not matter.
     labels
         Names of labels.
     kinds, boxes
-        What requests look like.
+        The kinds of requests, and the boxes of each.
     arrivals
-        None where the original tells no times.
+        Statistics of the arrivals; None if the original has no times.
     """
 
     format: Format
@@ -107,13 +107,13 @@ def write_stats(stats: TwinStats, path: Path) -> None:
     Raises
     ------
     UsageError
-        Where the file cannot be written.
+        For a file that cannot be written.
     """
     write_text(path, _text(stats))
 
 
 def _text(stats: TwinStats) -> str:
-    """Return JSON with a line a box."""
+    """Return JSON with a line for each box."""
     text = json.dumps(msgspec.to_builtins(stats))
     for start in ('"kinds": ', '"boxes": ', '"arrivals": ', '{"kind": ', '{"meeting": '):
         text = text.replace(start, f"\n{start}")
@@ -121,12 +121,12 @@ def _text(stats: TwinStats) -> str:
 
 
 def read_stats(path: Path) -> TwinStats:
-    """Read statistics and check every number.
+    """Read and validate statistics.
 
     Raises
     ------
     DataError
-        For a file that cannot be read, or a field that is not what it should be.
+        For a file that cannot be read, or an invalid field.
     """
     plain = read_json(path, "statistics of a trace")
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
@@ -143,7 +143,7 @@ def read_stats(path: Path) -> TwinStats:
 
 
 def _problem(stats: TwinStats) -> tuple[str, str] | None:
-    """Say which field contradicts another, or return None."""
+    """Return a field that contradicts another, and a message; None if there is none."""
     for at, kind in enumerate(stats.kinds):
         if kind.label >= len(stats.labels):
             expected = f"expected less than {len(stats.labels)}, found {kind.label}"
@@ -203,7 +203,7 @@ def from_boxes(boxes: Boxes) -> tuple[Box, ...]:
 
 
 def is_stats(path: Path) -> bool:
-    """Say whether a file looks like statistics, by its start."""
+    """Return whether a file begins like one with statistics of a trace."""
     if path.is_dir():
         return False
     with open_file(path) as file:

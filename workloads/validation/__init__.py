@@ -1,4 +1,4 @@
-"""What is odd about a trace file: everything an import survives, refuses or reinterprets."""
+"""Validation of trace files: everything that an import tolerates, refuses or reinterprets."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ __all__ = ["anomalies_of", "validate"]
 
 
 def validate(path: str | Path, *, format: str | None = None, **options: Any) -> list[Anomaly]:
-    """Read the whole file and return what is odd about it; an empty list is a clean file.
+    """Read a whole file and return its anomalies; an empty list means a clean file.
 
     Arguments are those of `workloads.opening.open_trace`.
 
     Raises
     ------
     DataError
-        Where the file cannot be read as lines at all, or is a damaged saved trace.
+        For a file that cannot be read at all, or a damaged saved trace.
     """
     path = Path(path)
     chosen = ReadOptions(**options | {"on_bad_line": "skip"})
@@ -51,7 +51,7 @@ def validate(path: str | Path, *, format: str | None = None, **options: Any) -> 
 
 
 def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
-    """Yield what is odd about rows, whose prompts are gone afterwards."""
+    """Yield the anomalies of rows, whose prompts are consumed."""
     if rows.first_bad is not None:
         first = rows.first_bad
         detail = first.problem if first.field is None else f"field '{first.field}': {first.problem}"
@@ -66,7 +66,7 @@ def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
         prefix = blocks.last
         line = np.frombuffer(rows.line, dtype=np.int64)
         yield from block_anomalies(blocks, rows.prompts, rows.lengths(), line)
-    elif isinstance(rows.prompts, IdRanges):  # whose reader has noted what has no id
+    elif isinstance(rows.prompts, IdRanges):  # the reader has noted missing ids
         keys, _, offsets = rows.prompts.unfold()
         blocks = number_keys(keys, offsets)
         yield from content_anomalies(blocks, np.frombuffer(rows.line, dtype=np.int64))
@@ -76,7 +76,7 @@ def anomalies_of(rows: Rows) -> Iterator[Anomaly]:
 
 
 def _apart(rows: Rows, prefix: Int64) -> Int64:
-    """Return numbers of prefixes that differ where they are kept apart, -1 as it was."""
+    """Return prefix numbers that differ also if isolation keys do; -1 stays."""
     groups = rows.isolation.groups(len(rows))
     if groups is None:
         return prefix
@@ -84,7 +84,7 @@ def _apart(rows: Rows, prefix: Int64) -> Int64:
 
 
 def _common(facts: Facts) -> Iterator[Anomaly]:
-    """Yield what requests show, however their prompts were told."""
+    """Yield the anomalies of times, requests and sessions."""
     if len(facts):
         yield from time_anomalies(facts)
         yield from request_anomalies(facts)

@@ -1,4 +1,4 @@
-"""What is odd about the keys of blocks, where a format names blocks."""
+"""Anomalies of block keys."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Int32 = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """Numbered keys: rows lie one behind the other, row `i` from `offsets[i]` to `offsets[i + 1]`.
+    """Numbered keys of all rows; those of row `i` are from `offsets[i]` to `offsets[i + 1]`.
 
     Parameters
     ----------
     ids
-        By number of the key as the file has it.
+        Number of each key in the file.
     first
-        Where each number first appears.
+        Index of each number's first occurrence.
     prefixes
-        Numbers that name whole prefixes: `ids`, or the leading runs of keys that name content.
+        Numbers that identify whole prefixes: `ids`, or numbers derived from content keys.
     """
 
     offsets: Int64
@@ -51,12 +51,12 @@ class Blocks:
 
 
 def number_blocks(prompts: BlockKeys) -> Blocks:
-    """Return the keys of all rows as numbers; they stay where they are."""
+    """Return the numbered keys of all rows, without changing `prompts`."""
     return number_keys(np.frombuffer(prompts.keys, dtype=np.uint64), prompts.offsets())
 
 
 def number_keys(keys: Keys, offsets: Int64) -> Blocks:
-    """Return keys as numbers: row `i` is `keys[offsets[i]:offsets[i + 1]]`."""
+    """Return numbered keys: those of row `i` are `keys[offsets[i]:offsets[i + 1]]`."""
     ids, first = number(keys)
     whole = name_prefixes(ids, first, offsets)
     prefixes = ids if whole else number(leading_runs(ids, offsets))[0]
@@ -66,7 +66,7 @@ def number_keys(keys: Keys, offsets: Int64) -> Blocks:
 def block_anomalies(
     blocks: Blocks, prompts: BlockKeys, prompt_tokens: Int64, line: Int64
 ) -> Iterator[Anomaly]:
-    """Yield what is odd about the keys of rows with these lengths and lines (shape (rows,))."""
+    """Yield the anomalies of the keys of rows with these lengths and lines (shape (rows,))."""
     if not len(blocks.ids):
         detail = "prompts share nothing: only lengths"
         yield Anomaly("no-prefixes", len(line), int(line[0]), detail)
@@ -88,7 +88,7 @@ def block_anomalies(
 
 
 def content_anomalies(blocks: Blocks, line: Int64) -> Iterator[Anomaly]:
-    """Yield a warning where ids name the content of blocks; `line` is by row."""
+    """Yield a warning where ids identify the content of blocks; `line` is by row."""
     if blocks.prefixes is not blocks.ids:
         yield _content_ids(blocks, line)
 

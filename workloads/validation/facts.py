@@ -1,4 +1,4 @@
-"""The columns that are looked at, of a file that has been read or of a saved trace."""
+"""The columns of requests that are validated, of a file or of a saved trace."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from workloads.rows import Rows, to_trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Requests as columns.
+    """Requests as columns, with what validation needs to know of their file.
 
     Parameters
     ----------
     trace
-        The requests as they arrive: `line` and `times` alone are in another order.
+        The requests in the order of arrival.
     order
-        int64: the request of `trace` that each row of the file has become.
+        int64, by row of the file: index of its request in `trace`.
     line
-        Of each row; None in a saved trace, which remembers none.
+        Line of each row; None for a saved trace, which has none.
     times
-        Seconds, of each row; None without times.
+        Seconds since the first request, by row; None without times.
     merged
-        bool, of each row: whether only rounding gives it the time of an earlier one.
+        bool, by row: whether it has the time of an earlier one only because of rounding.
     closed_loop
-        Whether times follow from answers, so that their order is not that of the file.
+        Whether times are derived from answers, so that they are not in the order of the file.
     known_options
-        The options that reading the file takes: a saved trace takes none.
+        The options of the file's format; none for a saved trace.
     prefix
-        int64, by request: equal where all that can be matched of two prompts is equal; -1 where
-        nothing can be.
+        int64, by request: equal where two prompts are equal as far as known; -1 if nothing
+        is known.
     """
 
     trace: Trace
@@ -52,17 +52,17 @@ class Facts:
         return len(self.order)
 
     def hint(self, option: str, words: str) -> str:
-        """Return words that name an option's flag, none where the format refuses it."""
+        """Return `words`, a hint on an option, if the format has that option, else ""."""
         return words if option in self.known_options else ""
 
     def in_rows(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
-        """Yield an anomaly where any row (in the order of the file) shows it."""
+        """Yield an anomaly if `where` is true for any row (in the order of the file)."""
         if where.any():
             first = None if self.line is None else int(self.line[where.argmax()])
             yield Anomaly(what, int(np.count_nonzero(where)), first, detail)
 
     def in_requests(self, what: str, where: NDArray[np.bool_], detail: str) -> Iterator[Anomaly]:
-        """Yield an anomaly where any request (in the order of the trace) shows it."""
+        """Yield an anomaly if `where` is true for any request (in the order of the trace)."""
         yield from self.in_rows(what, where[self.order], detail)
 
 
@@ -74,9 +74,9 @@ def facts_of_trace(trace: Trace) -> Facts:
 
 
 def facts_of_rows(rows: Rows, prefix: Int64 | None = None) -> Facts:
-    """Return the columns of rows, whose prompts are gone afterwards.
+    """Return the columns of rows, whose prompts are consumed.
 
-    `prefix` is that of `Facts`, in the order of the file; None where the leaf tells.
+    `prefix` is that of `Facts`, in the order of the file; None to use the leaf of each prompt.
     """
     times, arrival = None, np.arange(len(rows))
     merged = np.zeros(len(rows), dtype=np.bool_)

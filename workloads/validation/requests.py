@@ -1,4 +1,4 @@
-"""What is odd about single requests: lengths, copies, labels."""
+"""Anomalies of single requests: lengths, copies, labels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from simulator.trace.trace import NO_LABEL
 from workloads.anomaly import Anomaly
 from workloads.validation.facts import Facts
 
-SHORT_PROMPT_TOKENS = 16  # no shipped block is smaller
+SHORT_PROMPT_TOKENS = 16  # no built-in setting has smaller blocks
 LONG_PROMPT_TOKENS = 1 << 20
 MOST_NAMED = 5
 
 
 def request_anomalies(facts: Facts) -> Iterator[Anomaly]:
-    """Yield what is odd about lengths, copies and labels."""
+    """Yield the anomalies of lengths, copies and labels."""
     trace = facts.trace
     lengths, outputs = trace.prompt_tokens, trace.output_tokens
     detail = "the output has no token, or is unknown"
@@ -30,11 +30,11 @@ def request_anomalies(facts: Facts) -> Iterator[Anomaly]:
 
 
 def _duplicates(facts: Facts) -> Iterator[Anomaly]:
-    """Find requests equal to an earlier one in time, lengths and prefix."""
+    """Yield a warning for requests with the time, lengths and prefix of an earlier one."""
     trace = facts.trace
     columns = [facts.prefix, trace.prompt_tokens, trace.output_tokens]
     if trace.arrival_seconds is not None:
-        columns.append(trace.arrival_seconds.view(np.int64))  # equal where their bits are
+        columns.append(trace.arrival_seconds.view(np.int64))  # compared bit by bit
     rows = np.stack(columns, axis=1)[facts.order]
     _, first = np.unique(rows, axis=0, return_index=True)
     repeated = facts.prefix[facts.order] >= 0

@@ -1,4 +1,4 @@
-"""What is odd about sessions: turns that do not go on, and sessions that are copies."""
+"""Anomalies of sessions: turns that do not continue the previous one, and copied sessions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workloads.prefixes.numbering import Int64
 from workloads.text.templates.notes import noted_template
 from workloads.validation.facts import Facts
 
-LEAST_TURNS = 3  # lengths of fewer are equal by chance
+LEAST_TURNS = 3  # the lengths of fewer turns may be equal by chance
 COMPARED_TURNS = 10
 
 
 def session_anomalies(facts: Facts) -> Iterator[Anomaly]:
-    """Yield what is odd about the sessions, if there are any."""
+    """Yield the anomalies of sessions, if the trace has any sessions."""
     trace = facts.trace
     missing = trace.session == NO_SESSION
     if missing.all():
@@ -50,7 +50,7 @@ def _turns(facts: Facts, before: Int64, later: Int64) -> Iterator[Anomaly]:
 
 
 def _copies(facts: Facts, order: Int64, follows: NDArray[np.bool_]) -> Iterator[Anomaly]:
-    """Find sessions whose lengths are those of an earlier one, turn by turn."""
+    """Yield a warning for sessions whose turns have the same lengths as those of an earlier one."""
     trace = facts.trace
     pairs = np.stack([trace.prompt_tokens, trace.output_tokens], axis=1)[order]
     starts = np.concatenate([[0], np.flatnonzero(~follows) + 1])

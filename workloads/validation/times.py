@@ -1,4 +1,4 @@
-"""What is odd about the times of requests."""
+"""Anomalies of the times of requests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from workloads.inspection.burstiness import coarse_tick
 from workloads.rows import MERGED
 from workloads.validation.facts import Facts
 
-IDLE_SHARE = 0.1  # of the trace
-IDLE_GAPS = 100.0  # times the usual gap
+IDLE_SHARE = 0.1  # share of the trace's duration above which a gap is idle
+IDLE_GAPS = 100.0  # multiple of the median gap above which a gap is idle
 
 Float64 = NDArray[np.float64]
 
 
 def time_anomalies(facts: Facts) -> Iterator[Anomaly]:
-    """Yield what is odd about the times, in the order of the file."""
+    """Yield the anomalies of the times, in the order of the file."""
     times = facts.times
     if times is None:
         everything = np.ones(len(facts), dtype=np.bool_)
@@ -40,7 +40,7 @@ def time_anomalies(facts: Facts) -> Iterator[Anomaly]:
 
 
 def _ticks(facts: Facts, distinct: Float64, repeated: NDArray[np.bool_]) -> Iterator[Anomaly]:
-    """Yield a warning where requests share times because the clock was coarse."""
+    """Yield a warning where requests share times because timestamps are coarse."""
     tick = coarse_tick(distinct, len(facts))
     if tick is not None:
         clock = f"{len(distinct):,} different times, in ticks of {tick:g} s"

@@ -1,1 +1,1 @@
-"""Parts of formats that are too long for the one file of a format."""
+"""Parts of trace formats that are too long for one file."""

@@ -1,4 +1,4 @@
-"""Lines of Claude Code's transcripts, and the calls that they tell of piece by piece."""
+"""Lines of Claude Code's transcripts, and the calls that several lines make up."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from workloads.sessions.cached_tokens import CountedTokens
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 
-SYNTHETIC = "<synthetic>"  # the model of messages that the program itself has written
+SYNTHETIC = "<synthetic>"  # model name of messages written by the program itself
 
 
 class Line(msgspec.Struct, gc=False):
-    """A line; those that are no messages of an assistant only tell what follows what."""
+    """A line of a transcript; lines other than the assistant's only give the order of lines."""
 
     type: Name
     uuid: Name | None = None
@@ -38,7 +38,7 @@ class _Created(msgspec.Struct, gc=False):
 
 
 class ClaudeUsage(msgspec.Struct, gc=False):
-    """Tokens as Anthropic counts them: the three of a prompt lie beside each other."""
+    """Token counts as Anthropic reports them: a prompt is the sum of its three counts."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -47,7 +47,7 @@ class ClaudeUsage(msgspec.Struct, gc=False):
     cache_creation: _Created | None = None
 
     def counted(self) -> CountedTokens:
-        """Return the tokens of the prompt."""
+        """Return the token counts of the prompt."""
         parts = self.cache_creation or _Created()
         halves = (parts.ephemeral_5m_input_tokens or 0) + (parts.ephemeral_1h_input_tokens or 0)
         created = self.cache_creation_input_tokens
@@ -58,7 +58,7 @@ class ClaudeUsage(msgspec.Struct, gc=False):
         )
 
     def problem(self) -> Problem | None:
-        """Say what is wrong with the counts."""
+        """Return the first problem with the counts, or None."""
         counts = {
             "output_tokens": self.output_tokens,
             "input_tokens": self.input_tokens,
@@ -69,13 +69,13 @@ class ClaudeUsage(msgspec.Struct, gc=False):
         return next((problem for problem in problems if problem is not None), None)
 
     def weight(self) -> tuple[int, int]:
-        """Return what is largest for the last state of a message, however its lines stand."""
+        """Return a sort key by which the final usage of a message is the largest."""
         counted = self.counted()
         return self.output_tokens or 0, counted.input_tokens + counted.cached_tokens
 
 
 class ClaudeMessage(msgspec.Struct, gc=False):
-    """An assistant's line; its content is not looked at."""
+    """The message of an assistant's line; its content is not read."""
 
     id: Name | None = None
     model: Name | None = None
@@ -101,8 +101,8 @@ def message_of(line: Line) -> tuple[ClaudeMessage, None] | tuple[None, Problem]:
 class ClaudeCall:
     """A call: one message of the assistant, whose content blocks have a line each.
 
-    `chain` names what its context goes on in: a session, or an agent of its own within one.
-    `nanoseconds` are those of its first line, `parent` is the line before that.
+    `chain` names the context that it continues: a session, or an agent within one. `nanoseconds` is
+    the time of its first line, and `parent` the line before that.
     """
 
     file: Path
@@ -117,12 +117,12 @@ class ClaudeCall:
     usage: ClaudeUsage | None = None
 
     def take(self, usage: ClaudeUsage | None) -> None:
-        """Keep the usage that is largest: earlier lines may tell of an unfinished answer."""
+        """Keep the largest usage: that on earlier lines may be of an unfinished answer."""
         if usage is not None and (self.usage is None or usage.weight() >= self.usage.weight()):
             self.usage = usage
 
     def is_copy_of(self, other: ClaudeCall) -> bool:
-        """Say whether this is the other call, repeated in the transcript of a resumed session."""
+        """Return whether this call repeats the other, in the transcript of a resumed session."""
         one, two = self.request_id, other.request_id
         if one is not None and two is not None and one != two:
             return False

@@ -1,4 +1,4 @@
-"""Calls of language models, as spans tell of them."""
+"""Language model calls, as read from the attributes of spans."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ CREATED_TOKENS = (
     "gen_ai.usage.details.cache_creation_input_tokens",
     "llm.token_count.prompt_details.cache_write",
 )
-# libraries that add Anthropic's cached tokens to its input tokens, as the conventions ask
+# libraries that add Anthropic's cached tokens to its input tokens, as the conventions require
 ADDING = ("opentelemetry.instrumentation.anthropic", "pydantic-ai")
 
 _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
 _SESSIONS = ("gen_ai.conversation.id", "session.id")  # the second is OpenInference's
 _PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system")
-_WHOLE = re.compile(r"-?\d{1,30}", re.ASCII)  # a number that stands as text
+_WHOLE = re.compile(r"-?\d{1,30}", re.ASCII)  # a whole number written as text
 
 
 _USED = {
@@ -85,10 +85,22 @@ _USED = {
 
 
 class Sketch(NamedTuple):
-    """A span without its messages.
+    """What is known of a span before its messages are decoded.
 
-    `asks` says whether it is a call that tells its prompt or the length of it, `why` the kind of
-    oddity where it is a call that does not. `group` are calls whose tokens are counted alike.
+    Parameters
+    ----------
+    kind
+        What the span represents, such as a model call or a tool.
+    asks
+        Whether it is a call with a prompt or a prompt length.
+    why
+        For a call with neither, the kind of anomaly; else None.
+    attributes
+        Attributes by name, including those of its events and resource.
+    group
+        The group of calls whose tokens are counted alike.
+    usual
+        How that group usually counts cached tokens.
     """
 
     kind: Kind
@@ -101,10 +113,10 @@ class Sketch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpanCall:
-    """A call of a language model.
+    """A language model call.
 
-    `messages` is None where the span does not hold them; `counted` are the tokens that the
-    server counted, None where it did not.
+    `messages` is None if the span does not contain them. `counted` are the prompt's tokens as
+    counted by the server, None if it reports none.
     """
 
     messages: list[Message] | None
@@ -120,7 +132,7 @@ class SpanCall:
 
 
 def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch:
-    """Return what can be said of a span at a glance; what the resource names holds for it too."""
+    """Return a span's kind and attributes; those of its resource apply to it too."""
     attributes = with_events(_around(resource) | span.named_attributes(), span.happened())
     provider, model = _text(attributes, _PROVIDERS), _text(attributes, _MODELS)
     kind = kind_of(span.title(), attributes)
@@ -137,12 +149,12 @@ def sketch(span: Span, scope: str | None, resource: Attributes = None) -> Sketch
 
 
 def counted_in(attributes: dict[str, Any]) -> CountedTokens | None:
-    """Return the tokens of a prompt as the server counted them; None where it did not.
+    """Return a prompt's tokens as counted by the server, None if it reports none.
 
     Raises
     ------
     SpanError
-        Where one of them is no number of tokens.
+        If an attribute is no valid number of tokens.
     """
     tokens = _count(attributes, PROMPT_TOKENS)
     if tokens is None:
@@ -153,22 +165,22 @@ def counted_in(attributes: dict[str, Any]) -> CountedTokens | None:
 
 
 def answer_tokens_in(attributes: dict[str, Any]) -> int | None:
-    """Return the tokens of the answer. Errors are those of `counted_in`."""
+    """Return the tokens of the answer, None if unknown; errors as in `counted_in`."""
     return _count(attributes, ANSWER_TOKENS)
 
 
 def is_used(name: str) -> bool:
-    """Say whether an attribute is read, in some span at least."""
+    """Return whether an attribute of this name is ever read."""
     return name in _USED or name.startswith(INDEXED)
 
 
 def call_of(span: Span, known: Sketch) -> SpanCall:
-    """Return the call that a span stands for.
+    """Return the call that a span represents.
 
     Raises
     ------
     SpanError
-        Where an attribute does not hold what it should.
+        For an attribute with an invalid value.
     """
     attributes = known.attributes
     session = _text(attributes, _SESSIONS) or span.trace()
@@ -188,13 +200,13 @@ def call_of(span: Span, known: Sketch) -> SpanCall:
 
 
 def _around(resource: Attributes) -> dict[str, Any]:
-    """Return what a resource tells of all calls in it: their model, adapter, salt and provider."""
+    """Return a resource's attributes that apply to its calls: model, adapter, salt, provider."""
     named = plain_attributes(resource) if resource else {}
     return {name: value for name, value in named.items() if holds_for_calls(name)}
 
 
 def holds_for_calls(name: str) -> bool:
-    """Say whether an attribute of a resource counts for the calls in it."""
+    """Return whether an attribute of a resource applies to the calls in it."""
     place = place_of(name)
     return name in _MODELS or name in _PROVIDERS or (place is not None and place[0] != "media")
 

@@ -1,7 +1,7 @@
-"""Documents of OpenTelemetry in JSON, and the spans in them.
+"""JSON documents of OpenTelemetry, and the spans in them.
 
-Known are OTLP/JSON (`resourceSpans`, and `batches` as Tempo answers), a document with `spans`,
-Jaeger's `data`, which is a list of such documents, a list of any of these, and a span by itself.
+Supported are OTLP/JSON (`resourceSpans`, or `batches` in answers of Tempo), a document with
+`spans`, Jaeger's `data` (a list of such documents), a list of any of these, and a single span.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOTHING = msgspec.Raw()
 
 
 class RawSpan(NamedTuple):
-    """A span as it stands in a document, the library that has made it, and what it ran in."""
+    """An undecoded span, the library that wrote it, and the attributes of its resource."""
 
     raw: msgspec.Raw
     scope: str | None
@@ -49,7 +49,7 @@ class _ResourceSpans(
     resource: _Resource | None = None
 
     def spans(self) -> Iterator[RawSpan]:
-        """Yield its spans."""
+        """Yield the spans of all its scopes."""
         around = None if self.resource is None else plain_attributes(self.resource.attributes)
         for part in (*self.scopes, *self.old):
             scope = None if part.scope is None else part.scope.name
@@ -61,7 +61,7 @@ class SpanDocument(
     gc=False,
     rename={"resources": "resourceSpans", "logs": "resourceLogs", "metrics": "resourceMetrics"},
 ):
-    """The spans that a tool writes at once."""
+    """A JSON document with spans, in any of the supported shapes."""
 
     spans: list[msgspec.Raw] | None = None
     resources: list[_ResourceSpans] | None = None
@@ -73,11 +73,11 @@ class SpanDocument(
     tags: msgspec.Raw = _NOTHING
 
     def is_span(self) -> bool:
-        """Say whether this is a span rather than a document that has some."""
+        """Return whether this is a single span rather than a document with spans."""
         return self.spans is None and (_there(self.attributes) or _there(self.tags))
 
     def is_known(self) -> bool:
-        """Say whether there is something that tools of OpenTelemetry write."""
+        """Return whether it has any part that OpenTelemetry tools write."""
         parts = self.spans, self.resources, self.batches, self.data
         return any(part is not None for part in parts) or _there(self.logs) or _there(self.metrics)
 
@@ -87,12 +87,12 @@ _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def spans_in(text: bytes) -> list[RawSpan]:
-    """Return the spans of a document, in its order; metrics and logs have none.
+    """Return the spans of a document in their order; documents of metrics and logs have none.
 
     Raises
     ------
     SpanError
-        Where the document is broken, or of another kind.
+        For a document that is broken or of another kind.
     """
     if text.lstrip()[:1] == b"[":
         return [span for each in _decoded(_decode_list, text) for span in _within(each)]

@@ -1,10 +1,10 @@
-"""Messages of prompts and answers in spans, under all the names they have had.
+"""Messages of prompts and answers in spans, under all attribute names in use.
 
-Names of attributes are those of the semantic conventions for generative AI, of now and before,
-and of the instrumentations in use: inference-perf (`gen_ai.input.text`, `gen_ai.output.text`),
-OpenLLMetry (an attribute a message, `gen_ai.prompt.0.content`), OpenInference
-(`llm.input_messages.0.message...`) and Vercel's AI SDK (`ai.prompt.messages`). Contents may also
-stand in events of the span.
+Supported are current and former names of the semantic conventions for generative AI, and those of
+common instrumentations: inference-perf (`gen_ai.input.text`, `gen_ai.output.text`), OpenLLMetry (an
+attribute for each message, `gen_ai.prompt.0.content`), OpenInference
+(`llm.input_messages.0.message...`) and Vercel's AI SDK (`ai.prompt.messages`). Contents may also be
+in events of the span.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _TEXT_PLACE = re.compile(r"contents\.(\d{1,4})\.message_content\.text", re.ASCII
 
 
 class _InParts(Message, gc=False):
-    """A message whose text may stand in `parts`, as the conventions have it."""
+    """A message whose text may be in `parts`, as in the current conventions."""
 
     parts: list[Any] | None = None
 
 
 def has_prompt(attributes: dict[str, Any]) -> bool:
-    """Say whether attributes tell what a model was asked."""
+    """Return whether the attributes contain a prompt."""
     if any(_is_there(attributes.get(name)) for name in (*_INPUTS, *_INPUT_TEXTS)):
         return True
     starts = tuple(f"{name}." for name in _INPUT_INDEXED)
@@ -64,12 +64,12 @@ def has_prompt(attributes: dict[str, Any]) -> bool:
 
 
 def prompt_messages(attributes: dict[str, Any]) -> list[Message] | None:
-    """Return the messages of a prompt, the system's first; None where there are none.
+    """Return the messages of a prompt, the system message first; None if there are none.
 
     Raises
     ------
     SpanError
-        Where an attribute does not hold what it should.
+        For an attribute with an invalid value.
     """
     messages = _prompt(attributes)
     system = attributes.get(SYSTEM)
@@ -82,7 +82,7 @@ def prompt_messages(attributes: dict[str, Any]) -> list[Message] | None:
 
 
 def answer_message(attributes: dict[str, Any]) -> Message | None:
-    """Return the first answer; None where none is told. Errors are those of `prompt_messages`."""
+    """Return the first answer, None if there is none; errors as in `prompt_messages`."""
     if _is_there(attributes.get(OUTPUT)):
         return next(iter(_messages(OUTPUT, attributes[OUTPUT])), None)
     for name in _OUTPUT_TEXTS:
@@ -94,13 +94,13 @@ def answer_message(attributes: dict[str, Any]) -> Message | None:
 
 
 def tools(attributes: dict[str, Any]) -> list[Any]:
-    """Return the tools that a model was told of. Errors are those of `prompt_messages`."""
+    """Return the definitions of the tools offered to the model; errors as in `prompt_messages`."""
     value = attributes.get(TOOLS)
     return _decoded(TOOLS, value, list[Any]) if _is_there(value) else []
 
 
 def with_events(attributes: dict[str, Any], events: Iterator[Event]) -> dict[str, Any]:
-    """Return attributes with what the events tell; where both do, the attributes count."""
+    """Return the attributes with those of the events added; existing attributes take precedence."""
     added: dict[str, Any] = {}
     asked, answered = [], []
     for event in events:
@@ -122,7 +122,7 @@ def with_events(attributes: dict[str, Any], events: Iterator[Event]) -> dict[str
 
 
 def _of_event(event: Event, role: str) -> dict[str, Any]:
-    """Return the message of an event: its attributes, or JSON in one of them."""
+    """Return the message of an event, from its attributes or from JSON in one of them."""
     values = event.attributes
     for name in ("gen_ai.event.content", "message", "body"):
         inner = _object(values.get(name))
@@ -155,12 +155,12 @@ def _is_there(value: Any) -> bool:
 
 
 def _messages(name: str, value: Any) -> list[Message]:
-    """Return messages, which mostly stand as JSON in text."""
+    """Return the messages of an attribute, which are usually JSON in text."""
     return [plain for message in _decoded(name, value, list[_InParts]) for plain in _plain(message)]
 
 
 def _texts(name: str, value: Any, role: str) -> list[Message]:
-    """Return a text as a message, unless it is JSON of messages."""
+    """Return the message of a text attribute, or several where the text is JSON of messages."""
     listed = _json(value) if isinstance(value, str) and value.lstrip()[:1] == "[" else value
     if isinstance(listed, list) and listed:
         if all(isinstance(item, dict) and "role" in item for item in listed):
@@ -173,7 +173,7 @@ def _texts(name: str, value: Any, role: str) -> list[Message]:
 
 
 def _indexed(attributes: dict[str, Any], name: str) -> list[Message]:
-    """Return messages that have an attribute each for their role, their content and so on."""
+    """Return the messages that are spread over attributes such as `NAME.0.role`."""
     parts: dict[int, dict[str, Any]] = {}
     for key, value in attributes.items():
         place = _PLACE.fullmatch(key, len(name)) if key.startswith(name) else None
@@ -203,7 +203,7 @@ def _of_parts(parts: dict[str, Any], role: str, name: str) -> Message:
 
 
 def _listed_texts(parts: dict[str, Any]) -> list[Any] | None:
-    """Return the texts of a message that has several, as OpenInference writes them."""
+    """Return the texts of a message with several, as written by OpenInference."""
     places = ((_TEXT_PLACE.fullmatch(key), value) for key, value in parts.items())
     texts = {int(place[1]): value for place, value in places if place and isinstance(value, str)}
     return [texts[at] for at in sorted(texts)] or None
@@ -214,7 +214,7 @@ def _call(part: dict[str, Any]) -> ToolCall:
 
 
 def _plain(message: _InParts) -> Iterator[Message]:
-    """Yield a message with its parts where OpenAI has them; each result of a tool is its own."""
+    """Yield a message with its parts in OpenAI's fields; tool results are separate messages."""
     if message.parts is None:
         yield message
         return
@@ -260,7 +260,7 @@ def _json(text: str) -> Any:
 
 
 def _as_text(part: Any) -> Any:
-    """Return a part of type text as OpenAI writes it; others as they are."""
+    """Return a part of type text in OpenAI's form; return other parts unchanged."""
     if (
         isinstance(part, dict)
         and part.get("type") == "text"

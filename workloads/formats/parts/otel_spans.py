@@ -1,8 +1,8 @@
-"""Spans of OpenTelemetry in JSON, whichever tool has written them.
+"""Spans of OpenTelemetry in JSON, as written by any of several tools.
 
-Known are spans of OTLP/JSON, whose attributes are lists of keys and typed values; those with an
-object of attributes, as benchmarks, collectors and exporters to the console write them; and those
-of Jaeger, with tags and logs.
+Supported are spans of OTLP/JSON, whose attributes are lists of keys and typed values; spans with an
+object of attributes, as written by benchmarks, collectors and console exporters; and spans of
+Jaeger, with tags and logs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NS_PER_US = 1000
 
 
 class SpanError(Exception):
-    """A span that cannot be used: the field at fault, and what is wrong."""
+    """Raised for a span that cannot be used; carries the field at fault and what is wrong."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem[1])
@@ -73,7 +73,7 @@ class Span(
         "jaeger_start": "startTime",
     },
 ):
-    """A span of any shape."""
+    """A span in any supported shape."""
 
     attributes: Attributes = None
     tags: Attributes = None
@@ -103,19 +103,19 @@ class Span(
     logs: list[_Event] | None = None
 
     def trace(self) -> str | None:
-        """Return the name of its trace."""
+        """Return the id of its trace."""
         inner = None if self.context is None else self.context.trace_id
         name = self.trace_id or self.otlp_trace_id or self.jaeger_trace_id or inner
         return None if name is None else str(name)[:200]
 
     def key(self) -> str | None:
-        """Return what names the span among all."""
+        """Return an id that is unique among all spans, None if it has none."""
         inner = None if self.context is None else self.context.span_id
         names = self.span_id, self.otlp_span_id, self.jaeger_span_id, inner
         return self._named(next((name for name in names if name not in {None, ""}), None))
 
     def parent(self) -> str | None:
-        """Return what names the span around it; None where there is none."""
+        """Return the unique id of its parent span, None if there is none."""
         inside = (ref.span_id for ref in self.references or [] if ref.kind != "FOLLOWS_FROM")
         names = self.parent_span_id, self.otlp_parent_id, self.parent_id, self.jaeger_parent_id
         around = next((name for name in (*names, *inside) if name not in {None, ""}), None)
@@ -125,7 +125,7 @@ class Span(
         return None if name is None else f"{self.trace() or ''}/{str(name)[:200]}"
 
     def title(self) -> str:
-        """Return what the span is called."""
+        """Return the name of the span."""
         return self.name or self.jaeger_name or ""
 
     def named_attributes(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Span(
             yield Event(event.name or str(values.get("event", "")), values)
 
     def failed(self, attributes: dict[str, Any]) -> bool:
-        """Say whether it ended in an error."""
+        """Return whether it ended in an error."""
         status = self.status
         codes = (status.code, status.status_code) if isinstance(status, _Status) else (status,)
         return (
@@ -148,12 +148,12 @@ class Span(
         )
 
     def start(self) -> tuple[str, int | str | None]:
-        """Return the field that says when it starts, and a date or nanoseconds since 1970.
+        """Return the field with its start, and the start as a date or as nanoseconds since 1970.
 
         Raises
         ------
         SpanError
-            Where the field holds neither.
+            For a value that is neither.
         """
         if self.otlp_start is not None or self.start_time_unix_nano is not None:
             value = self.start_time_unix_nano if self.otlp_start is None else self.otlp_start
@@ -165,7 +165,7 @@ class Span(
         return "start_time", self.start_time or self.jaeger_start
 
     def end(self) -> int | str | None:
-        """Return a date or nanoseconds since 1970; None where the end is not told."""
+        """Return its end as a date or as nanoseconds since 1970, None if unknown."""
         if isinstance(self.jaeger_start, int) and isinstance(self.duration, int):
             return (self.jaeger_start + self.duration) * _NS_PER_US
         try:
@@ -175,7 +175,7 @@ class Span(
 
 
 def _nanoseconds(value: Any) -> int | None:
-    """Return nanoseconds since 1970; 0 means that nobody has set them."""
+    """Return nanoseconds since 1970, None for 0, which means unset."""
     text = str(value)
     if not (text.isascii() and text.isdecimal() and len(text) <= 19):
         raise SpanError(("startTimeUnixNano", "expected nanoseconds since 1970"))
@@ -183,7 +183,7 @@ def _nanoseconds(value: Any) -> int | None:
 
 
 def plain_attributes(attributes: Attributes) -> dict[str, Any]:
-    """Return attributes by name, whichever shape they have."""
+    """Return attributes by name, from either of their shapes."""
     if isinstance(attributes, dict):
         return attributes
     by_name = {}
@@ -195,7 +195,7 @@ def plain_attributes(attributes: Attributes) -> dict[str, Any]:
 
 
 def _plain(value: dict[str, Any]) -> Any:
-    """Return a typed value of OTLP as it is: whole numbers stand in text there."""
+    """Return the plain value of a typed value of OTLP, in which whole numbers are text."""
     if "intValue" in value:
         number = value["intValue"]
         sound = isinstance(number, str) and number.lstrip("-").isdecimal() and len(number) < 30

@@ -1,4 +1,4 @@
-"""The spans of a file, and what must be known of all of them before one is read as a call."""
+"""First pass over all spans of a file, which collects what the second pass needs to read calls."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _decode = msgspec.json.Decoder(Span).decode
 
 
 def decode_span(raw: msgspec.Raw, line: int) -> Span:
-    """Return a span; errors are those of msgspec."""
+    """Return a decoded span; errors are those of msgspec."""
     return _decode(raw)
 
 
 class SeenSpan(NamedTuple):
-    """A span where it stands, and what it looks like."""
+    """A span with its position in the file, its kind and its attributes."""
 
     file: Path
     line: int
@@ -48,7 +48,7 @@ class SeenSpan(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A text that cannot be read, and why; `line` is None where that is a whole file."""
+    """A document or span that cannot be read, and why; `line` is None for a whole file."""
 
     file: Path
     line: int | None
@@ -57,15 +57,15 @@ class Broken(NamedTuple):
 
 
 def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Broken]:
-    """Yield the spans of a file or folder, and what is none.
+    """Yield the spans of a file or folder, and a `Broken` for each part that cannot be read.
 
-    The line of a span is that of the file where it has several, else the number of the span.
-    Rows, where they are given, are told of fields that nobody reads.
+    A span's line is that in the file, or the number of the span where the file is one document.
+    If `rows` are given, unused fields are counted in them.
 
     Raises
     ------
     DataError
-        Where a file cannot be read.
+        If a file cannot be read.
     """
     number = 0
     decode: Decode = decode_span
@@ -73,7 +73,7 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
     if rows is not None:
         around, decode = Watch(SpanDocument, rows), Watch(Span, rows, "spans[]").decode
     for file, line, text in read_json_stream(path):
-        number = number if line else 0  # a document is a file of its own
+        number = number if line else 0  # numbering restarts for a file with one document
         try:
             spans = spans_in(text)
         except SpanError as error:
@@ -90,7 +90,7 @@ def read_spans(path: Path, rows: Rows | None = None) -> Iterator[SeenSpan | Brok
 
 
 def _unused_of(span: RawSpan) -> list[str]:
-    """Return what its resource tells and nobody reads."""
+    """Return the attributes of a span's resource that are not used."""
     names = plain_attributes(span.resource) if span.resource else ()
     return [f"resource.attributes.{name}" for name in names if not holds_for_calls(name)]
 
@@ -107,9 +107,9 @@ def _seen(file: Path, line: int, text: RawSpan, decode: Decode) -> SeenSpan | Br
 
 @dataclass(slots=True)
 class SpanSurvey:
-    """The result of a first look at all spans.
+    """The result of the first pass over all spans.
 
-    `held` says whether the server's cache held a token of any prompt.
+    `held` is whether the server's cache held a token of any prompt.
     """
 
     cached: CachedMeaning
@@ -119,7 +119,7 @@ class SpanSurvey:
     names: set[str] = field(default_factory=set)
 
     def look(self, path: Path) -> None:
-        """Look at all spans; what is broken is left for the reader to tell."""
+        """Look at all spans; broken ones are skipped here and reported by the second pass."""
         for seen in read_spans(path):
             if isinstance(seen, SeenSpan):
                 span, known = seen.span, seen.known
@@ -141,9 +141,9 @@ class SpanSurvey:
         return SpanNode(known.kind, start, _end(span), tokens)
 
     def left_out(self, seen: SeenSpan) -> tuple[str, str] | None:
-        """Return the kind and the words for a span that only looks like a call; None for calls.
+        """Return the kind and detail of the anomaly of a span that only looks like a call.
 
-        Each span is asked about once, in the order of the file.
+        None means that it is a call. Must be called once for each span, in the order of the file.
         """
         span, known = seen.span, seen.known
         if not known.asks:

@@ -1,13 +1,11 @@
-"""The tree of spans: which are calls, and which only sum up the calls below.
+"""The tree of spans, and which of them are calls or only sum up the calls below.
 
-Agents, workflows and libraries around other libraries write a span around those of their calls,
-often with the sum of the tokens. So a span around calls is none itself, and one around none
-counts. A span that is not said to be of an agent or the like is a call although others lie below,
+Agents, workflows and wrapping libraries write a span around their calls, often with the sum of
+their tokens. A span with calls below it is therefore not a call itself, with two exceptions, which
+do not apply to spans of agents and the like or to spans with the summed tokens of several calls:
 
-- where those began after it had ended: turns of a conversation, each below the one before,
-- where it is a model's and a tool lies between: the tool has called a model again;
-
-unless it tells the sum of the tokens of several.
+- the spans below began after it had ended: turns of a conversation, each below the one before;
+- it is a model's span and a tool lies between: the tool has called a model again.
 """
 
 from __future__ import annotations
@@ -46,14 +44,14 @@ KIND_NAMES = (_OPERATION, "openinference.span.kind", "gen_ai.span.kind", "tracel
 
 
 def kind_of(name: str, attributes: dict[str, Any]) -> Kind:
-    """Return what a span of this name and these attributes is around."""
+    """Return what a span of this name and these attributes represents, such as a model call."""
     words = [attributes.get(attribute) for attribute in KIND_NAMES]
     kind = next((word for word in words if isinstance(word, str) and word), None)
     return _KINDS.get((kind or name.partition(" ")[0]).lower(), "unknown")
 
 
 class SpanNode(NamedTuple):
-    """A span that looks like a call: times in nanoseconds since 1970, tokens of both ends."""
+    """A span that looks like a call: nanoseconds since 1970, and tokens of prompt and answer."""
 
     kind: Kind
     start: int | None = None
@@ -63,16 +61,19 @@ class SpanNode(NamedTuple):
 
 @dataclass(slots=True)
 class _Below:
-    """The calls next below a span."""
+    """Number and token counts of the nearest calls below a span."""
 
     calls: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
-    within: bool = False  # whether one of them is a part of it
+    within: bool = False  # whether one of them is a part of the span
 
 
 class _Above(NamedTuple):
-    """The next span up that looks like a call, if any, and whether a tool lies between."""
+    """The nearest span above a given one that looks like a call, if any.
+
+    `through_tool` is whether a tool's span lies between the two.
+    """
 
     key: str | None
     through_tool: bool
@@ -80,7 +81,7 @@ class _Above(NamedTuple):
 
 @dataclass(slots=True)
 class SpanTree:
-    """The spans of a file by what is around them, wherever in the file they stand."""
+    """The parents and calls of all spans, in whatever order the file has them."""
 
     parents: dict[str, str | None] = field(default_factory=dict)
     tools: set[str] = field(default_factory=set)
@@ -89,9 +90,9 @@ class SpanTree:
     known: dict[str, _Above] = field(default_factory=dict)
 
     def see(self, key: str | None, parent: str | None, kind: Kind, node: SpanNode | None) -> None:
-        """Learn of a span, with a node where it looks like a call.
+        """Register a span, with a node where it looks like a call.
 
-        One without a key of its own is around nothing.
+        A span without an id of its own has no spans below it and is ignored.
         """
         if key is None or key in self.parents:
             return
@@ -102,7 +103,7 @@ class SpanTree:
             self.nodes[key] = node
 
     def settle(self) -> None:
-        """Tell each span which calls are next below it, once all spans are known."""
+        """Sum up the nearest calls below each span, once all spans are registered."""
         for key, node in self.nodes.items():
             above = self._above(key)
             if above.key is None or above.key == key:
@@ -117,7 +118,7 @@ class SpanTree:
             below.within = below.within or not (later or by_tool)
 
     def is_aggregate(self, key: str | None) -> bool:
-        """Say whether a span that looks like a call only sums up the calls below."""
+        """Return whether a span that looks like a call only sums up the calls below."""
         if key is None or key not in self.below:
             return False
         node, below = self.nodes[key], self.below[key]
@@ -126,12 +127,12 @@ class SpanTree:
         return below.calls > 1 and node.tokens == (below.prompt_tokens, below.answer_tokens)
 
     def _above(self, key: str) -> _Above:
-        """Walk up to the next span that looks like a call; remember it for all passed."""
+        """Return the nearest span above that looks like a call, cached for all spans on the way."""
         passed: list[str] = []
         on_the_way = {key}
         at = self.parents[key]
         while at is not None and at not in self.nodes and at not in self.known:
-            if at in on_the_way:  # a circle
+            if at in on_the_way:  # a cycle
                 at = None
                 break
             on_the_way.add(at)

@@ -1,4 +1,4 @@
-"""The two tables of ServeGen windows: what each client sends, and how long it is."""
+"""The two tables of ServeGen windows: each client's request rate, and its lengths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL_WINDOW_SECONDS = 600
 
 
 class ClientWindow(msgspec.Struct, frozen=True, gc=False):
-    """What a client sends in a window: requests a second, and the law and shape of its gaps."""
+    """A client's requests per second in a window, and its interarrival distribution."""
 
     pool: str
     client: int
@@ -29,7 +29,7 @@ class ClientWindow(msgspec.Struct, frozen=True, gc=False):
 
 
 class Lengths(msgspec.Struct, frozen=True, gc=False):
-    """Quantiles of a client's prompts and outputs, in tokens, from a window on."""
+    """Quantiles of a client's prompt and output lengths in tokens, from a window on."""
 
     pool: str
     client: int
@@ -48,25 +48,27 @@ class Lengths(msgspec.Struct, frozen=True, gc=False):
     out_p99: float
 
     def prompts(self) -> tuple[float, ...]:
-        """Return the quantiles of prompts, at `LEVELS`."""
+        """Return the quantiles of prompt lengths at `LEVELS`."""
         return self.in_p5, self.in_p25, self.in_p50, self.in_p75, self.in_p95, self.in_p99
 
     def outputs(self) -> tuple[float, ...]:
-        """Return the quantiles of outputs, at `LEVELS`."""
+        """Return the quantiles of output lengths at `LEVELS`."""
         return self.out_p5, self.out_p25, self.out_p50, self.out_p75, self.out_p95, self.out_p99
 
 
 @dataclass(slots=True)
 class Tables:
-    """Both tables: busy windows with their lines, and lengths by client, ordered by window."""
+    """Both tables: windows with a rate above 0, and each client's lengths."""
 
-    source: Path  # of the lengths
-    known: set[tuple[str, int, int]] = field(default_factory=set)  # windows, idle ones too
+    source: Path  # file of the lengths
+    known: set[tuple[str, int, int]] = field(
+        default_factory=set
+    )  # windows, including those with a rate of 0
     windows: list[tuple[ClientWindow, int]] = field(default_factory=list)
     lengths: dict[tuple[str, int], list[Lengths]] = field(default_factory=lambda: defaultdict(list))
 
     def take_window(self, window: ClientWindow, number: int) -> Problem | None:
-        """Keep a window, or say what is wrong with it."""
+        """Keep a window, or return what is wrong with it."""
         name = window.pool, window.client, window.window_s
         if name in self.known:
             return "window_s", "expected each window of a client once, found it again"
@@ -78,7 +80,7 @@ class Tables:
         return problem
 
     def take_lengths(self, lengths: Lengths, number: int) -> Problem | None:
-        """Keep quantiles, or say what is wrong with them."""
+        """Keep a row of quantiles, or return what is wrong with it."""
         problem = _quantile_problem("in", lengths.prompts()) or _quantile_problem(
             "out", lengths.outputs()
         )
@@ -87,17 +89,17 @@ class Tables:
         return problem
 
     def sort_lengths(self) -> None:
-        """Order the lengths of each client by their windows."""
+        """Sort the lengths of each client by their windows."""
         for known in self.lengths.values():
             known.sort(key=lambda lengths: lengths.window_s)
 
     def lengths_of(self, window: ClientWindow) -> list[Lengths]:
-        """Return the lengths of a window's client, or those of all clients of its pool.
+        """Return the lengths for a window: its client's, or those of all clients in its pool.
 
         Raises
         ------
         DataError
-            Where the pool has none.
+            For a pool without lengths.
         """
         own = window.pool, window.client
         clients = [own] if own in self.lengths else [k for k in self.lengths if k[0] == own[0]]
@@ -107,7 +109,7 @@ class Tables:
         return [_last_begun(self.lengths[client], window.window_s) for client in clients]
 
     def window_seconds(self) -> int:
-        """Return how long a window is: the smallest gap between two."""
+        """Return the length of a window, the smallest difference between two starts."""
         starts = np.unique([window.window_s for window, _ in self.windows])
         return int(np.diff(starts).min()) if len(starts) > 1 else USUAL_WINDOW_SECONDS
 
@@ -129,7 +131,7 @@ def _window_problem(window: ClientWindow) -> Problem | None:
 
 
 def _quantile_problem(side: str, values: tuple[float, ...]) -> Problem | None:
-    """Say so where quantiles are no token counts, or fall."""
+    """Return the first quantile that is no token count or below the one before, if any."""
     for at, value in enumerate(values):
         field = f"{side}_p{LEVELS[at] * 100:.0f}"
         if not 0 <= value <= MAX_TOKENS:

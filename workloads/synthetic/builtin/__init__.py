@@ -10,5 +10,5 @@ __all__ = ["BuiltIn", "SyntheticSpec", "generate"]
 
 
 def generate(spec: SyntheticSpec) -> Trace:
-    """Generate a trace with a granularity of one token; the labels are the kinds of traffic."""
+    """Generate a trace, exact to the token, whose labels are the kinds of traffic."""
     return spec.assembled(spec.requests, spec.seed, Poisson(spec.rate_per_second))

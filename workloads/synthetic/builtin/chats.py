@@ -1,4 +1,4 @@
-"""The chats of the built-in workload: turns, lengths and think times."""
+"""Chats of the built-in workload: turns, lengths and think times."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from workloads.synthetic.draws import (
 MAX_PROMPT_TOKENS = 8192
 MAX_TURNS = 64
 
-_TURN = 32  # beyond every other kind of key
+_TURN = 32  # above every other kind of key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChatTurns:
-    """All turns of all chats, one chat behind the other.
+    """All turns of all chats, concatenated chat by chat.
 
     Parameters
     ----------
     chat, turn
-        int64, shape (turns,): the number of the chat, and of the turn within it.
+        int64, shape (turns,): number of the chat, and of the turn within it.
     begin
-        int64, shape (chats,): where the turns of each chat begin.
+        int64, shape (chats,): index of each chat's first turn.
     seconds
-        float64, shape (turns,): from the start of the chat to the turn.
+        float64, shape (turns,): seconds from the start of the chat to the turn.
     stop
-        int64, shape (turns,): tokens of the prompt of each turn.
+        int64, shape (turns,): prompt tokens of each turn.
     answer_tokens
-        int64, shape (turns,).
+        int64, shape (turns,): tokens of each answer.
     """
 
     chat: Int64
@@ -48,7 +48,11 @@ class ChatTurns:
     answer_tokens: Int64
 
     def parts(self, chat: Int64, turn: Int64) -> tuple[Int64, Int64, Int64]:
-        """Return keys and stops of all turns up to `turn`, and where each prompt's begin."""
+        """Return keys and ends (in tokens) of all turns of the given prompts, concatenated.
+
+        Each prompt is that of turn `turn` of chat `chat`. The third array is the index of each
+        prompt's first entry.
+        """
         counts = turn + 1
         ends = np.cumsum(counts)
         at = np.arange(int(counts.sum())) - np.repeat(ends - counts - self.begin[chat], counts)
@@ -58,10 +62,10 @@ class ChatTurns:
 def draw_chats(
     seed: int, system_tokens: Int64, turns_mean: float, think_median: float
 ) -> ChatTurns:
-    """Draw chats, each behind a system prompt of `system_tokens` (shape (chats,)).
+    """Draw chats, each after a system prompt of `system_tokens` (shape (chats,)).
 
-    A chat ends before the turn whose prompt would exceed 8,192 tokens. The next turn comes when
-    the answer has been generated, at 20 ms a token, and the user has thought.
+    A chat ends before the turn whose prompt would exceed 8,192 tokens. The next turn arrives when
+    the answer has been generated, at 20 ms a token, and the user's think time has passed.
     """
     count = len(system_tokens)
     turns = np.minimum(stream(seed, "turns").geometric(1 / turns_mean, size=count), MAX_TURNS)

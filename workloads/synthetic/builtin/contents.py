@@ -1,17 +1,17 @@
-"""What the prompts of the built-in workload are made of.
+"""Contents of the prompts of the built-in workload, and how they drift.
 
-A question is `template | document | instruction | opening | rest`, a system prompt's request
-`four sections | opening | rest`, a chat `four sections | turn | answer and turn | ...`. An opening
-is one of eight ways to begin, of 1 to 8 tokens, which prompts of one prefix share; the rest
+A question is `template | document | instruction | opening | rest`, a system prompt's request `four
+sections | opening | rest`, a chat `four sections | turn | answer and turn | ...`. An opening is one
+of eight ways to begin, of 1 to 8 tokens, which prompts with the same prefix may share; the rest
 belongs to one request.
 
-The law of drift: at a share x in [0, 1] of the trace, the rank r of documents (or system prompts)
-is in generation `floor(4 * drift * x + phase(r))`, its phase uniform on [0, 1). A document of the
-next generation is another one, of another length. A system prompt's next generation keeps the
-sections before a random one and replaces the others. The instruction behind the documents is
-rewritten at `floor(4 * drift * x)`, to another length, so that the point where the questions about
-one document diverge moves too. So with drift 1 each rank changes hands four times, while
-popularity by rank stays as it is.
+Drift replaces texts over time, while popularity by rank stays the same. At a share x in [0, 1] of
+the trace, rank r of documents (or system prompts) is in generation `floor(4 * drift * x +
+phase(r))`, with a phase drawn uniformly from [0, 1). A document of the next generation is a new
+one, of another length. The next generation of a system prompt keeps the sections before a random
+one and replaces the others. The instruction after the documents is in version `floor(4 * drift *
+x)`; versions differ in length, so that the point where questions about one document diverge moves
+too. With drift 1, everything is replaced four times.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from workloads.synthetic.draws import Float64, Int64, lognormal_tokens
 KINDS = ("question", "system", "chat")
 QUESTION, SYSTEM, CHAT = range(3)
 
-REWRITES = 4  # of everything, over a trace with drift 1
+REWRITES = 4  # replacements of each text over a trace with drift 1
 GENERATIONS = REWRITES + 1
 SECTIONS = 4
 OPENINGS = 8
 TEMPLATE_TOKENS = 48
 
-# What a key names, in its top bits: below them stands the number of the whole prefix.
+# Kinds of keys, stored in a key's top bits; the lower bits are the number of the whole prefix.
 _TEMPLATE, _DOCUMENT, _INSTRUCTION, _QUESTION_OPENING, _REST, _OPENING, _SECTION = range(7)
 
 
 def key(what: int, number: Int64 | int) -> Int64:
-    """Return keys of prefixes that end with `what`; `number` tells those of one kind apart."""
+    """Return keys of prefixes whose last part is of kind `what` and has the given number."""
     return np.asarray(number, dtype=np.int64) | (what << 56)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents:
-    """The shared texts: lengths by rank and generation, int64.
+    """Lengths of the shared texts by rank and generation, int64.
 
     Parameters
     ----------
     document_tokens
-        Shape (documents, generations).
+        Shape (documents, generations): tokens of each document.
     instruction_tokens
-        Shape (generations,).
+        Shape (generations,): tokens of each version of the instruction.
     section_version, section_stop
         Shape (system prompts, generations, sections): the generation in which the section was
         last rewritten, and the tokens from the start of the prompt to its end.
     phases
-        The phases of documents and of system prompts, each shape (ranks,).
+        Phases of documents and of system prompts, each shape (ranks,).
     """
 
     document_tokens: Int64
@@ -68,7 +68,7 @@ class Contents:
     def generation(self, question: NDArray[np.bool_], rank: Int64, age: Float64) -> Int64:
         """Return the generation of each request's document or system prompt.
 
-        `age` is 4 * drift * x.
+        `age` is 4 * drift * x, with x the request's share of the trace.
         """
         documents, system_prompts = self.phases
         phase = np.empty(len(rank))
@@ -96,7 +96,7 @@ def draw_contents(seed: int, documents: int, system_prompts: int, median: int) -
 
 
 def _draw_sections(random: np.random.Generator, count: int) -> tuple[Int64, Int64]:
-    """Draw sections of 250 to 1,000 tokens, and from which section on each rewrite goes."""
+    """Draw sections of 250 to 1,000 tokens, and the first section that each rewrite replaces."""
     shape = (count, GENERATIONS, SECTIONS)
     tokens = random.integers(250, 1001, size=shape)
     from_section = random.integers(0, SECTIONS, size=(count, GENERATIONS, 1))
@@ -111,7 +111,7 @@ def _draw_sections(random: np.random.Generator, count: int) -> tuple[Int64, Int6
 def question_parts(
     contents: Contents, rank: Int64, generation: Int64, rewrite: Int64, opening: Int64
 ) -> tuple[Int64, Int64]:
-    """Return keys and stops of the shared parts of questions, each shape (questions, 4)."""
+    """Return keys and ends of the shared parts of questions, each shape (questions, 4)."""
     document = rank * GENERATIONS + generation
     instruction = document * GENERATIONS + rewrite
     stop = TEMPLATE_TOKENS + contents.document_tokens[rank, generation]
@@ -128,10 +128,10 @@ def question_parts(
 
 
 def section_parts(contents: Contents, rank: Int64, generation: Int64) -> tuple[Int64, Int64]:
-    """Return keys and stops of the sections of system prompts, each shape (requests, 4).
+    """Return keys and ends of the sections of system prompts, each shape (requests, 4).
 
-    The version of a section names all sections before it too: a rewrite that spares it spares
-    those.
+    A section's version also identifies all sections before it, since a rewrite replaces all
+    sections after the first one that it changes.
     """
     version = contents.section_version[rank, generation]
     keys = np.stack(
@@ -141,13 +141,13 @@ def section_parts(contents: Contents, rank: Int64, generation: Int64) -> tuple[I
 
 
 def opened(keys: Int64, stops: Int64, opening: Int64) -> tuple[Int64, Int64]:
-    """Add the opening of a user's turn behind the sections of a system prompt."""
+    """Append the opening of a user's turn to the sections of a system prompt."""
     number = (keys[:, -1:] & ((1 << 56) - 1)) * OPENINGS + opening[:, None]
     begun = stops[:, -1:] + opening[:, None] + 1
     return np.hstack([keys, key(_OPENING, number)]), np.hstack([stops, begun])
 
 
 def ended(keys: Int64, stops: Int64, request: Int64, tokens: Int64) -> tuple[Int64, Int64]:
-    """Add the part of each prompt that no other shares."""
+    """Append to each prompt the part that no other shares."""
     rest = key(_REST, request)[:, None]
     return np.hstack([keys, rest]), np.hstack([stops, stops[:, -1:] + tokens[:, None]])

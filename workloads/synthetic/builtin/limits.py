@@ -1,4 +1,4 @@
-"""Limits of the knobs of the built-in workload."""
+"""Bounds of the parameters of the built-in workload."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMITS: dict[str, tuple[float, float]] = {**_NUMBER_LIMITS, **_INTEGER_LIMITS}
 
 
 def check_knob(name: str, value: float) -> None:
-    """Raise a `UsageError` where a knob is not finite or out of range."""
+    """Raise `UsageError` for a parameter that is not finite or out of range."""
     whole = name in _INTEGER_LIMITS
     limits = _INTEGER_LIMITS.get(name) or _NUMBER_LIMITS.get(name)
     if limits is None:

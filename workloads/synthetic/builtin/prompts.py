@@ -1,4 +1,4 @@
-"""The prompts of all requests, as keys of runs."""
+"""The prompts of all requests of the built-in workload, as keys of runs of tokens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SYSTEM_PARTS = SECTIONS + 2  # sections, opening, rest
 def prompt_keys(
     seed: int, contents: Contents, starts: Starts, chats: ChatTurns, requests: TraceRequests
 ) -> tuple[NDArray[np.uint64], Int64, Int64]:
-    """Return keys, stops and offsets for `intern_runs`, one row a request."""
+    """Return keys, ends and row offsets of all prompts' parts, as `intern_runs` takes them."""
     kind = starts.kind[requests.start]
     parts = np.choose(kind, [QUESTION_PARTS, SYSTEM_PARTS, SECTIONS + 1 + requests.turn])
     offsets = np.concatenate([[0], np.cumsum(parts)])
@@ -53,7 +53,7 @@ def prompt_keys(
 def _shared_parts(
     seed: int, contents: Contents, starts: Starts
 ) -> Iterator[tuple[int, tuple[Int64, Int64]]]:
-    """Yield each kind with the keys and stops of its starts: all parts, but no turn of a chat."""
+    """Yield for each kind keys and ends of all prompts' parts, except for the turns of chats."""
     count = len(starts.kind)
     weights = 1 / np.arange(1.0, OPENINGS + 1)
     opening = pick(stream(seed, "openings").random(count), weights)
@@ -73,7 +73,7 @@ def _shared_parts(
 def _turns(
     rows: Int64, offsets: Int64, chats: ChatTurns, requests: TraceRequests
 ) -> tuple[Int64, Int64, Int64]:
-    """Return where the turns of chat prompts go, and their keys and stops."""
+    """Return where the turns of chats belong among all parts, and their keys and ends."""
     turn = requests.turn[rows]
     keys, stops, begins = chats.parts(requests.chat[rows], turn)
     at = np.arange(len(keys)) + np.repeat(offsets[rows] + SECTIONS - begins, turn + 1)

@@ -1,4 +1,4 @@
-"""Who comes when, and asks about what."""
+"""Requests of the built-in workload in the order of time."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from workloads.synthetic.draws import Float64, Int64, lognormal_tokens
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Starts:
-    """Single requests and first turns, in order of time; columns of one length."""
+    """Single requests and first turns of chats in the order of time, as columns."""
 
     seconds: Float64
     kind: Int64
     rank: Int64
     generation: Int64
-    rewrite: Int64  # of the instruction
+    rewrite: Int64  # version of the instruction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceRequests:
-    """What the trace holds, in order of time; columns of one length."""
+    """The requests of the trace in the order of time, as columns."""
 
     start: Int64
     chat: Int64  # -1 for none

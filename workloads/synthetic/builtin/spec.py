@@ -1,4 +1,4 @@
-"""The built-in workload: its knobs, and the trace that they make."""
+"""The built-in workload: its parameters, and its traces."""
 
 from __future__ import annotations
 
@@ -32,27 +32,28 @@ from workloads.synthetic.generator import check_requests
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """Questions about shared documents, system prompts and chats in one: the built-in workload.
+    """The built-in workload: questions about shared documents, system prompts, and chats.
 
-    Contents change by a law of drift of its own; when requests come does not depend on it.
+    Texts are replaced over time by a drift of its own; arrival times do not depend on it.
 
     Parameters
     ----------
     drift
-        0 is stationary; see `workloads.synthetic.builtin.contents` for the law.
+        0 is stationary, 1 replaces each text four times over the trace; see
+        `workloads.synthetic.builtin.contents`.
     question_weight, system_weight, chat_weight
-        Shares of the requests, on any scale. That of chats falls somewhat short (0.26 instead of
-        0.3 by default): long ones are cut, and some are still going on when the trace ends.
+        Shares of the requests, on any scale. The actual share of chats is lower (0.26 instead of
+        0.3 by default): long chats are cut, and some continue after the end of the trace.
     documents, system_prompts
-        How many are in use at a time.
+        Number of each in use at a time.
     zipf_exponent
         The popularity of rank r is proportional to r**-zipf_exponent.
     document_tokens_median
-        Lengths are lognormal (sigma 0.4), cut to half and double the median.
+        Lengths of documents: lognormal (sigma 0.4), clipped to half and double the median.
     turns_mean
         Turns of a chat: geometric, cut where the prompt would exceed 8,192 tokens.
     think_seconds_median
-        Between an answer and the next turn of a chat: lognormal (sigma 0.8).
+        Time between an answer and the next turn of a chat: lognormal (sigma 0.8).
 
     Raises
     ------
@@ -80,12 +81,12 @@ class BuiltIn:
             raise UsageError("synthetic: expected at least one weight above 0")
 
     def trace(self, requests: int, seed: int, arrivals: ArrivalProcess, drift: Drift) -> Trace:
-        """Return the workload as a trace of single tokens; the labels are the kinds of traffic.
+        """Return the workload as a trace, exact to the token; labels are the kinds of traffic.
 
         Raises
         ------
         UsageError
-            For a drift beside its own, or what `generate` refuses.
+            For a drift other than its own, or a number, seed or rate out of range.
         """
         if drift != Drift():
             raise UsageError("the generator 'builtin' has a knob 'drift' and takes no other drift")
@@ -93,7 +94,7 @@ class BuiltIn:
         return self.assembled(requests, seed, arrivals)
 
     def assembled(self, requests: int, seed: int, arrivals: ArrivalProcess) -> Trace:
-        """Generate the trace of a seed and of arrivals; the rate is that of all requests."""
+        """Generate the trace for a seed and an arrival process with the rate of all requests."""
         contents = draw_contents(
             seed, self.documents, self.system_prompts, self.document_tokens_median
         )
@@ -120,9 +121,9 @@ class BuiltIn:
     def _starts(
         self, count: int, seed: int, arrivals: ArrivalProcess, contents: Contents
     ) -> Starts:
-        """Draw when single requests and chats begin, and what they are about.
+        """Draw the times, kinds and contents of single requests and first turns of chats.
 
-        There are `count`, as many as requests: each brings at least one.
+        There are `count` of them, as many as requests, since each brings at least one.
         """
         weights = np.array([self.question_weight, self.system_weight, self.chat_weight])
         starting = weights / [1.0, 1.0, self.turns_mean]
@@ -142,20 +143,20 @@ class BuiltIn:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticSpec(BuiltIn):
-    """The built-in workload with all that makes one trace of it.
+    """Everything that determines one trace of the built-in workload.
 
-    All of one seed is the same traffic; `drift` changes which document or system prompt a
-    request is about, never when it comes.
+    For one seed, `drift` changes which document or system prompt a request uses, but never its
+    arrival time.
 
     Parameters
     ----------
     requests
-        How many there are.
+        Number of requests.
     rate_per_second
-        Rate of requests. Single requests and first turns of chats are a Poisson process; later
-        turns follow their chats, so that the first minutes are quieter.
+        Rate of all requests. Single requests and first turns of chats are a Poisson process; later
+        turns follow their chats, so that the first minutes have fewer requests.
     seed
-        Of all random streams.
+        Seed of all random streams.
     """
 
     requests: int = 4000

@@ -1,7 +1,7 @@
-"""Chat templates by name or file: from messages to the text that a server gives its model.
+"""Chat templates by name or file: they render messages to the text that a model is given.
 
-A prompt is rendered as a whole: templates look back, so that the next prompt of a chat need not
-begin with the one before.
+A prompt is always rendered as a whole, since templates may change earlier turns: the next prompt of
+a chat need not begin with the previous one.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class Template(Protocol):
         Raises
         ------
         RenderError
-            Where the template refuses the messages.
+            For messages that the template refuses.
         """
         ...
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes behind that prompt, without the mark that ends a turn.
+        """Return what the model writes after that prompt, without the token that ends a turn.
 
-        The mark is sampled, but the model is never run on it.
+        That token is sampled, but the model is never run on it.
         """
         ...
 
     def opens_reasoning(self) -> bool:
-        """Say whether every answer begins with reasoning, be it empty."""
+        """Return whether every answer begins with reasoning, possibly empty."""
         ...
 
 
@@ -62,21 +62,21 @@ TEMPLATES: dict[str, type[Template]] = {
 
 
 def template_for(name: str | None) -> Template:
-    """Return a template.
+    """Return a chat template by name or file.
 
     Parameters
     ----------
     name
         A key of `TEMPLATES`, with its parameters as in `qwen3.5:thinking=false`; or a file: a
-        Jinja template, or a `tokenizer_config.json` that holds one, with variables of the
-        template as in `template.jinja:enable_thinking=false`. None stands for `chatml`.
+        Jinja template, or a `tokenizer_config.json` that contains one, with variables of the
+        template as in `template.jinja:enable_thinking=false`. None means `chatml`.
 
     Raises
     ------
     UsageError
         For an unknown name or parameter.
     DataError
-        For a file that holds no template.
+        For a file without a template.
     """
     name = DEFAULT if name is None else name
     if name.partition(":")[0].strip() in TEMPLATES:
@@ -93,7 +93,7 @@ def template_for(name: str | None) -> Template:
 
 
 def name_of_template(template: Template) -> str:
-    """Return the string that names a template; of a file, the name without its folders."""
+    """Return the string that describes a template; for a file, its name without folders."""
     if type(template) in TEMPLATES.values():
         return name_of(TEMPLATES, template)
     return str(template)
@@ -107,7 +107,7 @@ def template_file(name: str | None) -> Path | None:
 
 
 def _split(name: str) -> tuple[Path | None, str]:
-    """Return the file that a string names, if there is one, and the variables behind it."""
+    """Return the file and the variables in a string, None and "" if it names no file."""
     if exists(name):
         return Path(name), ""
     file, _, variables = name.rpartition(":")

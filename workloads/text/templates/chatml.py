@@ -1,4 +1,4 @@
-"""ChatML as a template: the next prompt of a chat goes on from the answer."""
+"""ChatML as a template: each prompt of a chat begins with the previous prompt and answer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from workloads.text.chat_template import GENERATION_PROMPT, Message, answer_text
 
 @dataclass(frozen=True, slots=True)
 class ChatMl:
-    """ChatML, as `workloads.text.chat_template` has it."""
+    """ChatML as described in `workloads.text.chat_template`."""
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         return "".join(turns(messages, tools)) + GENERATION_PROMPT
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         return answer_text(answer)
 
     def opens_reasoning(self) -> bool:
-        """Say that answers need no reasoning."""
+        """Return False: answers need not begin with reasoning."""
         return False

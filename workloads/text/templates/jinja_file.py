@@ -1,4 +1,4 @@
-"""The chat template of a file: Jinja, alone or in a `tokenizer_config.json`."""
+"""Chat templates in files: Jinja, alone or in a `tokenizer_config.json`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDS = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "</s>", "<end_o
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The contents of a file: templates by name, and the marks that begin and end a text."""
+    """The contents of a file: templates by name, and the tokens that begin and end a text."""
 
     templates: dict[str, str]
     marks: dict[str, str] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class JinjaFile:
-    """A template as transformers renders it; `variables` are those that a server would give it."""
+    """A Jinja template rendered as by transformers; a server would pass it `variables`."""
 
     path: Path
     variables: dict[str, Any]
@@ -43,8 +43,12 @@ class JinjaFile:
     environment: BoundedEnvironment
     plain: jinja2.Template
     with_tools: jinja2.Template
-    last: list[Any] = field(default_factory=list, compare=False)  # messages, and their prompt
-    begins: list[bool] = field(default_factory=list, compare=False)  # reasoning, once it is known
+    last: list[Any] = field(
+        default_factory=list, compare=False
+    )  # the last messages and their prompt
+    begins: list[bool] = field(
+        default_factory=list, compare=False
+    )  # whether answers begin with reasoning, once known
 
     def __str__(self) -> str:
         shown = ",".join(f"{name}={value}" for name, value in self.variables.items())
@@ -52,16 +56,16 @@ class JinjaFile:
         return f"{name}:{shown.lower()}" if shown else name
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         text = self._render(messages, tools, begun=True)
         self.last[:] = [messages, text]
         return text
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes: what the template adds where the answer is known.
+        """Return what the model writes: the text that the template adds once the answer is known.
 
-        Where it takes reasoning from the answer at once, as that of DeepSeek-R1 does, reasoning and
-        text stand as they are.
+        Some templates, such as that of DeepSeek-R1, drop the reasoning of an answer at once; then
+        its reasoning and text are returned without the template.
         """
         known = self.last and self.last[0] is messages
         prompt = self.last[1] if known else self.prompt(messages, tools)
@@ -71,7 +75,7 @@ class JinjaFile:
         return _without_end(whole[len(prompt) :], self.marks.get("eos_token"))
 
     def opens_reasoning(self) -> bool:
-        """Say whether the prompt ends with reasoning begun; what the template does decides."""
+        """Return whether a rendered prompt ends with the start of reasoning."""
         if not self.begins:
             try:
                 text = self._render([Message("user", "x")], (), begun=True)
@@ -100,23 +104,23 @@ class JinjaFile:
             raise DataError(str(self.path), "the template goes too deep") from None
         except SecurityError as error:
             raise DataError(str(self.path), f"the template {_line(error)}") from None
-        except Exception as error:  # whatever a template does
+        except Exception as error:  # a template can raise any exception
             raise RenderError(f"the chat template refuses it: {_line(error)}") from None
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files that a template may be read from: one, and what stands beside it."""
+    """Return the files that a template may be read from: the given one and one beside it."""
     path = _file(path)
     return [file for file in dict.fromkeys((path, path.parent / BESIDE)) if file.is_file()]
 
 
 def read_template(path: Path, variables: str = "") -> JinjaFile:
-    """Open a template; of a folder, that of its `chat_template.jinja` or `tokenizer_config.json`.
+    """Load a template, from a folder's `chat_template.jinja` or `tokenizer_config.json` too.
 
     Raises
     ------
     DataError
-        For a file that holds no template, or one that is no Jinja.
+        For a file without a template, or with one that is no valid Jinja.
     UsageError
         For variables that are not written as `key=value`.
     """
@@ -139,7 +143,7 @@ def read_template(path: Path, variables: str = "") -> JinjaFile:
 
 
 def _file(path: Path) -> Path:
-    """Return the file of a template; of a folder, the one that it has."""
+    """Return the file of a template; for a folder, the template file in it."""
     if not path.is_dir():
         return path
     return path / (BESIDE if (path / BESIDE).exists() else CONFIG)
@@ -185,7 +189,7 @@ def _from_json(path: Path, text: bytes) -> _Source:
 
 
 def _mark(token: Any) -> str | None:
-    """Return a token, which is text or an object that holds it."""
+    """Return the text of a token, given as text or as an object; None otherwise."""
     token = token.get("content") if isinstance(token, dict) else token
     return token if isinstance(token, str) else None
 
@@ -202,7 +206,7 @@ def _read_variables(text: str) -> dict[str, Any]:
 
 
 def _as_dict(message: Message) -> dict[str, Any]:
-    """Return a message as a server hands it to a template."""
+    """Return a message as servers pass it to a template."""
     fields = msgspec.structs.asdict(message)
     present = {name: value for name, value in fields.items() if value is not None}
     present.setdefault("content", "")
@@ -219,7 +223,7 @@ def _as_dict(message: Message) -> dict[str, Any]:
 
 
 def _as_it_is(answer: Message, prompt: str) -> str:
-    """Return reasoning and text of an answer, where the template shows another."""
+    """Return an answer's reasoning and text unchanged, for templates that would change them."""
     text, reasoning = plain_text(answer), answer.reasoning_text()
     if reasoning is None:
         reasoning, text = split_reasoning(content_text(answer))
@@ -229,7 +233,7 @@ def _as_it_is(answer: Message, prompt: str) -> str:
 
 
 def _without_end(text: str, mark: str | None) -> str:
-    """Return an answer without the mark that ends its turn."""
+    """Return an answer without the token that ends its turn."""
     for end in (*_ENDS, mark):
         if end and text.rstrip().endswith(end):
             return text.rstrip().removesuffix(end)

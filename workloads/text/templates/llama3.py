@@ -1,8 +1,8 @@
-"""Llama 3.1 and later: the system's turn always stands, with dates; tools in the user's first turn.
+"""Llama 3.1 and later: always a system turn, with dates; tools in the user's first turn.
 
-Source: the chat template that Llama-3.1-8B-Instruct is published with. Today's date is the one that
-it has where the server tells none, so that one file gives one trace. Where the original refuses
-messages (several calls at once), they are rendered one after another.
+Source: the chat template published with Llama-3.1-8B-Instruct. Today's date is the template's
+default, so that a file always gives the same trace. Messages that the original refuses (several
+tool calls at once) are rendered one after another.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _BEFORE_TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class Llama3:
-    """Llama 3.1, 3.2 and 3.3."""
+    """The template of Llama 3.1, 3.2 and 3.3."""
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         text = "".join(self._turns(messages, tools))
         return f"<|begin_of_text|>{text}{_header('assistant')}"
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         return _text(answer)
 
     def opens_reasoning(self) -> bool:
-        """Say that answers need no reasoning."""
+        """Return False: answers need not begin with reasoning."""
         return False
 
     def _turns(self, messages: Sequence[Message], tools: Sequence[Any]) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _turn(role: str, text: str) -> str:
 
 
 def _text(message: Message) -> str:
-    """Return the text of a message, or its call of a tool, beside which a text is left out."""
+    """Return the text of a message, or its tool calls, which replace the text."""
     calls = [
         f'{{"name": "{call.name or ""}", "parameters": {to_json(arguments_of(call))}}}'
         for call in message.calls()

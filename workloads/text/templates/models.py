@@ -1,4 +1,4 @@
-"""Templates by the models that are served with them."""
+"""Chat templates by the names of models."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 from workloads.text.templates import DEFAULT
 
-# The first that is found in the name of the model. The small Qwen3.5 think only where they are
-# asked to: their model cards say so, and their templates have it the other way round.
+# The first pattern found in the name of the model counts. The small Qwen3.5 think only if
+# asked to: their model cards say so, but the default of their templates is the opposite.
 _FAMILIES = (
     (r"qwen3\.5-(0\.8b|2b)\b", "qwen3.5:thinking=false"),
     (r"qwen3\.6", "qwen3.6"),
@@ -18,6 +18,6 @@ _FAMILIES = (
 
 
 def template_of_model(model: str) -> str:
-    """Return the name of the template of a model, that of ChatML where none is known."""
+    """Return the name of a model's template, that of ChatML for an unknown model."""
     name = model.lower().replace("_", "-")
     return next((template for pattern, template in _FAMILIES if re.search(pattern, name)), DEFAULT)

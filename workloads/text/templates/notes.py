@@ -1,4 +1,4 @@
-"""Words on the template in reports, and its reading from the notes of a saved trace."""
+"""Notes on the chat template in traces, and the template's name read from such notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = {"chatml": "ChatML"}
 
 
 def template_notes(template: Template, options: ReadOptions) -> list[str]:
-    """Return the notes of a trace that say how its messages were rendered, and why so."""
+    """Return notes for a trace on its chat template, and why that was used."""
     name = name_of_template(template)
     notes = [f"{_SAYS}{_SHOWN.get(name, name)}"]
     if options.template is None and options.default_template is not None:
@@ -23,14 +23,14 @@ def template_notes(template: Template, options: ReadOptions) -> list[str]:
 
 
 def default_template_remark(options: ReadOptions) -> str | None:
-    """Return what is odd where nobody has said with which template messages are rendered."""
+    """Return a warning where no option names the template, else None."""
     if options.template is not None or options.default_template is not None:
         return None
     return "messages are rendered as ChatML, as no model is named here: --template names another"
 
 
 def noted_template(notes: Iterable[str]) -> str | None:
-    """Return the name of the template with which a trace was rendered, None where none was."""
+    """Return the name of the template in a trace's notes, None if there is none."""
     names = {shown: name for name, shown in _SHOWN.items()}
     mentioned = (note.removeprefix(_SAYS) for note in notes if note.startswith(_SAYS))
     return next((names.get(name, name) for name in mentioned), None)

@@ -1,4 +1,4 @@
-"""Text without marks, for models that have no chat template."""
+"""Text without special tokens, for models that have no chat template."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Plain:
     """The text of each message and a line break; tools come first, one a line, as JSON."""
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         lines = [*map(to_json, tools), *map(plain_text, messages)]
         return "".join(f"{line}\n" for line in lines)
 
@@ -26,5 +26,5 @@ class Plain:
         return f"{reasoning}\n{text}" if reasoning else text
 
     def opens_reasoning(self) -> bool:
-        """Say that answers need no reasoning."""
+        """Return False: answers need not begin with reasoning."""
         return False

@@ -1,7 +1,7 @@
-"""Qwen3: reasoning stands in the answer, and goes from the history once the user speaks again.
+"""Qwen3: answers contain reasoning, which is dropped from the history at the next user turn.
 
-Source: the chat template that Qwen3-8B is published with. What a model of 2507 or Qwen3-Next that
-never thinks is given is ChatML.
+Source: the chat template published with Qwen3-8B. For the models of 2507 and Qwen3-Next that never
+think, use ChatML.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ _BEHIND_TOOLS = (
 
 @dataclass(frozen=True, slots=True)
 class Qwen3:
-    """Qwen3. Without `thinking` the prompt ends behind an empty block of reasoning."""
+    """The template of Qwen3; without `thinking` the prompt ends with an empty reasoning block."""
 
     thinking: bool = True
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         begun = f"{START}assistant\n" + ("" if self.thinking else NO_REASONING)
         return "".join(self._turns(messages, tools)) + begun
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         reasoning, text = reasoning_and_text(answer)
         begun = _thought(reasoning) + text.lstrip("\n") if self.thinking else text
         return begun + _calls(answer, text)
 
     def opens_reasoning(self) -> bool:
-        """Say whether the model thinks."""
+        """Return whether thinking is on."""
         return self.thinking
 
     def _turns(self, messages: Sequence[Message], tools: Sequence[Any]) -> Iterator[str]:
@@ -77,14 +77,14 @@ class Qwen3:
 
 
 def tool_responses(messages: Sequence[Message], *, trim: bool = False) -> str:
-    """Return what tools have returned, as the text of one turn of the user."""
+    """Return the results of tools as the text of one user turn."""
     texts = (content_text(message) for message in messages)
     results = (text.strip() if trim else text for text in texts)
     return "\n".join(f"<tool_response>\n{text}\n</tool_response>" for text in results)
 
 
 def _history(message: Message, in_loop: bool, last: bool) -> str:
-    """Return the text of an earlier answer: since the user spoke it keeps its reasoning."""
+    """Return the text of an earlier answer, with its reasoning if no user turn came after it."""
     reasoning, text = reasoning_and_text(message)
     if in_loop and (last or reasoning):
         return _thought(reasoning) + text.lstrip("\n") + _calls(message, text)

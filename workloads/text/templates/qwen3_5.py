@@ -1,12 +1,12 @@
-r"""Qwen3.5 and Qwen3.6: the prompt itself ends with the reasoning begun.
+r"""Qwen3.5 and Qwen3.6: the prompt ends with the start of the reasoning.
 
-Source: the chat templates that Qwen3.5-9B and Qwen3.6-27B are published with.
+Source: the chat templates published with Qwen3.5-9B and Qwen3.6-27B.
 
 - A prompt ends with `<think>\n`, or with an empty block where thinking is off.
-- Since the user spoke last, answers of the history stand with their reasoning, even an empty one,
-  so a loop of tools goes on from all that was there. Earlier ones stand without it.
-- Where the original refuses messages (a system's message that is not the first one, no word of the
-  user), they are rendered as they come.
+- Answers after the last user turn keep their reasoning in the history, even if it is empty, so that
+  in a loop of tool calls each prompt begins with the previous one. Earlier answers lose it.
+- Messages that the original refuses (a system message that is not the first, no user message) are
+  rendered in their order.
 """
 
 from __future__ import annotations
@@ -61,23 +61,23 @@ knowledge and do not tell the user about function calls
 
 @dataclass(frozen=True, slots=True)
 class Qwen35:
-    """Qwen3.5. Without `thinking` the prompt ends behind an empty block of reasoning."""
+    """The template of Qwen3.5; without `thinking` the prompt ends with an empty reasoning block."""
 
     thinking: bool = True
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the whole prompt."""
+        """Return the whole prompt, up to where the model begins to write."""
         begun = f"{START}assistant\n" + ("<think>\n" if self.thinking else NO_REASONING)
         return "".join(self._turns(messages, tools)) + begun
 
     def answer(self, messages: Sequence[Message], tools: Sequence[Any], answer: Message) -> str:
-        """Return what the model writes."""
+        """Return what the model writes, without the token that ends a turn."""
         reasoning, text = _trimmed(answer)
         begun = f"{reasoning}\n</think>\n\n" if self.thinking else ""
         return f"{begun}{text}{self._calls(answer, text)}"
 
     def opens_reasoning(self) -> bool:
-        """Say whether the model thinks."""
+        """Return whether thinking is on."""
         return self.thinking
 
     def _turns(self, messages: Sequence[Message], tools: Sequence[Any]) -> Iterator[str]:
@@ -102,7 +102,7 @@ class Qwen35:
                     yield chatml_turn(role, content_text(message).strip())
 
     def _history(self, message: Message, in_loop: bool) -> str:
-        """Return the text of an earlier answer."""
+        """Return an earlier answer as it is written in the prompt of a later turn."""
         reasoning, text = _trimmed(message)
         begun = f"<think>\n{reasoning}\n</think>\n\n" if in_loop else ""
         return f"{begun}{text}{self._calls(message, text)}"
@@ -117,7 +117,7 @@ class Qwen35:
 
     def _parameters(self, call: Function) -> str:
         arguments = arguments_of(call)
-        if not isinstance(arguments, dict):  # which the original refuses
+        if not isinstance(arguments, dict):  # the original template refuses these
             return f"{to_json(arguments)}\n"
         return "".join(
             f"<parameter={name}>\n{self._value(value)}\n</parameter>\n"
@@ -125,17 +125,17 @@ class Qwen35:
         )
 
     def _preserves(self) -> bool:
-        """Say whether all answers keep their reasoning."""
+        """Return whether all answers keep their reasoning."""
         return False
 
     def _value(self, value: Any) -> str:
-        """Return an argument: of Qwen3.5, JSON for what is an object or a list."""
+        """Return an argument as text; Qwen3.5 writes objects and lists as JSON."""
         return to_json(value) if isinstance(value, dict | list) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Qwen36(Qwen35):
-    """Qwen3.6. With `preserve_thinking` all answers of the history keep their reasoning."""
+    """The template of Qwen3.6; with `preserve_thinking` all answers keep their reasoning."""
 
     preserve_thinking: bool = False
 
@@ -147,7 +147,7 @@ class Qwen36(Qwen35):
 
 
 def _trimmed(message: Message) -> tuple[str, str]:
-    """Return reasoning and text without white space around them."""
+    """Return the reasoning and text of a message without surrounding white space."""
     text, reasoning = content_text(message).strip(), message.reasoning_text()
     if reasoning is None:
         reasoning, text = split_reasoning(text)

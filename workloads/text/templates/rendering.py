@@ -1,4 +1,4 @@
-"""Parts that templates share: roles, reasoning, calls of tools and their JSON."""
+"""Parts shared by chat templates: roles, reasoning, tool calls and their JSON."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ START, END = "<|im_start|>", "<|im_end|>\n"
 
 
 class RenderError(ValueError):
-    """Messages of which a template makes no prompt: one line."""
+    """Raised for messages that a template cannot render; the message is one line."""
 
 
 def chatml_turn(role: str, text: str) -> str:
-    """Return a turn between the marks of ChatML."""
+    """Return a turn between the special tokens of ChatML."""
     return f"{START}{role}\n{text}{END}"
 
 
 def without_system(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
-    """Return the text of the system's message, where that comes first, and the others."""
+    """Return the text of the system message, if it is the first, and the other messages."""
     if messages and role_of(messages[0]) == "system":
         return content_text(messages[0]), messages[1:]
     return None, messages
 
 
 def last_query(messages: Sequence[Message]) -> int:
-    """Return where the user spoke last; results of tools that stand in a user's turn are none.
+    """Return the index of the last user message, not counting tool results in a user turn.
 
-    Where the user did not speak at all, it is the last message, as in the templates of Qwen.
+    Without any, it is that of the last message, as in the templates of Qwen.
     """
     for at in range(len(messages) - 1, -1, -1):
         if role_of(messages[at]) == "user":
@@ -41,13 +41,13 @@ def last_query(messages: Sequence[Message]) -> int:
 
 
 def reasoning_and_text(message: Message) -> tuple[str, str]:
-    """Return the reasoning of an answer and its text, which may hold both."""
+    """Return the reasoning and the text of an answer, whose content may contain both."""
     text, reasoning = content_text(message), message.reasoning_text()
     return split_reasoning(text) if reasoning is None else (reasoning, text)
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """Return what stands within `<think>` at the start of a text, and what stands behind it."""
+    """Return the content of `<think>` at the start of a text, and the text after it."""
     before, mark, _ = text.partition("</think>")
     if not mark:
         return "", text
@@ -56,7 +56,7 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 
 def arguments_of(call: Function) -> Any:
-    """Return the arguments of a call; JSON text is read, as servers do before they render."""
+    """Return the arguments of a call; JSON in text is decoded, as servers do before rendering."""
     given = call.arguments
     if not isinstance(given, str):
         return {} if given is None else given
@@ -68,7 +68,7 @@ def arguments_of(call: Function) -> Any:
 
 
 def to_json(value: Any, indent: int | None = None) -> str:
-    """Return JSON as the filter `tojson` of transformers writes it; text stands as it is."""
+    """Return JSON as the filter `tojson` of transformers writes it; text is unchanged."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -1,8 +1,8 @@
-"""Jinja as transformers sets it up, for templates that nobody has checked.
+"""Jinja as set up by transformers, for templates that are not trusted.
 
-transformers renders chat templates in an immutable sandbox, which keeps them from Python. This one
-also bounds how long they run and how much text they make: steps of loops and macros are counted,
-and whatever makes long text or large numbers out of short ones is refused.
+transformers renders chat templates in an immutable sandbox, which keeps them from running Python.
+This one also bounds their run time and output: steps of loops and macros are counted, and
+operations that make long text or large numbers out of short ones are refused.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 MOST_STEPS = 300_000  # of loops and macros; a message takes a few
 MOST_CHARACTERS = 64 << 20  # of any text
 MOST_ITEMS = 1 << 20  # of any list
-MOST_NUMBER = 100_000  # that a filter or a method is told, such as a width
-_JOINED = "texts with ~"  # no name that a template can write
+MOST_NUMBER = 100_000  # as an argument of a filter or a method, such as a width
+_JOINED = "texts with ~"  # the name of a filter that no template can contain
 _WIDTH = re.compile(r"\d{6}|\{[^{}]*\{|%[^a-zA-Z%]*\*")
-TODAY = datetime(2024, 7, 26)  # the day that Llama's template has where the server tells none
+TODAY = datetime(2024, 7, 26)  # the default date of Llama's template
 
 
 class Generation(Extension):
-    """The tag `generation`, which marks answers for training: what is within stands as it is."""
+    """The tag `generation`, which marks answers for training; its content is kept as it is."""
 
     tags = {"generation"}  # noqa: RUF012
 
     def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
-        """Return what stands within the tag."""
+        """Return the content of the tag."""
         next(parser.stream)
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
-    """A sandbox in which a template ends."""
+    """A sandbox in which every template terminates."""
 
     intercepted_binops = frozenset({"*", "**", "%", "+"})
 
@@ -60,14 +60,14 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     @property
     def step(self) -> str:
-        """No text; asking for it counts a step of a loop or a macro."""
+        """The empty text; reading it counts a step of a loop or a macro."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise SecurityError(f"takes more than {MOST_STEPS:,} steps")
         return ""
 
     def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call what a template calls, within bounds."""
+        """Make a call of the template, within bounds."""
         text = getattr(called, "__self__", None)
         if isinstance(text, str):
             _check(text, (*args, *kwargs.values()))
@@ -81,7 +81,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return wrapped
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Return the value of an operation that may make much of little."""
+        """Return the result of an operator such as `*`, with a bound on its size."""
         if operator == "**":
             raise SecurityError("uses the operator **")
         if operator == "%" and isinstance(left, str):
@@ -91,7 +91,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return _short(super().call_binop(context, operator, left, right))
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
-        """Let a template count its steps; Jinja has this method to be overridden."""
+        """Insert the counting of steps into a template (a method that Jinja allows to override)."""
         counted: list[nodes.For | nodes.Macro | nodes.CallBlock] = [
             *source.find_all(nodes.For),
             *source.find_all(nodes.Macro),
@@ -107,7 +107,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
 
 def _replace_concatenations(node: nodes.Node) -> None:
-    """Let `a ~ b` be a filter that knows how long the result may be."""
+    """Replace `a ~ b` by a filter that bounds the length of the result."""
     for field, value in node.iter_fields():
         if isinstance(value, list):
             setattr(node, field, [_replaced(item) for item in value])
@@ -125,14 +125,14 @@ def _replaced(node: Any) -> Any:
 
 
 def _joined(parts: Iterable[Any]) -> str:
-    """Return the texts of an expression with `~`, one after another."""
+    """Return the concatenated texts of an expression with `~`."""
     text = "".join(map(str, parts))
     _short(text)
     return text
 
 
 def _bounded(known: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that makes no long text of a short one."""
+    """Return a filter whose arguments and result are bounded."""
 
     @wraps(known)
     def filtered(*args: Any, **kwargs: Any) -> Any:
@@ -148,7 +148,7 @@ def _bounded(known: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check(text: str, given: Iterable[Any]) -> None:
-    """Refuse what makes a filter or a method of a text write very much."""
+    """Raise `SecurityError` for arguments with which a text could grow too long."""
     if any(isinstance(value, int) and abs(value) > MOST_NUMBER for value in given):
         raise SecurityError(f"asks for more than {MOST_NUMBER:,}")
     longest = max((len(value) for value in given if isinstance(value, str)), default=0)
@@ -157,7 +157,7 @@ def _check(text: str, given: Iterable[Any]) -> None:
 
 
 def _check_widths(written: str) -> None:
-    """Refuse a format that asks for a width of many digits, or takes it from elsewhere."""
+    """Raise `SecurityError` for a format with a width of many digits or from an argument."""
     if _WIDTH.search(written):
         raise SecurityError("asks for a very wide text")
 
@@ -171,7 +171,7 @@ def _short(value: Any) -> Any:
 
 
 def _size(value: Any) -> float:
-    """Return how much a factor may make of the other."""
+    """Return the factor by which an operand can make the other longer."""
     return abs(value) if isinstance(value, int | float) else max(len(value), 1)
 
 
@@ -192,8 +192,8 @@ def _to_json(
 
 
 def _strftime_now(written: Any) -> str:
-    """Return the fixed day, in the words that templates ask for.
+    """Return a fixed date in the format that a template asks for.
 
-    The day of the import would make other traces of one file every day.
+    With today's date, a file would give another trace every day.
     """
     return TODAY.strftime(str(written)[:100])
