@@ -1,4 +1,4 @@
-"""From the journal to a profile, with all its warnings."""
+"""Builds a profile from the measurements of a calibration, with warnings."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from calibration.measured import Measured
 from simulator.base.errors import UsageError
 from simulator.costs.profile import SCHEMA_VERSION, Profile, parse_profile
 
-MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # of held-out errors at 64 tokens or more
+MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # largest good mean error from 64 tokens on
 WORST_TARGET = 0.15
 FROM_TOKENS = 64
 _MICRO = 1e6
 
 
 def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
-    """Return the profile.
+    """Build the cost profile.
 
     Parameters
     ----------
     measured
-        Timings.
+        The timings.
     parts
-        The fields that no timing sets: `profile_id`, `kind`, `hardware`, `model`, `state`, ...
+        Profile fields that do not depend on timings: `profile_id`, `kind`, `hardware`, `model`,
+        `state`, ...
     seed
-        Of the resampled residuals.
+        Seed for resampling residuals, which estimates the uncertainty of the fit.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
 
 
 def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[str]:
-    """Return a sentence for every target that held-out points of 64 tokens or more miss."""
+    """Return a warning for each accuracy target missed by held-out points of 64 tokens or more."""
     beyond = held_out.select(held_out.n >= FROM_TOKENS)
     if not len(beyond):
         return ["no held-out points of 64 tokens or more: nothing says how good the fit is"]
@@ -92,6 +93,7 @@ def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[
 
 
 def _fitted(points: Points) -> CostForm:
+    """Fit the cost form; raise UsageError if there are too few points."""
     try:
         return _rising(fit_form(points))
     except ValueError as error:
@@ -99,15 +101,15 @@ def _fitted(points: Points) -> CostForm:
 
 
 def _rising(form: CostForm) -> CostForm:
-    """Return the form with F as the profile will have it: never zero, never decreasing."""
+    """Make F positive and non-decreasing, as profiles require."""
     own = np.maximum.accumulate(np.maximum(form.own_seconds, 1e-9))
     return replace(form, own_seconds=own)
 
 
 def _valid(measured: Measured, points: Points) -> dict[str, int]:
-    """Return the range that is vouched for: up to the least context that ran out of memory.
+    """Return the measured range: contexts shorter than the shortest that ran out of memory.
 
-    A long prefill without context that ran out of memory says nothing of contexts.
+    A long prefill without context that ran out of memory does not limit the contexts.
     """
     failed = [
         item.c
@@ -121,7 +123,7 @@ def _valid(measured: Measured, points: Points) -> dict[str, int]:
 
 
 def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
-    """Return the least time of a pass, with launches and without."""
+    """Return the shortest pass time, eager and, if measured, as a CUDA graph."""
     floors = {"floor_eager_us": min(prefill["F"]["us"][:2])}
     graphs = [measured.typical_us(item) for item in measured.items("graph")]
     if graphs:
@@ -130,7 +132,7 @@ def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
 
 
 def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
-    """Return items of a kind as columns, of the whole model."""
+    """Return the measurements of a kind as columns, scaled to the whole model."""
     items = measured.items(kind)
     columns: dict[str, list[Any]] = {
         "c": [item.c for item in items],
@@ -144,7 +146,7 @@ def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
 
 
 def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
-    """Return what cut prefills took, and what the fit says of their pieces and of the whole."""
+    """Return the times of cut prefills, with the fit's predictions for the pieces and the whole."""
     rows = []
     for item in measured.items("cut"):
         pieces = np.array(item.pieces, dtype=np.int64)
@@ -165,7 +167,7 @@ def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
 
 
 def _skipped(measured: Measured) -> list[str]:
-    """Return a sentence for every reason why points were not measured."""
+    """Return a warning for each reason why points were not measured."""
     reasons: dict[str, list[str]] = {}
     for name, reason in measured.journal.skipped.items():
         reasons.setdefault(reason, []).append(name)

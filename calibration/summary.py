@@ -1,4 +1,4 @@
-"""What a calibration prints when it is done."""
+"""The summary that a calibration prints at its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.costs.profile import Profile
 
 
 def summary_lines(profile: Profile, out: Path) -> list[str]:
-    """Return the findings of a profile as text: sizes, coefficients, errors, warnings."""
+    """Return a summary of a profile: sizes, coefficients, errors, warnings."""
     prefill, valid = profile.prefill, profile.prefill.valid
     lines = [
         f"profile      {profile.profile_id} ({profile.kind}, {profile.model.scale})",
@@ -33,6 +33,7 @@ def _table(profile: Profile) -> str:
 
 
 def _exactness(profile: Profile) -> list[str]:
+    """Return the lines on the exactness check."""
     exactness = profile.exactness
     if exactness is None or exactness.fp32_max_abs is None or exactness.bug_max_abs is None:
         return []
@@ -44,6 +45,7 @@ def _exactness(profile: Profile) -> list[str]:
 
 
 def _validation(profile: Profile) -> list[str]:
+    """Return the lines on held-out errors, and the warnings."""
     validation = profile.validation
     if validation is None:
         return []

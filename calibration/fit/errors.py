@@ -1,4 +1,4 @@
-"""How far a form is off on points that it has not seen, regime by regime."""
+"""Errors of a cost form on held-out points, by regime (a region of c and n)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MOST_OUTLIERS = 10
 
 @dataclass(frozen=True, slots=True)
 class FitErrors:
-    """Errors of one regime, as shares of the measured time.
+    """Relative errors of the points of one regime.
 
     Parameters
     ----------
     regime
-        Its name; "all" for all points.
+        Name of the regime; "all" for all points.
     points
-        How many there are.
+        Number of points.
     mean, bias
-        Of the absolute errors, and of the signed ones (positive: the form says too much).
+        Means of the absolute and of the signed errors (positive: the form overestimates).
     worst, worst_c, worst_n
-        The largest error, with its sign, and where it is.
+        The largest error with its sign, and the c and n at which it occurs.
     noise
-        Mean distance of repeated runs: what no form can undercut.
+        Mean spread of repeated measurements, a lower bound on the error of any form.
     """
 
     regime: str
@@ -42,7 +42,7 @@ class FitErrors:
 
 
 def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
-    """Return the errors of all points, then of each regime that has any."""
+    """Return the errors of all points, then of each regime that has points."""
     if not len(points):
         return []
     where = regimes(form, points.c, points.n)
@@ -54,16 +54,16 @@ def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
 
 
 def mean_error_beyond(form: CostForm, points: Points, n: int) -> float:
-    """Return the mean absolute error, a share, of points of at least `n` tokens."""
+    """Return the mean absolute relative error of points with at least `n` tokens."""
     chosen = points.select(points.n >= n)
     return float(np.abs(_shares(form, chosen)).mean()) if len(chosen) else 0.0
 
 
 def outliers(form: CostForm, points: Points) -> list[tuple[int, int, float]]:
-    """Return `(c, n, error)` of the points that stand apart from all others, the worst first.
+    """Return `(c, n, relative error)` of outliers, the largest error first.
 
-    Apart means beyond five robust standard deviations (from the median absolute deviation) and
-    beyond twice the noise of the point.
+    An outlier deviates from the median error by more than five robust standard deviations (computed
+    from the median absolute deviation) and by more than twice the noise of its point.
     """
     shares = _shares(form, points)
     if not len(shares):
@@ -77,6 +77,7 @@ def outliers(form: CostForm, points: Points) -> list[tuple[int, int, float]]:
 
 
 def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
+    """Return the errors of the given points."""
     shares = _shares(form, points)
     worst = int(np.abs(shares).argmax())
     return FitErrors(
@@ -92,5 +93,5 @@ def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
 
 
 def _shares(form: CostForm, points: Points) -> np.ndarray:
-    """Return predicted over measured less one, shape (points,)."""
+    """Return predicted / measured - 1, shape (points,)."""
     return np.asarray(form.seconds(points.c, points.n) / points.value - 1)

@@ -1,4 +1,4 @@
-"""Model names to configurations of transformers, without a download."""
+"""Configurations of transformers for named models, without downloads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from simulator.base.errors import UsageError, did_you_mean, printable
 from simulator.costs.geometry import MODELS, AttentionLayers, FeedForward, Geometry, RecurrentLayers
 
-GROUP_LAYERS = 4  # three recurrent layers and one of attention
+GROUP_LAYERS = 4  # three recurrent layers and one attention layer
 VOCABULARY = 248_320
 NEXT_VOCABULARY = 151_936
 
-# Small enough to calibrate on two CPU cores in minutes, and of the same make as the real ones.
+# Small enough to calibrate on two CPU cores in minutes, with the architecture of real models.
 TOY = Geometry(
     "toy-qwen3.5",
     RecurrentLayers(3, 2, 4, key_dim=32, value_dim=32),
@@ -25,14 +25,14 @@ TOY_VOCABULARY = 1024
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """What is built for a model: all of it, or one layer group that stands for several.
+    """What is built of a model: all layers, or one layer group that represents several.
 
     Parameters
     ----------
     geometry
-        Of the whole model.
+        Geometry of the whole model.
     groups
-        How many layer groups the whole model has; 1 where all of it is built.
+        Number of layer groups of the whole model if one is built; 1 if all layers are.
     """
 
     geometry: Geometry
@@ -40,7 +40,7 @@ class ModelPlan:
 
     @property
     def scale(self) -> str:
-        """The field `model.scale` of a profile."""
+        """The profile's field `model.scale`."""
         return "whole" if self.groups == 1 else f"group x {self.groups}"
 
     @property
@@ -55,7 +55,7 @@ class ModelPlan:
 
 
 def buildable() -> list[str]:
-    """Return the names of the models that can be built with random weights."""
+    """Return the names of models that can be built with random weights."""
     known = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]
     return [TOY.name, *known]
 
@@ -66,7 +66,7 @@ def find_geometry(name: str) -> Geometry:
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If the name is unknown.
     """
     if name == TOY.name:
         return TOY
@@ -84,7 +84,13 @@ def one_group(geometry: Geometry) -> ModelPlan:
 
 
 def config_of(geometry: Geometry) -> Any:
-    """Return the configuration of a model of this geometry (a Qwen3.5 or a Qwen3-Next)."""
+    """Return the configuration of a Qwen3.5 or Qwen3-Next with this geometry.
+
+    Raises
+    ------
+    UsageError
+        If only the sizes of the model are known.
+    """
     import transformers
 
     block = geometry.feed_forward

@@ -176,8 +176,10 @@ class Io:
 class Exactness:
     """Results of the exactness check of calibration, which resumes prefill from stored states.
 
-    The fields are largest absolute errors: in fp32, with a deliberately wrong state, and with the
-    kernels in use, which may round even in fp32; and the share of equal argmax tokens in bf16.
+    The fields are the largest absolute difference of logits from those of an uninterrupted prefill:
+    in fp32, in fp32 with a deliberately wrong state, and with the kernels in use, which may round
+    even in fp32; and the share of positions with the same most likely token in bf16. A model with a
+    larger fp32 difference than the bound here gets no profile.
     """
 
     fp32_max_abs: Annotated[float, Within(0.0, 1e-5)] | None = None
