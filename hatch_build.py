@@ -23,8 +23,7 @@ STAMP = "simulator/compiled.txt"  # read by simulator/base/compiled.py
 
 
 class CompilingHook(BuildHookInterface):
-    """A hatch build hook that compiles modules listed in pyproject.toml if MILEPOST_COMPILE is set.
-    """
+    """A hatch build hook that compiles the listed modules if MILEPOST_COMPILE is set."""
 
     def dependencies(self) -> list[str]:
         """Return the build dependencies for compiling: mypy, and all imported packages."""

@@ -18,7 +18,7 @@ from calibration.measured import Measured
 from simulator.base.errors import UsageError
 from simulator.costs.profile import SCHEMA_VERSION, Profile, parse_profile
 
-MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # largest good mean error from 64 tokens on
+MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # mean held-out error to stay below
 WORST_TARGET = 0.15
 FROM_TOKENS = 64
 _MICRO = 1e6

@@ -38,7 +38,7 @@ class MeasurementJournal:
     def __init__(self, path: Path, head: dict[str, Any]) -> None:
         self._path = path
         self.seconds: dict[str, list[float]] = {}
-        self.last_spent: dict[str, float] = {}  # on the last repetition, by item
+        self.last_spent: dict[str, float] = {}  # seconds on the last repetition, by item
         self.skipped: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.spent_seconds = 0.0

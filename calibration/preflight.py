@@ -37,7 +37,7 @@ class Machine:
 
     @property
     def kind(self) -> str:
-        """"cpu" or "cuda"."""
+        """ "cpu" or "cuda"."""
         return self.device.partition(":")[0]
 
 

@@ -32,7 +32,7 @@ class Site:
 
     @property
     def scale(self) -> str:
-        """"whole", or "one layer group" if only that was built."""
+        """ "whole", or "one layer group" if only that was built."""
         return "whole" if self.subject.plan.groups == 1 else "one layer group"
 
     @property

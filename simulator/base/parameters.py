@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from simulator.base.errors import UsageError, did_you_mean, printable
 
 REQUIRED = inspect.Parameter.empty
-GREATEST = 2**53  # larger integers are not exact as floats, and surely typing errors
+GREATEST = 2**53  # larger integers are not exact as floats, and surely a mistake
 
 T = TypeVar("T")
 

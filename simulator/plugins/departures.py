@@ -60,7 +60,7 @@ def nothing(short_bytes: int) -> Iterator[Departure]:
     return iter(())
 
 
-NO_DEPARTURES = Departures(0, nothing)  # if there is room
+NO_DEPARTURES = Departures(0, nothing)  # used if there is room
 
 
 class Rest:
