@@ -89,7 +89,7 @@ def analytic_profile(model: str, gpu: str = "h200", count: int | None = None) ->
 
 
 def _own_us(geometry: Geometry, gpu: Gpu, count: int, tokens: int) -> float:
-    """Return F(tokens) in microseconds, rounded to nanoseconds."""
+    """Return the time F(n) of a prefill of n tokens without attention scores, in microseconds."""
     weights = WEIGHT_BYTES * geometry.touched_parameters(_experts_touched(geometry, tokens))
     moved_bytes = weights + 2 * geometry.state_bytes
     memory_us = moved_bytes / (gpu.memory_gbps * 1e3 * count * WEIGHTS_SHARE)
@@ -108,12 +108,12 @@ def _experts_touched(geometry: Geometry, tokens: int) -> float:
 
 
 def _flops_per_us(gpu: Gpu, count: int) -> float:
-    """Return peak FLOPs per microsecond."""
+    """Return the peak rate of `count` GPUs in FLOPs per microsecond."""
     return gpu.dense_tflops * 1e6 * count
 
 
 def _gpus_needed(geometry: Geometry, gpu: Gpu) -> int:
-    """Return the smallest power of two of GPUs whose memory holds the weights."""
+    """Return the smallest power of two of GPUs whose memory holds the model's weights."""
     count = 1
     while not _fits(geometry, gpu, count) and count < MOST_GPUS:
         count *= 2
@@ -121,7 +121,7 @@ def _gpus_needed(geometry: Geometry, gpu: Gpu) -> int:
 
 
 def _fits(geometry: Geometry, gpu: Gpu, count: int) -> bool:
-    """Tell whether the weights take at most 90 % of the memory."""
+    """Tell whether the model's weights take at most 90 % of the memory of `count` GPUs."""
     weights = WEIGHT_BYTES * geometry.parameters
     return weights <= WEIGHTS_OF_MEMORY * gpu.memory_bytes * count
 
@@ -146,7 +146,7 @@ def _hardware(gpu: Gpu, count: int) -> dict[str, object]:
 
 
 def _source(gpu: Gpu, count: int) -> str:
-    """Return the profile's field `source`."""
+    """Return the profile's field `source`, which describes the assumptions."""
     shares = (
         f"{MATRIX_SHARE:.0%} of the peak in matrices, {ATTENTION_SHARE:.0%} in attention, "
         f"{WEIGHTS_SHARE:.0%} of the bandwidth, {LAYER_US:g} us a layer"

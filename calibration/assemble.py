@@ -73,7 +73,19 @@ def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
 
 
 def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[str]:
-    """Return a warning for each accuracy target missed by held-out points of 64 tokens or more."""
+    """Return a warning for each accuracy target that the fit misses on held-out points.
+
+    Points are timed prefills; only those of 64 tokens or more count.
+
+    Parameters
+    ----------
+    form
+        The fitted cost form.
+    held_out
+        Points that the fit has not used.
+    device_kind
+        "cuda" or "cpu", which have different targets.
+    """
     beyond = held_out.select(held_out.n >= FROM_TOKENS)
     if not len(beyond):
         return ["no held-out points of 64 tokens or more: nothing says how good the fit is"]
@@ -101,15 +113,16 @@ def _fitted(points: Points) -> CostForm:
 
 
 def _rising(form: CostForm) -> CostForm:
-    """Make F positive and non-decreasing, as profiles require."""
+    """Make the prefill table F of a fit positive and non-decreasing, as profiles require."""
     own = np.maximum.accumulate(np.maximum(form.own_seconds, 1e-9))
     return replace(form, own_seconds=own)
 
 
 def _valid(measured: Measured, points: Points) -> dict[str, int]:
-    """Return the measured range: contexts shorter than the shortest that ran out of memory.
+    """Return the valid range of the fit: the longest prefill, and the longest usable context.
 
-    A long prefill without context that ran out of memory does not limit the contexts.
+    Contexts from the shortest on that ran out of memory are excluded. A long prefill without
+    context that ran out of memory does not limit the contexts.
     """
     failed = [
         item.c
@@ -123,7 +136,7 @@ def _valid(measured: Measured, points: Points) -> dict[str, int]:
 
 
 def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
-    """Return the shortest pass time, eager and, if measured, as a CUDA graph."""
+    """Return the time of the shortest prefill, launched eagerly and as a CUDA graph if timed."""
     floors = {"floor_eager_us": min(prefill["F"]["us"][:2])}
     graphs = [measured.typical_us(item) for item in measured.items("graph")]
     if graphs:
@@ -132,7 +145,7 @@ def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
 
 
 def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
-    """Return the measurements of a kind as columns, scaled to the whole model."""
+    """Return the measurements of one kind (such as "decode") as columns, for the whole model."""
     items = measured.items(kind)
     columns: dict[str, list[Any]] = {
         "c": [item.c for item in items],
@@ -146,7 +159,7 @@ def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
 
 
 def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
-    """Return the times of cut prefills, with the fit's predictions for the pieces and the whole."""
+    """Return measured times of prefills cut into pieces, and the times that the fit predicts."""
     rows = []
     for item in measured.items("cut"):
         pieces = np.array(item.pieces, dtype=np.int64)
@@ -167,7 +180,7 @@ def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
 
 
 def _skipped(measured: Measured) -> list[str]:
-    """Return a warning for each reason why points were not measured."""
+    """Return a warning for each reason why planned measurements were not made."""
     reasons: dict[str, list[str]] = {}
     for name, reason in measured.journal.skipped.items():
         reasons.setdefault(reason, []).append(name)

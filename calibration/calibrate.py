@@ -70,7 +70,7 @@ def parse_budget(text: str) -> float:
 
 
 def plan_lines(subject: Subject, estimate: TimeEstimate, blocks: list[PlanBlock]) -> list[str]:
-    """Return the plan as text, one line per block."""
+    """Return the plan of a calibration as text, one line per block of measurements."""
     lines = [f"{subject.name}, {subject.plan.scale}, on {estimate.device}", ""]
     lines.append(f"{'block':<26}{'points':>8}{'repetitions':>13}{'expected':>11}")
     total = estimate.fixed_seconds
@@ -87,7 +87,7 @@ def plan_lines(subject: Subject, estimate: TimeEstimate, blocks: list[PlanBlock]
 
 
 def _planned(options: Options, subject: Subject) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
-    """Return a subject with its time estimate and the blocks that fit into its budget."""
+    """Return the model, a time estimate, and the blocks of measurements that fit the budget."""
     grid = grid_for(options.device, subject.most_tokens)
     geometry = subject.plan.built
     kind = "cuda" if grid.cuda else "cpu"

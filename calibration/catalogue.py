@@ -21,7 +21,7 @@ _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".bin")
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A row in the list of profiles."""
+    """A row of `milepost profiles`: the main figures of one cost profile."""
 
     name: str
     kind: str
@@ -71,7 +71,7 @@ def open_profile(name: str) -> Profile:
 
 
 def profile_file(name: str) -> str | None:
-    """Return the file path in a profile's name, or None; the profile changes with that file."""
+    """Return the path of the file that a profile's name refers to, or None."""
     kind, _, parameters = name.partition(":")
     if kind == SIZES:
         config = next((p for p in parameters.split(",") if p.strip().startswith("config=")), None)
@@ -103,7 +103,7 @@ def describe_profiles() -> list[ProfileRow]:
 
 
 def describe_profile(name: str, profile: Profile) -> ProfileRow:
-    """Return the row of a profile."""
+    """Return the main figures of a profile as a row."""
     compression, states = profile.kv_compression, profile.state_compression
     return ProfileRow(
         name=name,

@@ -40,11 +40,11 @@ class TimeEstimate:
 
     @property
     def fixed_seconds(self) -> float:
-        """Seconds before the first measurement."""
+        """Seconds of setup before the first measurement."""
         return _FIXED_SECONDS[self.device]
 
     def once_seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Return the estimated seconds to measure an item once."""
         if item.kind == "copy":
             return item.size_bytes / _BYTES_PER_SECOND
         context, seconds = item.c, 0.0
@@ -54,7 +54,7 @@ class TimeEstimate:
         return _AROUND * seconds
 
     def block_seconds(self, block: PlanBlock) -> float:
-        """Return the seconds of all repetitions and warm-ups of a block."""
+        """Return the estimated seconds of all repetitions and warm-ups of a block of items."""
         times = block.repetitions + self.warm_ups
         return times * sum(self.once_seconds(item) for item in block.items)
 
@@ -70,13 +70,13 @@ class TimeEstimate:
 
 
 class Costs(Protocol):
-    """Interface of time estimates: wall seconds of items and blocks."""
+    """Interface of time estimates for measurements (items) and blocks of them."""
 
     def once_seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Return the estimated seconds to measure an item once."""
 
     def block_seconds(self, block: PlanBlock) -> float:
-        """Return the seconds of all repetitions and warm-ups of a block."""
+        """Return the estimated seconds of all repetitions and warm-ups of a block of items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,12 @@ class Learned:
     spent_seconds: Mapping[str, float]
 
     def once_seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Return the estimated seconds to measure an item once."""
         known = self.spent_seconds.get(item.name)
         return self.pace * self.estimate.once_seconds(item) if known is None else known
 
     def block_seconds(self, block: PlanBlock) -> float:
-        """Return the seconds of all repetitions and warm-ups of a block."""
+        """Return the estimated seconds of all repetitions and warm-ups of a block of items."""
         times = block.repetitions + self.estimate.warm_ups
         return times * sum(map(self.once_seconds, block.items))
 
@@ -113,11 +113,11 @@ class Learned:
 def fit_budget(
     blocks: Sequence[PlanBlock], estimate: Costs, left_seconds: float | None
 ) -> list[PlanBlock]:
-    """Return the blocks that fit into the remaining time, in order of importance.
+    """Return the blocks of measurements that fit into the remaining time, in order of importance.
 
     Repetitions are reduced, to at least three, until the essential blocks take at most two thirds
-    of the time. The core items of all blocks are always kept; further items are kept while they
-    fit, in order.
+    of the time. The core items of all blocks, which a profile requires, are always kept; further
+    items are kept while they fit, in order.
 
     Parameters
     ----------
@@ -141,17 +141,17 @@ def fit_budget(
 
 
 def at_most(block: PlanBlock, repetitions: int) -> PlanBlock:
-    """Return the block with at most `repetitions` repetitions."""
+    """Return a block of measurements with at most `repetitions` repetitions."""
     return replace(block, repetitions=min(block.repetitions, repetitions))
 
 
 def core_of(block: PlanBlock) -> PlanBlock:
-    """Return the block with only the items that a profile requires."""
+    """Return a block with only its core: the measurements that a profile requires."""
     return replace(block, items=block.items[: block.core])
 
 
 def _first_ones(blocks: Sequence[PlanBlock], estimate: Costs, seconds: float) -> list[PlanBlock]:
-    """Return the core of each block, and further items in order while they fit."""
+    """Return the core measurements of each block, and further ones in order while they fit."""
     left = seconds - sum(estimate.block_seconds(core_of(block)) for block in blocks)
     kept = []
     for block in blocks:

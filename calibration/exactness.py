@@ -57,38 +57,44 @@ class ExactnessFinding:
 
     @property
     def error(self) -> float:
-        """The larger of the two errors."""
+        """The larger of the errors after continuing and after restoring."""
         return max(self.continued, self.restored)
 
     @property
     def bug(self) -> float:
-        """The smaller of the two differences caused by mistakes."""
+        """The smaller of the differences caused by the two deliberate mistakes."""
         return min(self.kv_left, self.no_replay)
 
     @property
     def exact(self) -> bool:
-        """Whether a resumed model is exact within tolerance."""
+        """Whether a model resumed from a snapshot equals an uninterrupted one within tolerance."""
         return self.error <= TOLERANCE
 
     @property
     def conclusive(self) -> bool:
-        """Whether a mistake would have been detected."""
+        """Whether the check can detect mistakes: they differ 100 times as much as the error."""
         return self.bug >= BUG_FACTOR * self.error
 
     @property
     def passed(self) -> bool:
-        """Whether the model passes the check."""
+        """Whether the model passes the exactness check and may be measured."""
         return self.exact and self.conclusive
 
 
 def examine(model: HybridModel) -> ExactnessFinding:
-    """Check a model in plain torch; it should be in fp32 and have slowly decaying states."""
+    """Run the exactness check in plain torch.
+
+    Parameters
+    ----------
+    model
+        A model in fp32 with slowly decaying states, so that a wrong state has an effect.
+    """
     with full_precision(), without_kernels(model.module):
         return _examined(model)
 
 
 def examine_kernels(model: HybridModel) -> ExactnessFinding | None:
-    """Check a model with its optimised kernels; None if it uses none."""
+    """Run the exactness check with a model's optimised kernels; return None if it has none."""
     if not bound_kernels(model.module):
         return None
     with full_precision():
@@ -96,7 +102,7 @@ def examine_kernels(model: HybridModel) -> ExactnessFinding | None:
 
 
 def _examined(model: HybridModel) -> ExactnessFinding:
-    """Run the check as the model is configured."""
+    """Run the exactness check with the implementation that is active."""
     tokens = model.random_tokens(END, seed=SEED)
     whole = model.forward(model.new_cache(END), tokens, every_logit=True)
     cache = model.new_cache(2 * END)
@@ -115,7 +121,7 @@ def _examined(model: HybridModel) -> ExactnessFinding:
 
 
 def kernel_failure(finding: ExactnessFinding) -> str | None:
-    """Return the error message for kernels under which a mistake is not detectable, or None."""
+    """Return why a model fails the exactness check with its optimised kernels, or None."""
     if finding.bug >= KERNEL_BUG_FACTOR * finding.error:
         return None
     return (
@@ -126,7 +132,7 @@ def kernel_failure(finding: ExactnessFinding) -> str | None:
 
 
 def failure(finding: ExactnessFinding) -> str:
-    """Return the error message for a model that has failed."""
+    """Return why a model has failed the exactness check, as an error message."""
     if not finding.exact:
         return (
             f"fails the exactness gate: resumed from a snapshot, its logits are off by "

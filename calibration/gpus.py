@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU.
+    """Data sheet figures of a GPU.
 
     Parameters
     ----------

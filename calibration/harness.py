@@ -21,7 +21,7 @@ from calibration.plan import Item, PlanBlock
 
 
 class Bench:
-    """Times all kinds of items on one model and device.
+    """A timer for all kinds of measurements on one model and device.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Bench:
         self._graphs = GraphTimer(model, clock, seed)
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Measure an item once and return its seconds."""
         if item.kind == "copy":
             return self._copies.seconds(item)
         if item.kind == "graph":
@@ -70,11 +70,11 @@ def measure_all(
     progress: MeasuringProgress | None = None,
     now: Callable[[], float] = time.perf_counter,
 ) -> list[str]:
-    """Measure all blocks that fit into the budget, and record every repetition.
+    """Measure all blocks of a plan that fit into the budget, and record every repetition.
 
     Items in the journal are not measured again; time spent by earlier runs counts against the
-    budget. The core items come first, once, to learn how fast the machine is and so how much else
-    fits. The time estimate is updated after every repetition.
+    budget. The core items, which a profile requires, come first, once, to learn how fast the
+    machine is and so how much else fits. The time estimate is updated after every repetition.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def free_cached() -> None:
 
 
 def _left_out(blocks: Sequence[PlanBlock], done: Sequence[PlanBlock]) -> list[str]:
-    """Describe the items omitted, and repetitions reduced, for lack of time."""
+    """Describe which measurements were omitted, or repeated less often, for lack of time."""
     notes = []
     kept = {block.name: block for block in done}
     for block in blocks:

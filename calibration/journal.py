@@ -60,15 +60,25 @@ class MeasurementJournal:
         self._file.close()
 
     def add_seconds(self, name: str, seconds: float, spent: float) -> None:
-        """Record one repetition: its measured seconds, and all seconds `spent` on it."""
+        """Record one repetition of a measurement.
+
+        Parameters
+        ----------
+        name
+            Name of the item.
+        seconds
+            The measured time.
+        spent
+            Wall time of the repetition, including preparation.
+        """
         self._add({"name": name, "seconds": seconds, "spent": spent})
 
     def add_skipped(self, name: str, reason: str, spent: float) -> None:
-        """Record that an item cannot be measured, and why."""
+        """Record that an item cannot be measured, why, and the seconds spent on trying."""
         self._add({"name": name, "skipped": reason, "spent": spent})
 
     def add_fact(self, name: str, fact: Any, spent: float = 0.0) -> None:
-        """Record a result that is not a timing."""
+        """Record a result that is not a timing, and the seconds spent on it."""
         self._add({"name": name, "fact": fact, "spent": spent})
 
     def _add(self, record: dict[str, Any]) -> None:
@@ -105,7 +115,7 @@ class MeasurementJournal:
                 raise self._fault(line)
 
     def _check_head(self, line: bytes, head: dict[str, Any]) -> None:
-        """Raise UsageError unless the first line equals `head`."""
+        """Raise UsageError unless the first line equals the `head` of this calibration."""
         record = self._parse(line, 1)
         if not isinstance(record, dict) or not isinstance(record.get("head"), dict):
             raise self._fault(1)
@@ -118,14 +128,14 @@ class MeasurementJournal:
                 )
 
     def _parse(self, line: bytes, number: int) -> Any:
-        """Decode a line; raise DataError if it is not JSON."""
+        """Decode a line of the journal; raise DataError if it is not JSON."""
         try:
             return json.loads(line)
         except ValueError:
             raise self._fault(number) from None
 
     def _fault(self, line: int) -> DataError:
-        """Return the error for an invalid line."""
+        """Return the error for an invalid line of the journal."""
         problem = "not a line of a calibration's journal; --fresh measures everything anew"
         return DataError(str(self._path), problem, line=line)
 

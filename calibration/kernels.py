@@ -56,12 +56,12 @@ def kernel_warnings(config: Mapping[str, Any]) -> list[str]:
 
 
 def is_bound(name: str) -> bool:
-    """Tell whether the kernels of a package can be used."""
+    """Tell whether an optimised kernel package can be used."""
     return installed(name) is not None and fault(name) is None
 
 
 def fault(name: str) -> str | None:
-    """Return why a package cannot be imported, or None."""
+    """Return why a kernel package cannot be imported, or None."""
     try:
         import_module(MODULES[name])
     except Exception as error:  # transformers falls back after any exception

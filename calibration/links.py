@@ -41,7 +41,7 @@ def links(measured: Measured) -> dict[str, dict[str, float]]:
 
 
 def _link(columns: dict[str, list[float]]) -> dict[str, float]:
-    """Fit latency + bytes / bandwidth, both non-negative, minimising relative errors."""
+    """Fit the time of copies to latency + bytes / bandwidth, minimising relative errors."""
     from scipy.optimize import nnls
 
     size, us = np.array(columns["bytes"], dtype=float), np.array(columns["us"])

@@ -42,7 +42,7 @@ class Measured:
     warnings: tuple[str, ...] = ()
 
     def items(self, kind: str) -> list[Item]:
-        """Return the timed items of a kind."""
+        """Return the items of a kind (such as "decode") that have measurements."""
         return [
             item
             for block in self.blocks
@@ -51,7 +51,7 @@ class Measured:
         ]
 
     def points(self, kind: str) -> Points:
-        """Return the timed points of a kind, scaled to the whole model.
+        """Return the timed prefills of a kind, scaled to the whole model.
 
         If points have different numbers of repetitions, those with fewer are padded by quantiles.
         """
@@ -68,7 +68,7 @@ class Measured:
         )
 
     def typical_us(self, item: Item) -> float:
-        """Return the representative time of one pass or copy in microseconds, unscaled."""
+        """Return an item's median or minimum time in microseconds, for one layer group."""
         times = self.journal.seconds[item.name]
         seconds = min(times) if self.typical == "minimum" else float(np.median(times))
         return seconds * _MICRO

@@ -46,13 +46,13 @@ def config_geometry(path: str | Path) -> Geometry:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """The fields of a configuration, read with validation."""
+    """Validated access to the fields of a model configuration."""
 
     values: Mapping[str, Any]
     source: str
 
     def whole(self, *names: str, default: int | None = None) -> int:
-        """Return the first of these fields that exists: an integer from 1 to 10 million."""
+        """Return the first of the named fields that exists: an integer from 1 to 10 million."""
         for name in names:
             value = self.values.get(name)
             if value is None or value == "auto":
@@ -67,7 +67,7 @@ class _Fields:
         return default
 
     def dtype_bytes(self, *names: str, default: int) -> int:
-        """Return the bytes per number of the first of these fields that names a number format."""
+        """Return the bytes per number of the first named field that gives a number format."""
         for name in names:
             value = self.values.get(name)
             if value is not None and value != "auto":
@@ -81,7 +81,7 @@ class _Fields:
 
 
 def _layers(fields: _Fields) -> tuple[int, int]:
-    """Return the number of recurrent layers and of attention layers."""
+    """Return a model's number of recurrent layers and of attention layers."""
     values = fields.values
     if values.get("model_type") == "falcon_h1":  # each layer has both
         layers = fields.whole("num_hidden_layers")
@@ -129,7 +129,7 @@ def _by_rule(fields: _Fields) -> tuple[int, int]:
 
 
 def _recurrent(fields: _Fields, layers: int) -> RecurrentLayers:
-    """Return the recurrent layers, for any supported family."""
+    """Return the shape of the recurrent layers, for any supported model family."""
     values = fields.values
     common = {
         "ssm_dtype_bytes": fields.dtype_bytes(
@@ -171,7 +171,7 @@ def _expanded(fields: _Fields) -> int:
 
 
 def _attention(fields: _Fields, layers: int) -> AttentionLayers:
-    """Return the attention layers, with keys and values or latent attention."""
+    """Return the shape of the attention layers, with keys and values or latent attention."""
     heads = fields.whole("num_attention_heads")
     dtype_bytes = fields.dtype_bytes("dtype", "torch_dtype", default=2)
     if fields.values.get("kv_lora_rank"):

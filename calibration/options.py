@@ -139,14 +139,14 @@ def with_compressed_states(profile: Profile, values: Mapping[str, str]) -> Profi
 
 
 def _named(profile: Profile, options: Mapping[str, str]) -> str:
-    """Return the profile's name with the options appended."""
+    """Return the profile's name with compression options appended."""
     separator = "," if ":" in profile.profile_id else ":"
     listed = ",".join(f"{key}={value}" for key, value in options.items())
     return f"{profile.profile_id}{separator}{listed}"
 
 
 def _share(text: str, profile: Profile) -> tuple[float, ...]:
-    """Parse "fp8", "0.5" or "0.8..0.2" into kept fractions."""
+    """Parse the option `kv`, such as "fp8", "0.5" or "0.8..0.2", into kept fractions."""
     if text in EIGHT_BITS:
         bits = _DTYPE_BITS.get(profile.kv.dtype or "")
         if bits is None:
@@ -161,13 +161,13 @@ def _share(text: str, profile: Profile) -> tuple[float, ...]:
 
 
 def _budget(text: str, what: str) -> tuple[int, ...]:
-    """Parse "2048" or "4096..512" into tokens."""
+    """Parse the option `kv_budget`, such as "2048" or "4096..512", into tokens."""
     tokens = [int(part) if _is_whole(part) else part for part in text.split("..")]
     return _checked({"budget_tokens": tokens}, "kv_budget", text, what).budget_tokens or ()
 
 
 def _checked(data: object, key: str, text: str, what: str) -> KvCompression:
-    """Build the compression; raise UsageError with what the option expects."""
+    """Build the KV compression of an option; raise UsageError if the value is invalid."""
     try:
         return decode(KvCompression, data, what)
     except DataError:

@@ -22,7 +22,7 @@ _NO_MEMORY = ("allocate memory", "out of memory", "_ALLOC_FAILED")
 
 
 class BudgetError(Exception):
-    """The budget is too short for the core items; about `missing_seconds` more are needed."""
+    """The time budget is too short for a profile; about `missing_seconds` more are needed."""
 
     def __init__(self, missing_seconds: float) -> None:
         super().__init__(f"{missing_seconds:.0f} s are missing")
@@ -30,10 +30,10 @@ class BudgetError(Exception):
 
 
 class ItemTimer(Protocol):
-    """Interface of a timer for items."""
+    """Interface of a timer that measures the items of a calibration plan."""
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Measure an item once and return its seconds."""
 
     def release(self) -> None:
         """Free memory, after a block or when memory runs out."""
@@ -41,7 +41,7 @@ class ItemTimer(Protocol):
 
 @dataclass(slots=True)
 class MeasuringProgress:
-    """Reports progress and remaining time on stderr, at most every 5 seconds."""
+    """Reports progress and remaining time of a calibration on stderr, at most every 5 seconds."""
 
     last: float = 0.0
 
@@ -65,7 +65,7 @@ class MeasuringProgress:
 
 @dataclass(slots=True)
 class PacedRun:
-    """The state of one run over the blocks of a plan."""
+    """The state of a calibration run: measurements, time spent, and time left."""
 
     bench: ItemTimer
     journal: MeasurementJournal
@@ -85,11 +85,11 @@ class PacedRun:
 
     @property
     def costs(self) -> Costs:
-        """Time estimates, corrected by all measurements so far."""
+        """Estimated times of measurements, corrected by those made so far."""
         return Learned(self.estimate, self.pace, self.journal.last_spent)
 
     def left_with(self, block: PlanBlock) -> float | None:
-        """Return the remaining budget plus what this block has used so far, None if unlimited."""
+        """Return the remaining budget plus what a block has used so far, None if unlimited."""
         left, costs, known = self.left_seconds, self.costs, self.journal.seconds
         if left is None:
             return None
@@ -98,7 +98,7 @@ class PacedRun:
         )
 
     def core(self, blocks: Sequence[PlanBlock]) -> None:
-        """Measure each core item once.
+        """Measure each core item, which a profile requires, once.
 
         Raises
         ------
@@ -116,25 +116,25 @@ class PacedRun:
         self.bench.release()
 
     def _waiting_seconds(self, items: Sequence[Item]) -> float:
-        """Return the seconds to measure each of `items` once."""
+        """Return the estimated seconds to measure each of `items` once."""
         return sum(map(self.costs.once_seconds, items))
 
     def _is_known(self, item: Item) -> bool:
-        """Tell whether an item was measured or skipped before."""
+        """Tell whether an item was measured, or found not to be measurable."""
         return item.name in self.journal.seconds or item.name in self.journal.skipped
 
     def fewest(self, block: PlanBlock, later: Sequence[PlanBlock]) -> PlanBlock:
-        """Return the items of an essential block that fit with the fewest repetitions."""
+        """Return the items of an essential block that can be repeated at least three times."""
         few = [at_most(each, FEWEST_REPETITIONS) for each in (block, *later) if each.essential]
         return fit_budget(few, self.costs, self.left_with(block))[0]
 
     def recall(self, blocks: Sequence[PlanBlock]) -> None:
-        """Compute the pace from the measurements in the journal."""
+        """Restore the ratio of actual to estimated time from measurements in the journal."""
         self.expected = sum(map(self._expected_seconds, blocks))
         self.taken = self.journal.timing_seconds
 
     def _expected_seconds(self, block: PlanBlock) -> float:
-        """Return the estimated time of the repetitions in the journal."""
+        """Return the estimated time of a block's repetitions that are in the journal."""
         known = self.journal.seconds
         return sum(
             self.estimate.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
@@ -169,12 +169,12 @@ class PacedRun:
         self.progress.say(name, needed_seconds, self.journal.spent_seconds, self.left_seconds)
 
     def _has_time_for(self, item: Item, reserved_seconds: float) -> bool:
-        """Tell whether one more repetition leaves the reserved time."""
+        """Tell whether the budget allows one more repetition besides `reserved_seconds`."""
         left = self.left_seconds
         return left is None or left >= reserved_seconds + self.costs.once_seconds(item)
 
     def _once(self, item: Item) -> None:
-        """Measure one repetition, or record why it cannot be measured."""
+        """Measure an item once, or record why it cannot be measured."""
         start = self.now()
         try:
             seconds = self.bench.seconds(item)
@@ -194,8 +194,7 @@ class PacedRun:
 def out_of_memory(error: RuntimeError) -> bool:
     """Tell whether an error of torch means that memory ran out, on the device or the host.
 
-    Memory that torch does not allocate itself, such as a library's workspace, raises other classes
-    of errors.
+    Besides `torch.OutOfMemoryError`, libraries that torch calls raise errors of other classes.
     """
     message = str(error)
     return isinstance(error, torch.OutOfMemoryError) or any(sign in message for sign in _NO_MEMORY)

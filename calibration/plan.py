@@ -63,12 +63,12 @@ class Item:
 
     @property
     def n(self) -> int:
-        """Tokens of all passes."""
+        """Tokens of all passes together."""
         return sum(self.pieces)
 
     @property
     def name(self) -> str:
-        """Name in the journal."""
+        """Name of the item in the journal of measurements."""
         if self.kind == "copy":
             return f"copy {self.way} {self.size_bytes}"
         even = len(self.pieces) > 1 and len(set(self.pieces)) == 1
@@ -78,7 +78,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class PlanBlock:
-    """Items that are measured together, repetitions shuffled; the most important come first.
+    """A group of measurements whose repetitions are shuffled; the most important come first.
 
     A profile requires the first `core` items. A block with `core` > 0 is essential.
     """
@@ -109,7 +109,7 @@ class MeasuringGrid:
     cuda: bool = False
 
     def within(self, most_tokens: int) -> MeasuringGrid:
-        """Return the grid without points longer than `most_tokens`."""
+        """Return the grid without points that need more than `most_tokens` tokens."""
         return replace(
             self,
             tokens=tuple(n for n in self.tokens if n <= most_tokens),
@@ -143,12 +143,12 @@ CPU_GRID = MeasuringGrid(
 
 
 def grid_for(device: str, most_tokens: int) -> MeasuringGrid:
-    """Return the grid for a device, limited to points of at most `most_tokens` tokens."""
+    """Return the measuring grid for a device, limited to `most_tokens` tokens of a model."""
     return (CUDA_GRID if device.startswith("cuda") else CPU_GRID).within(most_tokens)
 
 
 def blocks_of(grid: MeasuringGrid, state_bytes: int, seed: int) -> list[PlanBlock]:
-    """Return all blocks, the most important first.
+    """Return all blocks of measurements, the most important first.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def blocks_of(grid: MeasuringGrid, state_bytes: int, seed: int) -> list[PlanBloc
 
 
 def _prefills(grid: MeasuringGrid, seed: int) -> list[Item]:
-    """Return fit and held-out points, ordered so that any leading part is well spread."""
+    """Return the prefills for fit and validation; any leading part of them is well spread."""
     table = _spread([Item("prefill", 0, (n,)) for n in grid.tokens])
     swept = [Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts]
     sweep = list(dict.fromkeys([*_corners(grid), *_spread(swept)]))
@@ -190,7 +190,10 @@ def _prefills(grid: MeasuringGrid, seed: int) -> list[Item]:
 
 
 def _corners(grid: MeasuringGrid) -> list[Item]:
-    """Return the extreme points of the context sweep, which suffice to separate e from g."""
+    """Return prefills at the extremes of context and token count, which separate e from g.
+
+    They are the coefficients per pair of tokens and per context token.
+    """
     tokens, contexts = (grid.swept[-1], grid.swept[0]), (grid.contexts[-1], grid.contexts[0])
     return [Item("prefill", c, (n,)) for n in tokens for c in contexts]
 
@@ -208,12 +211,12 @@ def _spread(items: Sequence[Item]) -> list[Item]:
 
 
 def _repetitions(grid: MeasuringGrid, block: str) -> int:
-    """Return the repetitions per item of a block; those for the fit have most."""
+    """Return how often each item of a block is measured; those for the fit most often."""
     return grid.repetitions if block == "prefill" else min(grid.repetitions, OTHER_REPETITIONS)
 
 
 def held_out(grid: MeasuringGrid, seed: int) -> list[Item]:
-    """Return random points between those of the grid, log-uniform, with distinct token counts."""
+    """Return random prefills for validation, log-uniform, none with a token count of the grid."""
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(b"held-out")))
     most_n, most_c = max(grid.tokens), max(grid.contexts, default=0)
     chosen: dict[int, Item] = {}

@@ -23,7 +23,7 @@ TRITON_PRECISION = "TRITON_F32_DEFAULT"  # environment variable, read when a ker
 
 
 def check_dtype(asked: str | None) -> None:
-    """Raise UsageError if a number format is not in `DTYPES`; None stands for the default."""
+    """Raise UsageError if a number format is not supported; None stands for the default."""
     if asked is not None and asked not in DTYPES:
         expected = f"{', '.join(DTYPES[:-1])} or {DTYPES[-1]}"
         raise UsageError(f"--dtype: expected {expected}, found '{printable(asked)}'")
@@ -61,5 +61,5 @@ def full_precision() -> Iterator[None]:
 
 
 def precision_of(dtype: str) -> AbstractContextManager[None]:
-    """Return the context manager in which to run a model: full precision if it is float32."""
+    """Return the context manager in which to run a model: no TF32 rounding if it is float32."""
     return full_precision() if dtype == FLOAT32 else nullcontext()

@@ -37,7 +37,7 @@ class Machine:
 
     @property
     def kind(self) -> str:
-        """ "cpu" or "cuda"."""
+        """Kind of the device, "cpu" or "cuda"."""
         return self.device.partition(":")[0]
 
 
@@ -134,7 +134,7 @@ def ceilings(device: str) -> dict[str, float]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version."""
+    """Return major and minor number of a version."""
     return tuple(int(part) for part in re.findall(r"[0-9]+", text)[:2])
 
 
@@ -161,7 +161,7 @@ def _host_memory() -> tuple[int, int]:
 
 
 def _index(device: str) -> int:
-    """Return the index in a device name, 0 by default."""
+    """Return the index in a device name such as "cuda:1", 0 by default."""
     return int(device.partition(":")[2] or 0)
 
 

@@ -35,7 +35,7 @@ def provenance(
 
 
 def _how(machine: Machine, model: HybridModel) -> str:
-    """Describe how it was timed."""
+    """Describe how the profile was timed."""
     if machine.kind == "cpu":
         return _HOW["cpu"]
     mask = "without a mask" if without_mask(model.config) else "with a mask in memory"
@@ -58,7 +58,7 @@ def model_warnings(subject: Subject, device_kind: str) -> list[str]:
 
 
 def slug(name: str) -> str:
-    """Return a name restricted to the characters allowed in profile names."""
+    """Return a name with all characters replaced that profile names may not contain."""
     kept = "".join(c if (c.isascii() and c.isalnum()) or c in ".-_" else "-" for c in name.lower())
     return kept.strip("-")[:80] or "local"
 

@@ -101,7 +101,7 @@ class CalibrationSession:
         return assemble(self._measured(model, journal), parts, seed)
 
     def _measured(self, model: HybridModel, journal: MeasurementJournal) -> Measured:
-        """Measure everything that fits into the budget."""
+        """Measure all parts of the plan that fit into the budget."""
         options, plan = self.options, self.subject.plan
         grid, clock = grid_for(options.device, self.subject.most_tokens), clock_for(options.device)
         blocks = blocks_of(grid, plan.geometry.state_bytes, options.seed)
@@ -124,7 +124,7 @@ class CalibrationSession:
         return Measured(journal, blocks, clock.typical, self.machine.kind, plan.groups, warnings)
 
     def _left_seconds(self) -> float | None:
-        """Return the budget minus the time spent on other things than measuring."""
+        """Return the budget less the time already spent on setup, None if unlimited."""
         budget = self.options.budget_seconds
         if budget is None:
             return None
@@ -141,7 +141,7 @@ class CalibrationSession:
         )
 
     def _gate(self, journal: MeasurementJournal) -> dict[str, float]:
-        """Return exactness results, from the journal or by running the check.
+        """Return the results of the exactness check, from the journal or by running it.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class CalibrationSession:
         return ceilings
 
     def _head(self) -> dict[str, Any]:
-        """Return what measurements in one journal must have in common."""
+        """Return the settings that all measurements in one journal must share."""
         return {
             "model": self.subject.name,
             "scale": self.subject.plan.scale,

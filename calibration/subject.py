@@ -44,7 +44,7 @@ class Subject:
 
     @property
     def toy(self) -> bool:
-        """Whether it is the toy model."""
+        """Whether it is the built-in toy model."""
         return self.plan.geometry == TOY
 
     @property
@@ -128,7 +128,7 @@ def rough_geometry(config: Mapping[str, Any], source: str) -> Geometry:
 
 
 def fitting(subject: Subject, free_bytes: int, of_number: int) -> Subject:
-    """Return the subject, or one layer group of it if the whole model exceeds memory.
+    """Return the model to calibrate: the whole, or one layer group if it exceeds memory.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _config(subject: Subject) -> Any:
 
 
 def _size(config: Mapping[str, Any], source: str, key: str, default: int | None = None) -> int:
-    """Return a field of the configuration: an integer from 1 to 1 million."""
+    """Return a field of a configuration, checked to be an integer from 1 to 1 million."""
     value = config.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**6:
         problem = f"expected a whole number from 1 to 1000000, found {printable(repr(value), 60)}"

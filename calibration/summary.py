@@ -25,7 +25,7 @@ def summary_lines(profile: Profile, out: Path) -> list[str]:
 
 
 def _table(profile: Profile) -> str:
-    """Return a few entries of F."""
+    """Return a few entries of the prefill table F, which gives seconds by number of tokens."""
     table = profile.prefill.F
     entries = list(zip(table.n, table.us, strict=True))
     chosen = entries[:: max(len(entries) // 4, 1)]
@@ -33,7 +33,7 @@ def _table(profile: Profile) -> str:
 
 
 def _exactness(profile: Profile) -> list[str]:
-    """Return the lines on the exactness check."""
+    """Return the line on the exactness check (resumed against uninterrupted prefill)."""
     exactness = profile.exactness
     if exactness is None or exactness.fp32_max_abs is None or exactness.bug_max_abs is None:
         return []

@@ -197,5 +197,5 @@ def _is_timeless(server: str | SchedulerFactory) -> bool:
 
 
 def _unknown(what: str, value: str, known: tuple[str, ...]) -> UsageError:
-    """Return the error for an unknown name."""
+    """Return the error for an unknown value of a setting."""
     return UsageError(f"unknown {what} '{value}'; expected one of: {', '.join(known)}")

@@ -142,7 +142,10 @@ def _finished_hook(
     scenario: Scenario,
     on_progress: Callable[[int], None] | None,
 ) -> Callable[[Running], None] | None:
-    """Return a function to call after each request, or None if there is nothing to do."""
+    """Return a function to call after each request, or None if there is nothing to do.
+
+    It checks the cache and reports progress.
+    """
     if on_progress is None and not scenario.check_every_request:
         return None
     finished = 0

@@ -103,5 +103,5 @@ def _modified_residuals(form: CostForm, points: Points, errors: Errors) -> Float
 
 
 def _groups(where: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return the indices of the points of each regime."""
+    """Return the indices of the points of each regime (region of context and token counts)."""
     return [np.flatnonzero(where == index) for index in np.unique(where)]

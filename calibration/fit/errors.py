@@ -42,7 +42,10 @@ class FitErrors:
 
 
 def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
-    """Return the errors of all points, then of each regime that has points."""
+    """Return the errors of a fit on all points, then on those of each regime that has any.
+
+    A regime is a region of context and token counts, see `REGIMES`.
+    """
     if not len(points):
         return []
     where = regimes(form, points.c, points.n)
@@ -54,7 +57,7 @@ def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
 
 
 def mean_error_beyond(form: CostForm, points: Points, n: int) -> float:
-    """Return the mean absolute relative error of points with at least `n` tokens."""
+    """Return the mean absolute relative error of a fit on points with at least `n` tokens."""
     chosen = points.select(points.n >= n)
     return float(np.abs(_shares(form, chosen)).mean()) if len(chosen) else 0.0
 
@@ -77,7 +80,7 @@ def outliers(form: CostForm, points: Points) -> list[tuple[int, int, float]]:
 
 
 def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
-    """Return the errors of the given points."""
+    """Return the errors of a fit on the given points."""
     shares = _shares(form, points)
     worst = int(np.abs(shares).argmax())
     return FitErrors(
@@ -93,5 +96,5 @@ def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
 
 
 def _shares(form: CostForm, points: Points) -> np.ndarray:
-    """Return predicted / measured - 1, shape (points,)."""
+    """Return relative errors, predicted / measured - 1, shape (points,)."""
     return np.asarray(form.seconds(points.c, points.n) / points.value - 1)

@@ -61,7 +61,10 @@ def fit_form(
 def refit(
     form: CostForm, points: Points, seconds: Float64, *, errors: Errors, context_term: bool
 ) -> CostForm:
-    """Refit to other times of the same points; relative errors refer to the times of `form`."""
+    """Refit a cost form to other times of the same points.
+
+    Relative errors refer to the times that `form` predicts.
+    """
     matrix = design(form.knots, points.c, points.n)
     weight = 1 / (matrix @ form.coefficients()) if errors == "relative" else np.ones_like(seconds)
     return _solved(form.knots, matrix, seconds, weight, context_term)
@@ -70,7 +73,7 @@ def refit(
 def _solved(
     knots: Int64, matrix: Float64, seconds: Float64, weight: Float64, context_term: bool
 ) -> CostForm:
-    """Return the form that minimises the weighted squared errors."""
+    """Return the cost form that minimises the weighted squared errors."""
     # The unknowns are F at the first knot and its increments from knot to knot, all non-negative.
     steps = np.cumsum(matrix[:, -3::-1], axis=1)[:, ::-1]
     terms = np.column_stack([steps, matrix[:, -2], matrix[:, -1] * context_term])

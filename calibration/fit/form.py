@@ -37,20 +37,20 @@ class CostForm:
     context_seconds: float = 0.0
 
     def seconds(self, c: Int64, n: Int64) -> Float64:
-        """Return t(c, n) in seconds, in the shape of `n`."""
+        """Return the prefill time of `n` tokens after `c` tokens of context, shaped like `n`."""
         return np.asarray(design(self.knots, c, n) @ self.coefficients())
 
     def pair_share(self, c: Int64, n: Int64) -> Float64:
-        """Return the fraction of t(c, n) spent on pairs with context tokens."""
+        """Return the fraction of the prefill time spent on attention to context tokens."""
         return np.asarray(self.pair_seconds * n * c / self.seconds(c, n))
 
     def coefficients(self) -> Float64:
-        """Return F at the knots, e and g as one vector, in the column order of `design`."""
+        """Return F at the knots, e and g as a vector, in the order of the columns of `design`."""
         return np.concatenate([self.own_seconds, [self.pair_seconds, self.context_seconds]])
 
     @classmethod
     def of(cls, knots: Int64, coefficients: Float64) -> CostForm:
-        """Build the form from the vector of coefficients."""
+        """Build the cost form from its vector of coefficients."""
         return cls(knots, coefficients[:-2], float(coefficients[-2]), float(coefficients[-1]))
 
 
@@ -62,7 +62,7 @@ def design(knots: Int64, c: Int64, n: Int64) -> Float64:
 
 
 def _hats(knots: Float64, n: Float64) -> Float64:
-    """Return the interpolation weight of every knot at each `n`, shape (points, knots)."""
+    """Return the weight of every knot in linear interpolation at `n`, shape (points, knots)."""
     n = np.maximum(n, knots[0])
     left = np.clip(np.searchsorted(knots, n, side="right") - 1, 0, len(knots) - 2)
     share = (n - knots[left]) / (knots[left + 1] - knots[left])
@@ -73,7 +73,7 @@ def _hats(knots: Float64, n: Float64) -> Float64:
 
 
 def regimes(form: CostForm, c: Int64, n: Int64) -> NDArray[np.int64]:
-    """Return the regime of each point, as an index into `REGIMES`.
+    """Return the regime of each point (a prefill of n tokens), as an index into `REGIMES`.
 
     One token has its own kernel; up to 64 tokens are one chunk; longer prefills are linear in n
     until attention to the context takes more than half of the time.

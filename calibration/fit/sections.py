@@ -70,5 +70,5 @@ def validation_section(
 
 
 def _us(seconds: Float64) -> list[float]:
-    """Return microseconds, rounded to picoseconds."""
+    """Convert seconds to microseconds, rounded to picoseconds."""
     return [round(value, 6) for value in (seconds * _MICRO).tolist()]

@@ -35,7 +35,7 @@ class CopyTimer:
         self._folder = folder
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one copy."""
+        """Measure a copy once and return its seconds."""
         if item.way in {"write", "read"}:
             return self._file_seconds(item)
         action = self.action(item)
@@ -43,7 +43,7 @@ class CopyTimer:
         return self._clock.seconds(action)
 
     def action(self, item: Item) -> Callable[[], object]:
-        """Return a function that performs an item's copy."""
+        """Return a function that performs the copy of an item, with buffers already allocated."""
         source_end, target_end = item.way.partition("-")[0].split("2")
         pinned = not item.way.endswith("-pageable")
         source = self._buffer(item.size_bytes, source_end, pinned)
@@ -73,7 +73,7 @@ class CopyTimer:
             path.unlink(missing_ok=True)
 
     def _file_seconds(self, item: Item) -> float:
-        """Time writing or reading a file."""
+        """Return the seconds to write or read a file."""
         path = self._folder / f"{_PREFIX}{item.size_bytes}"
         data = torch.randint(256, (item.size_bytes,), dtype=torch.uint8).numpy()
         if item.way == "write" or not path.exists():

@@ -18,7 +18,7 @@ class NotCapturableError(RuntimeError):
 
 
 class GraphTimer:
-    """Times the replay of one captured pass per item.
+    """A timer that captures a prefill as a CUDA graph and measures its replay.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class GraphTimer:
         self._graphs: dict[str, Any] = {}
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one replay.
+        """Replay the graph of an item once and return the seconds.
 
         Raises
         ------
@@ -43,7 +43,7 @@ class GraphTimer:
         return self._clock.seconds(self._graphs[item.name][0].replay)
 
     def release(self) -> None:
-        """Free all graphs."""
+        """Free all CUDA graphs."""
         self._graphs.clear()
 
     def _capture(self, n: int) -> tuple[Any, ...]:

@@ -75,12 +75,12 @@ class PassTimer:
         self._cache, self._room = None, (0, 0)
 
     def _run(self, cache: ModelCache, pieces: list[Tensor]) -> None:
-        """Run the pieces of an item."""
+        """Run the pieces of a prefill one after another."""
         for tokens in pieces:
             self.model.forward(cache, tokens)
 
     def _prepare(self, cache: ModelCache, item: Item) -> None:
-        """Place the cursor after the context; without context, also clear the states."""
+        """Place the KV cursor after the context; without context, also clear the states."""
         if item.c == 0:
             cache.clear()
         elif not cache.tokens:

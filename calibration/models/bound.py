@@ -61,16 +61,16 @@ def _wrappers(module: Any) -> list[dict[str, Any]]:
 
 
 def _contents(cells: dict[str, Any]) -> dict[str, Any]:
-    """Return the contents of a wrapper's cells."""
+    """Return the contents of a wrapper's closure cells."""
     return {name: cells[name].cell_contents for name in (_BOUND, _TORCH, _OTHER, _TAKEN)}
 
 
 def _in_torch(function: Any) -> dict[str, Any]:
-    """Return the contents of a wrapper's cells for the torch implementation."""
+    """Return what a wrapper's closure cells hold if the torch implementation is used."""
     return {_BOUND: function, _OTHER: False, _TAKEN: tuple(inspect.signature(function).parameters)}
 
 
 def _set(cells: dict[str, Any], contents: dict[str, Any]) -> None:
-    """Set the contents of a wrapper's cells."""
+    """Set the contents of a wrapper's closure cells."""
     for name, value in contents.items():
         cells[name].cell_contents = value

@@ -40,12 +40,12 @@ class ModelPlan:
 
     @property
     def scale(self) -> str:
-        """The profile's field `model.scale`."""
+        """The profile's field `model.scale`: "whole" or "group x k"."""
         return "whole" if self.groups == 1 else f"group x {self.groups}"
 
     @property
     def built(self) -> Geometry:
-        """The geometry of what is built."""
+        """The geometry of what is built: the whole model or one layer group."""
         recurrent, attention = self.geometry.recurrent, self.geometry.attention
         return replace(
             self.geometry,
@@ -79,7 +79,7 @@ def find_geometry(name: str) -> Geometry:
 
 
 def one_group(geometry: Geometry) -> ModelPlan:
-    """Return the plan to build one layer group of a model."""
+    """Return the plan to build one layer group: an attention layer and its recurrent layers."""
     return ModelPlan(geometry, geometry.attention.layers)
 
 
@@ -112,7 +112,7 @@ def config_of(geometry: Geometry) -> Any:
 
 
 def _fields(geometry: Geometry) -> dict[str, Any]:
-    """Return the fields that all these configurations share."""
+    """Return the configuration fields that all Qwen3.5 and Qwen3-Next models share."""
     recurrent, attention = geometry.recurrent, geometry.attention
     return {
         "vocab_size": TOY_VOCABULARY if geometry.name == TOY.name else VOCABULARY,

@@ -26,7 +26,7 @@ def lengthen_memory(model: torch.nn.Module) -> int:
 
 
 def _rates(parameter: torch.Tensor) -> torch.Tensor:
-    """Return logarithms of rates, evenly spaced over the heads."""
+    """Return logarithms of decay rates, evenly spaced over the heads."""
     low, high = math.log(SLOWEST), math.log(FASTEST)
     spread = torch.linspace(low, high, parameter.shape[0], dtype=torch.float32)
     shape = (-1, *(1 for _ in parameter.shape[1:]))

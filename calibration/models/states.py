@@ -21,7 +21,7 @@ _HELD = ("conv_states", "recurrent_states")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """The recurrent states after `tokens` tokens: the content of a checkpoint."""
+    """A copy of the recurrent states after `tokens` tokens: the content of a checkpoint."""
 
     tokens: int
     tensors: tuple[Tensor, ...]
@@ -81,7 +81,7 @@ class ModelCache:
 
     @property
     def tokens(self) -> int:
-        """Number of tokens before the cursor."""
+        """Number of tokens in the cache, which is the position of the KV cursor."""
         return self._attention[0].cursor if self._attention else 0
 
     def snapshot(self) -> Snapshot:
@@ -100,7 +100,7 @@ class ModelCache:
             layer.cursor = tokens
 
     def clear(self) -> None:
-        """Reset the cache but keep the KV buffers."""
+        """Reset the cache to no tokens but keep the KV buffers."""
         for layer in self.cache.layers:
             for name in _HELD:
                 for tensor in _tensors(getattr(layer, name, None)):
@@ -118,7 +118,7 @@ class ModelCache:
         )
 
     def sizes(self) -> CacheSizes:
-        """Return the sizes of a sequence; requires at least one token and batch size 1."""
+        """Return the bytes that one sequence needs; requires a token in it and batch size 1."""
         conv, ssm = (self._held(name) for name in _HELD)
         rows = self.kv_rows(0, 1)
         return CacheSizes(
@@ -166,11 +166,11 @@ class _Cursor:
         return self.key_buffer[..., :end, :], self.value_buffer[..., :end, :]
 
     def get_seq_length(self, *_: Any) -> int:
-        """Return the number of tokens before the cursor."""
+        """Return the number of tokens before the cursor (called by transformers)."""
         return self.cursor
 
     def get_mask_sizes(self, query: int | Tensor) -> tuple[int, int]:
-        """Return the number of keys that a query sees, and their offset."""
+        """Return the number of keys a query sees, and their offset (called by transformers)."""
         length = query.shape[0] if isinstance(query, Tensor) else query
         return self.cursor + length, 0
 
@@ -201,7 +201,7 @@ def _dtype(tensors: Sequence[Tensor]) -> str:
 
 
 def _tensors(held: Any) -> list[Tensor]:
-    """Return the tensors stored under one attribute: one or several, depending on the version."""
+    """Return the state tensors of a layer's attribute, in any supported version of transformers."""
     if isinstance(held, Tensor):
         return [held]
     values = held.values() if isinstance(held, dict) else held or ()

@@ -20,7 +20,7 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is served, and how.
+    """Settings of a prototype run: what is served, with which policies and profile.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def compare(
 def _compared(
     site: Site, plan: Plan, on_served: Callable[[Served], None] | None
 ) -> tuple[Profile, Outcome]:
-    """Serve and compare, in a prepared environment."""
+    """Serve a trace and price it; the model's environment is already set up."""
     clock, profiler, profile = site.clock(plan.profile), None, plan.profile
     if profile is None:
         profiler = QuickProfiler(

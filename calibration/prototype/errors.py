@@ -62,12 +62,19 @@ def regime_of(request: Served) -> str:
 
 
 def service_errors(requests: Sequence[Served]) -> list[RegimeError]:
-    """Return the errors of service times: of all requests, then of each regime that has any."""
+    """Return errors of simulated service times: of all requests, then of each regime.
+
+    Regimes are kinds of requests, see `regime_of`; those without requests are omitted.
+    """
     return _errors(requests, lambda r: r.priced.service, lambda r: r.measured_seconds)
 
 
 def ttft_errors(requests: Sequence[Served]) -> list[RegimeError]:
-    """Return the errors of times to first token, waits included, in the same order."""
+    """Return errors of simulated times to first token: of all requests, then of each regime.
+
+    Times include waiting. Regimes are kinds of requests, see `regime_of`; those without requests
+    are omitted.
+    """
     return _errors(requests, lambda r: r.simulated_ttft_seconds, lambda r: r.measured_ttft_seconds)
 
 
@@ -88,7 +95,7 @@ def _errors(
     simulated: Callable[[Served], float],
     measured: Callable[[Served], float],
 ) -> list[RegimeError]:
-    """Return the errors for the given simulated and measured times."""
+    """Return errors by regime for the given simulated and measured times."""
     said = np.array([simulated(request) for request in requests])
     found = np.array([measured(request) for request in requests])
     number = np.array([request.request for request in requests])
@@ -104,7 +111,7 @@ def _errors(
 def _row(
     name: str, said: NDArray[np.float64], found: NDArray[np.float64], number: NDArray[np.int64]
 ) -> RegimeError:
-    """Return the errors of one regime."""
+    """Return the errors of the requests of one regime."""
     shares = said / found - 1
     worst = int(np.abs(shares).argmax())
     return RegimeError(

@@ -36,12 +36,12 @@ class _Executed(NamedTuple):
 
 
 class ModelExecutor:
-    """Runs whole prompts on a model and measures them, while simulated time follows the cost model.
+    """An executor that runs prompts on a real model and measures them.
 
-    So decisions are the same as in a simulation, and simulated and measured times refer to the same
-    work. KV is copied into place before timing starts, since an engine with paged KV has it in
-    place. The answer, if the trace has it, runs after timing stops, since it follows the first
-    token.
+    Simulated time still follows the cost model. So decisions are the same as in a simulation, and
+    simulated and measured times refer to the same work. KV is copied into place before timing
+    starts, since an engine with paged KV has it in place. The answer, if the trace has it, runs
+    after timing stops, since it follows the first token.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class ModelExecutor:
         return Sameness(len(self._sample), self._resumed, most)
 
     def _run(self, running: Running) -> _Executed:
-        """Run a request from its resume point to its end."""
+        """Run a request from the position where it resumes to its end; measure its prefill."""
         matched, captures, node = running.match, running.captures, self._ends[running.request]
         resume, stop, tokens = matched.resume, matched.leaf.stop, self._tokens(node)
         self.holdings.load(self._buffer, node, resume)
@@ -170,12 +170,12 @@ class ModelExecutor:
 
 
 def most_tokens(trace: Trace) -> int:
-    """Return the tokens of the longest prompt, including its answer if known."""
+    """Return the length of the longest prompt in tokens, including its answer if known."""
     return int(trace.tree.stop[_ends(trace)].max())
 
 
 def _ends(trace: Trace) -> NDArray[np.int32]:
-    """Return the nodes at which prompts end, including their answers if known."""
+    """Return the prefix-tree nodes at which prompts end, including their answers if known."""
     leaf, after = trace.leaf, trace.after
     return leaf if after is None else np.where(after >= 0, after, leaf)
 

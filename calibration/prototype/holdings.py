@@ -54,7 +54,7 @@ class Holdings:
         return self._states[checkpoint]
 
     def load(self, cache: ModelCache, node: int, stop: int) -> None:
-        """Copy the KV of the first `stop` tokens of the path to `node` into a model cache."""
+        """Copy the KV of the first `stop` tokens on the path to `node` into a model's cache."""
         for above in self._spans.prefixes.path(node):
             start = int(self._spans.prefixes.start[above])
             if start >= stop:
@@ -113,7 +113,7 @@ class Holdings:
             )
 
     def _let_go(self) -> None:
-        """Free what the cache has evicted."""
+        """Free the tensors of entries that the cache has evicted."""
         for checkpoint in [known for known in self._states if not known.resident]:
             del self._states[checkpoint]
         for node, held in list(self._rows.items()):
@@ -124,7 +124,7 @@ class Holdings:
                 self._rows[node] = held.up_to(end)
 
     def _resident_end(self, node: int) -> int:
-        """Return the end of a node's resident KV; its start if none is resident."""
+        """Return the position at which a node's resident KV ends; its start if none is resident."""
         start, stop = int(self._spans.prefixes.start[node]), int(self._spans.prefixes.stop[node])
         span = self._spans.covering(node)
         return start if span is None else min(max(span.kv_end, start), stop)

@@ -12,18 +12,21 @@ from simulator.trace.trace import Trace
 
 
 def priced_anew(requests: Iterable[Served], executor: PricedExecutor) -> list[Served]:
-    """Return the same requests with the prices of another profile, and new waits."""
+    """Return served requests with simulated times of another profile, including new waits."""
     return with_waits(replace(served, priced=_price(served, executor)) for served in requests)
 
 
 def _price(served: Served, executor: PricedExecutor) -> Priced:
-    """Return the simulated times of a request."""
+    """Return the simulated times of a served request."""
     resume, stop = served.saved_tokens, served.prompt_tokens
     return Priced(*executor.price(resume, resume, stop, served.positions))
 
 
 def with_waits(served: Iterable[Served]) -> list[Served]:
-    """Return the requests with waits for a queue of simulated and one of measured services."""
+    """Return requests with their waiting times in a simulated and in a measured queue.
+
+    The two queues have the same arrivals, but simulated and measured service times.
+    """
     simulated = measured = 0.0  # times at which the server becomes free
     result = []
     for request in served:

@@ -63,7 +63,7 @@ class QuickProfiler:
 
     @property
     def points(self) -> int:
-        """Number of points."""
+        """Number of distinct prefills that are timed."""
         return len(self._places)
 
     def restart(self) -> None:
@@ -73,7 +73,7 @@ class QuickProfiler:
         self._copies: list[tuple[float, float]] = []  # seconds to store and to restore a state
 
     def measure(self, points: int) -> None:
-        """Time the next `points` points; they take turns, in an order shuffled each round."""
+        """Time the next `points` prefills; they take turns, in an order shuffled each round."""
         for _ in range(points):
             if not self._left:
                 self._left = self._random.permutation(self.points).tolist()
@@ -84,7 +84,7 @@ class QuickProfiler:
             self._seconds[at].append(self._timer.seconds(Item("prefill", c, (n,))))
 
     def profile(self) -> Profile:
-        """Return the profile from all complete rounds, of which there must be at least one."""
+        """Fit and return the profile, from all complete rounds of measurements (at least one)."""
         rounds = min(map(len, self._seconds))
         c, n = np.array(self._places, dtype=np.int64).T
         points = Points(
@@ -141,7 +141,7 @@ class QuickProfiler:
 
 
 def _places(longest: int) -> list[tuple[int, int]]:
-    """Return (context, new tokens) of each point."""
+    """Return (context, new tokens) of each prefill to time."""
     longest = max(longest, *_BEHIND)
     tokens = sorted({min(n, longest) for n in _TOKENS})
     contexts = (longest // 4, longest // 2, longest)

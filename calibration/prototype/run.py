@@ -39,7 +39,7 @@ class InexactError(MilepostError):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The results of a prototype run.
+    """The results of a prototype run: a trace served by a real model.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class Prototype:
         cache.tree.clear()
 
     def _refuse_differences(self, most: float) -> None:
-        """Raise InexactError if the largest difference of a logit is too large."""
+        """Raise InexactError if logits of resumed requests differ too much, in float32."""
         strict = self._model.dtype.itemsize == 4 and not bound_kernels(self._model.module)
         if strict and not most <= MOST_DIFFERENCE:
             raise InexactError(

@@ -24,7 +24,10 @@ Count = Annotated[int, Within(0, 2**40)]
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """Simulated times of a request in seconds; `capture` includes the cost of cutting the pass."""
+    """Simulated times of a request in seconds: restoring a state, prefill, storing states.
+
+    `capture` includes the cost of cutting the pass to store states inside it.
+    """
 
     restore: Seconds
     prefill: Seconds
@@ -38,7 +41,7 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A served request.
+    """A request served by a real model, with simulated and measured times.
 
     Parameters
     ----------
@@ -132,7 +135,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A description of a run for the report.
+    """A description of a prototype run for the report.
 
     Parameters
     ----------
@@ -193,12 +196,12 @@ class PrototypeRun:
 
 
 def write_run(path: Path, run: PrototypeRun) -> None:
-    """Write the file of a run atomically."""
+    """Write the file of a prototype run atomically."""
     write_text(path, json.dumps(asdict(run), indent=1) + "\n")
 
 
 def read_run(path: Path) -> PrototypeRun:
-    """Read the file of a run.
+    """Read the file of a prototype run.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Site:
 
     @property
     def scale(self) -> str:
-        """ "whole", or "one layer group" if only that was built."""
+        """How much of the model was built: "whole" or "one layer group"."""
         return "whole" if self.subject.plan.groups == 1 else "one layer group"
 
     @property
@@ -62,17 +62,19 @@ class Site:
             yield
 
     def clock(self, profile: Profile | None = None, unit_seconds: float | None = None) -> CallClock:
-        """Return the clock for the device.
+        """Return the clock that measures service times on the device.
 
-        Times of a layer group are multiplied by the number of groups if the profile did so too. On
-        a CPU it is a `SteadyClock`.
+        If one layer group of several was built, and the profile was measured in the same way, times
+        are multiplied by the number of groups. On a CPU the clock is a `SteadyClock`, which
+        corrects for other load on the machine.
 
         Parameters
         ----------
         profile
             The cost profile to compare with.
         unit_seconds
-            Duration of the reference pass at standard speed; None to take it from the profile.
+            Duration of the reference pass of `SteadyClock` at standard speed; None to take it from
+            the profile.
         """
         clock = clock_for(self.machine.device)
         if self.machine.kind == "cpu":
@@ -84,7 +86,7 @@ class Site:
 
 
 class TimesClock:
-    """A clock that multiplies times by a constant."""
+    """A clock that multiplies the times of another clock by a constant."""
 
     def __init__(self, clock: CallClock, times: int) -> None:
         self.typical = clock.typical
@@ -137,7 +139,12 @@ def open_site(
 
 @contextmanager
 def memory_told(what: str) -> Iterator[None]:
-    """Convert out-of-memory errors inside the `with` block to a UsageError about `what`.
+    """Convert torch's out-of-memory errors inside the `with` block to a UsageError.
+
+    Parameters
+    ----------
+    what
+        Name of the model, for the message.
 
     Raises
     ------

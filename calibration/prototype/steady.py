@@ -53,7 +53,7 @@ class SteadyClock:
         self.slowdown = best / self.unit_seconds
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Run `action` and return its seconds at standard speed."""
+        """Run `action` and return its seconds, corrected to standard speed by reference passes."""
         before = self._reference()
         seconds = self._clock.seconds(action)
         return seconds * 2 * self.unit_seconds / (before + self._reference())

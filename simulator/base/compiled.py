@@ -80,7 +80,7 @@ def _problem(root: Path, suffix: str, checksums: dict[str, str]) -> str | None:
 
 
 def _named(sources: list[str]) -> str:
-    """Return the first source, and how many more there are."""
+    """Name the first source file, and count the others."""
     return sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
 
 

@@ -147,11 +147,11 @@ def _check_checkpoints(span: KvSpan, held: Counter[Entry]) -> None:
 
 
 def _require(holds: bool, problem: str) -> None:
-    """Raise an IntegrityError unless `holds`."""
+    """Raise an IntegrityError with `problem` unless `holds`."""
     if not holds:
         raise _fault(problem)
 
 
 def _fault(problem: str) -> IntegrityError:
-    """Return the error for a problem."""
+    """Return the IntegrityError for a problem."""
     return IntegrityError(f"cache check failed: {problem}")

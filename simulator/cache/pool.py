@@ -75,7 +75,13 @@ class Pool:
         return self.total_bytes - self._least_free_bytes
 
     def counters(self, replica: int) -> PoolCounters:
-        """Return the counters for the result; `replica` is the index of the pool's replica."""
+        """Return the pool's counters for the result of the simulation.
+
+        Parameters
+        ----------
+        replica
+            Index of the pool's replica.
+        """
         return PoolCounters(
             replica=replica,
             pool=self.name,
@@ -89,7 +95,7 @@ class Pool:
         )
 
     def take_kv(self, size_bytes: int) -> None:
-        """Count KV that is stored."""
+        """Add bytes of KV that is stored to the counters."""
         self.free_bytes -= size_bytes
         self.kv_taken_bytes += size_bytes
         self.kv_bytes += size_bytes
@@ -99,12 +105,12 @@ class Pool:
             self._least_free_bytes = self.free_bytes
 
     def give_kv(self, size_bytes: int) -> None:
-        """Count KV that is removed."""
+        """Subtract bytes of KV that is removed from the counters."""
         self.free_bytes += size_bytes
         self.kv_bytes -= size_bytes
 
     def take_checkpoints(self, count: int, size_bytes: int) -> None:
-        """Count stored checkpoints of `size_bytes` in total."""
+        """Add stored checkpoints, of `size_bytes` in total, to the counters."""
         self.free_bytes -= size_bytes
         self.checkpoint_bytes += size_bytes
         self.checkpoints += count
@@ -116,7 +122,7 @@ class Pool:
             self._least_free_bytes = self.free_bytes
 
     def give_checkpoints(self, count: int, size_bytes: int) -> None:
-        """Count removed checkpoints of `size_bytes` in total."""
+        """Subtract removed checkpoints, of `size_bytes` in total, from the counters."""
         self.free_bytes += size_bytes
         self.checkpoint_bytes -= size_bytes
         self.checkpoints -= count

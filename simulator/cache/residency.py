@@ -301,7 +301,7 @@ class Residency:
         return True
 
     def _drop(self, checkpoint: Checkpoint) -> None:
-        """Remove a state."""
+        """Remove a state from the cache and inform its eviction policy."""
         checkpoint.resident = False
         checkpoint.span.remove(checkpoint)
         self._states.give_checkpoints(1, checkpoint.size_bytes)
@@ -331,7 +331,7 @@ class Residency:
         return lambda short_bytes: self.foresee(pool, short_bytes)
 
     def _no_entry(self, pool: Pool, victim: object) -> UsageError:
-        """Return the error for a victim that is no entry of the pool."""
+        """Return the error for an eviction policy that names something else than an entry."""
         what = "an entry of the cache" if self._shared else f"an entry of the pool of {pool.name}"
         return UsageError(
             f"eviction {type(pool.order).__name__}: victim returned "
@@ -339,7 +339,7 @@ class Residency:
         )
 
     def _gone(self, pool: Pool) -> UsageError:
-        """Return the error for a victim that is not resident."""
+        """Return the error for an eviction policy that names an entry not in the cache."""
         return UsageError(
             f"eviction {type(pool.order).__name__} names a victim that is not in the cache"
         )

@@ -112,7 +112,10 @@ class CostModel:
         return copies + self._cutting_seconds(start, stop, positions[:cuts])
 
     def _cutting_seconds(self, start: int, stop: int, cuts: Sequence[int]) -> float:
-        """Return t(pieces) - t(whole), at least 0; the pair terms of pieces and whole are equal."""
+        """Return the extra prefill time of a pass cut into pieces, at least 0.
+
+        Terms for pairs of tokens cancel: those of the pieces sum to that of the whole.
+        """
         f = self._table.__getitem__ if stop - start < len(self._table) else self._f
         seconds = f(cuts[0] - start) + f(stop - cuts[-1]) - f(stop - start)
         low = cuts[0]
@@ -124,12 +127,12 @@ class CostModel:
         return seconds if seconds > 0.0 else 0.0
 
     def _f(self, tokens: int) -> float:
-        """Return F(tokens) in seconds."""
+        """Return the time F of a prefill without context and pair term, in seconds."""
         table = self._table
         return table[tokens] if tokens < len(table) else self._interpolate(tokens)
 
     def _interpolate(self, tokens: int) -> float:
-        """Return F(tokens) from the two nearest table entries, or the last two beyond the table."""
+        """Interpolate the table F at a number of tokens, or extrapolate its last two entries."""
         n, seconds = self._n, self._seconds
         if tokens > n[-1]:
             return seconds[-1] + self._last_slope * (tokens - n[-1])

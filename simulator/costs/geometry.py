@@ -155,7 +155,7 @@ class Geometry:
 
     @property
     def active_parameters(self) -> int:
-        """Matrix parameters used per token, without embeddings and output head."""
+        """Matrix parameters used per token (with active experts), without embeddings and head."""
         return round(self.touched_parameters(self._known_feed_forward().active))
 
     @property
@@ -212,7 +212,7 @@ class Geometry:
 
 
 def find_model(name: str) -> Geometry:
-    """Return a model of `MODELS`.
+    """Return the geometry of a known model by its name.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def _qwen(
     attention_heads: tuple[int, int],
     recurrent_heads: tuple[int, int],
 ) -> Geometry:
-    """Build a Qwen3.5 or Qwen3-Next: three Gated DeltaNet layers per gated attention layer."""
+    """Return a Qwen3.5 or Qwen3-Next: three Gated DeltaNet layers per gated attention layer."""
     return Geometry(
         name,
         RecurrentLayers(layers[0], *recurrent_heads),

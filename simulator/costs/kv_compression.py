@@ -44,7 +44,7 @@ class KvCompression:
     budget_tokens: tuple[Annotated[int, Within(1, MOST_BUDGET_TOKENS)], ...] | None = None
 
     def described(self) -> str:
-        """Return a description of what is kept."""
+        """Describe the part of KV that is kept."""
         parts = []
         if self.share != (1.0,):
             parts.append(f"{_ends([f'{100 * share:g} %' for share in self.share])} of its bytes")

@@ -107,7 +107,7 @@ def _refuse_newer(data: object, source: str) -> None:
 
 
 def _rising(prefill: Prefill) -> Prefill:
-    """Make F and its draws non-decreasing."""
+    """Make the prefill table F non-decreasing, also in its draws (samples of the fit)."""
     table = replace(prefill.F, us=tuple(accumulate(prefill.F.us, max)))
     draws = prefill.draws and tuple(
         replace(draw, us=tuple(accumulate(draw.us, max))) for draw in prefill.draws
@@ -136,7 +136,7 @@ def _fault(profile: Profile) -> tuple[str, str] | None:
 
 
 def _table_fault(table: Table) -> tuple[str, str] | None:
-    """Return the invalid field of F and the problem, or None."""
+    """Return the invalid field of the prefill table F and the problem, or None."""
     if len(table.n) != len(table.us) or len(table.n) < 2:
         lengths = f"{len(table.n)} in n and {len(table.us)} in us"
         return "prefill.F", f"expected as many entries in n as in us, at least 2, found {lengths}"
@@ -147,7 +147,7 @@ def _table_fault(table: Table) -> tuple[str, str] | None:
 
 
 def _points_fault(prefill: Prefill) -> tuple[str, str] | None:
-    """Return the invalid field of the measured points and the problem, or None."""
+    """Return the invalid field of the measured prefills and the problem, or None."""
     columns = (prefill.c, prefill.n, prefill.median, prefill.quartiles)
     if len({None if column is None else len(column) for column in columns}) != 1:
         return "prefill", "c, n, median and quartiles differ in length"

@@ -33,7 +33,7 @@ class Ceilings:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The machine; `memory` is in bytes."""
+    """The machine of a profile: name, driver, memory in bytes, peak rates, clock rates."""
 
     name: Text
     driver: Text | None = None
@@ -86,7 +86,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Kv:
-    """KV: bytes per token, and tokens per page (1 if not paged)."""
+    """Size of KV: bytes per token, and tokens per page (1 if not paged)."""
 
     bytes_per_token: Bytes
     block_tokens: Tokens = 1
@@ -95,7 +95,10 @@ class Kv:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """F: microseconds `us` to prefill `n` tokens without context, minus the attention pair term."""
+    """The prefill table F: microseconds `us` to prefill `n` tokens without context.
+
+    The time of attention between pairs of tokens is not included.
+    """
 
     n: tuple[Tokens, ...]
     us: tuple[Annotated[float, Within(1e-6, 1e12)], ...]
@@ -112,7 +115,7 @@ class Valid:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Alternative coefficients, as another measurement might have given; `us` as in F."""
+    """One sample of the coefficients from the uncertainty of the fit; `us` are values of F."""
 
     us: tuple[Annotated[float, Within(1e-6, 1e12)], ...]
     e_us_per_pair: Annotated[float, Within(0.0, 1e6)]
@@ -156,7 +159,7 @@ class CheckpointCost:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A path for copies, which take latency + bytes / bandwidth."""
+    """Latency and bandwidth of a copy, which takes latency + bytes / bandwidth."""
 
     latency_us: Microseconds
     gbps: Positive
@@ -164,7 +167,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Io:
-    """Copies within the device (d2d), to and from the host (d2h, h2d), and from disk."""
+    """Costs of copies within the device (d2d), to and from the host (d2h, h2d), and from disk."""
 
     d2d: Link
     d2h: Link | None = None
@@ -264,7 +267,7 @@ class Profile:
 
     @property
     def alignment(self) -> int:
-        """States can be stored at multiples of this number of tokens."""
+        """Alignment of states: they can be stored at multiples of this number of tokens."""
         return self.state.alignment
 
     @property

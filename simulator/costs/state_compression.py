@@ -23,12 +23,12 @@ PARTS = ("ssm", "conv")
 
 @dataclass(frozen=True, slots=True)
 class StateCompression:
-    """The number format of stored states; parts of a state that have no more bits are unchanged."""
+    """The number format in which states are stored; parts with no more bits are unchanged."""
 
     dtype: Literal["int8", "fp8", "bfloat16"]
 
     def described(self) -> str:
-        """Return a description of the format."""
+        """Describe the number format."""
         return f"kept in {self.dtype}"
 
 

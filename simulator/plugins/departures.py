@@ -9,7 +9,7 @@ from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Departure(NamedTuple):
-    """One eviction of the preview.
+    """One foreseen eviction: a state, or KV of a span with its dependent states.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Departures:
 
 
 def nothing(short_bytes: int) -> Iterator[Departure]:
-    """Return an empty iterator: no evictions."""
+    """Return an empty iterator, for the case that nothing is evicted."""
     del short_bytes
     return iter(())
 
@@ -64,7 +64,7 @@ NO_DEPARTURES = Departures(0, nothing)  # used if there is room
 
 
 class Rest:
-    """A span as it would be after the evictions previewed so far.
+    """A KV span as it would be after the evictions foreseen so far.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Rest:
             self.checkpoints = [state for state in self.checkpoints if state not in gone]
 
     def cut(self, end: int, kv_bytes: int, *, with_states: bool) -> Departure:
-        """Evict the KV after token `end`, and the states there.
+        """Remove the KV after token `end`, and the states there, from the foreseen span.
 
         Parameters
         ----------

@@ -130,7 +130,7 @@ class KvSpan:
         return upper
 
     def _take_marks_of(self, lower: KvSpan) -> None:
-        """Move checkpoints and recorded positions up to the end of this span from `lower` to it."""
+        """Move checkpoints and recorded positions that belong to this span from `lower` to it."""
         stop = self.stop
         checkpoints = lower.checkpoints
         if checkpoints:
@@ -143,7 +143,7 @@ class KvSpan:
         self.wanted, lower.wanted = _divided(lower.wanted, stop)
 
     def add(self, checkpoint: Checkpoint) -> None:
-        """Register a resident checkpoint."""
+        """Add a resident checkpoint to this span."""
         checkpoints, position = self.checkpoints, checkpoint.position
         if not checkpoints:
             self.checkpoints = [checkpoint]
@@ -155,7 +155,7 @@ class KvSpan:
             checkpoints.insert(_count_upto(checkpoints, position), checkpoint)
 
     def remove(self, checkpoint: Checkpoint) -> None:
-        """Unregister a checkpoint and record that it was evicted."""
+        """Remove a checkpoint from this span and remember its position as evicted."""
         checkpoints = self.checkpoints
         if len(checkpoints) <= 1:
             self.checkpoints = NO_CHECKPOINTS

@@ -99,11 +99,11 @@ class OverlapEstimator(Protocol):
     coordinate: ClassVar[str]  # origin of depths: "start", "end" or "branch"
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn from one request."""
+        """Learn the overlap of one request."""
         ...
 
     def law(self) -> Law:
-        """Return the current estimate; empty before the first observation."""
+        """Return the estimated distribution; empty before the first observation."""
         ...
 
 
@@ -190,9 +190,10 @@ class EvictionPolicy(Protocol):
 
 @runtime_checkable
 class Expiring(Protocol):
-    """An additional method of eviction policies whose entries expire.
+    """The interface of eviction policies whose entries expire, in addition to `EvictionPolicy`.
 
-    It is called before each match. Such a policy is informed of its entries in unbounded pools too.
+    `expired` is called before each match. Such a policy is informed of its entries in unbounded
+    pools too.
     """
 
     def expired(self, now_seconds: float) -> Entry | None:

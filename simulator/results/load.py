@@ -95,7 +95,7 @@ class _Work:
 
     @classmethod
     def of(cls, columns: Columns, full: Float64, first: int) -> _Work:
-        """Build it from the rows from `first` on."""
+        """Build the times from the result's rows, without warm-up (those before `first`)."""
         rows = {name: column[first:] for name, column in columns.items()}
         full, finished = full[first:], rows["status"] == FINISHED
         service = _service(rows)
@@ -110,7 +110,7 @@ class _Work:
         return cls(rows["arrival_seconds"], full, demand, wait)
 
     def per_second(self, seconds: Float64, begin: float, end: float) -> float:
-        """Return the sum of `seconds` of requests arriving in [begin, end), per second of time."""
+        """Return the seconds of work of requests arriving in [begin, end), per second of time."""
         inside = (self.arrival >= begin) & (self.arrival < end)
         return float(seconds[inside].sum()) / (end - begin)
 

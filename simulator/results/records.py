@@ -76,7 +76,7 @@ _WIDE: dict[str, Any] = {"seconds": np.float64, "bytes": np.int64}  # by last wo
 
 
 class Records:
-    """A table with one row per request, initially all 0.
+    """The result table with one row per request, initially all 0.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ class Result:
         return {name: column[first:] for name, column in self.columns.items()}
 
     def _checkpoints(self, rows: dict[str, NDArray[Any]], finished: int) -> dict[str, Any]:
-        """Return the figures on checkpoints."""
+        """Return the summary's figures on checkpoints (stored states)."""
         written = int(rows["checkpoints_written"].sum())
         return {
             "written": written,
@@ -160,7 +160,10 @@ class Result:
         }
 
     def _kv(self, rows: dict[str, NDArray[Any]], finished: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the figures on KV; KV after the resume point is stranded: resident, but unused."""
+        """Return the summary's figures on KV.
+
+        KV after a request's resume point is called stranded: resident, but not reused.
+        """
         stranded = (rows["kv_tokens"] - rows["saved_tokens"])[finished]
         stranded_tokens = _mean(stranded)
         per_token = self.counters.kv_bytes_per_token
@@ -189,5 +192,5 @@ def quantiles(
 
 
 def _mean(values: NDArray[Any]) -> float | None:
-    """Return the mean, or None for an empty array."""
+    """Return the mean of an array, None if it is empty."""
     return float(values.mean()) if len(values) else None

@@ -49,7 +49,7 @@ class Arrivals:
             self._clock.after(max(0.0, delay), self._arrive)
 
     def _arrive(self, _: object) -> None:
-        """Deliver all requests with the next arrival time."""
+        """Deliver all requests with the next arrival time to replicas."""
         clock, times, replicas = self._clock, self._times, self._replicas
         if clock.peek() <= clock.now:  # a step ends at the same time: it takes precedence
             clock.after(0.0, self._arrive)

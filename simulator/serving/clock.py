@@ -12,7 +12,7 @@ from simulator.serving.interfaces import ClockError
 
 
 class SimpyClock(Environment):
-    """A SimPy environment that checks every delay, since `timeout(nan)` would corrupt its clock."""
+    """A SimPy environment that rejects invalid delays; `timeout(nan)` would corrupt its clock."""
 
     def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
         """Schedule a callback after a delay.

@@ -44,7 +44,7 @@ SchedulerFactory = Callable[[Cache, Callable[[int], None]], Scheduler]
 
 
 class Executor(Protocol):
-    """Executes a step, or estimates its duration."""
+    """Executes a step (the chunks that run together), or estimates its duration."""
 
     def seconds(self, step: Step) -> StepSeconds:
         """Return the seconds that a step spends on loading states, computing, and storing states.

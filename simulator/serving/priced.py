@@ -11,8 +11,8 @@ from simulator.serving.step import Step, StepSeconds
 class PricedExecutor:
     """An executor that computes nothing and returns the durations given by a cost model.
 
-    The chunks of a step are priced one after another, at batch size 1. Work after the first token,
-    such as storing states during decode, costs nothing here.
+    The duration of a step is the sum over its chunks, each at batch size 1. Work after the first
+    token, such as storing states during decode, costs nothing here.
 
     Parameters
     ----------

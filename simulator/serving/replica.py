@@ -94,7 +94,7 @@ class Replica:
         self._run()
 
     def _note_times(self, chunk: Chunk, seconds: StepSeconds, now: float) -> None:
-        """Add the waiting time since the request's last step, and the duration of this one."""
+        """Add a request's waiting time since its last step, and the duration of the current one."""
         running = chunk.running
         if chunk.start == running.match.resume:
             running.arrival_seconds = self._rows.arrival_seconds[running.request]
@@ -138,7 +138,7 @@ class Replica:
             self._on_finished(running)
 
     def _record_losses(self, matched: Match, row: int) -> None:
-        """Record why tokens of a prompt were not saved."""
+        """Record, by cause, the tokens of a prompt that were not saved."""
         rows = self._rows
         rows.lost_never_seen_tokens[row] = matched.never_seen
         # The rows are initialised with 0, and most other losses are 0.
@@ -170,7 +170,7 @@ class Replica:
         self._record_usage(request)
 
     def _record_usage(self, row: int) -> None:
-        """Record the replica and the memory in use."""
+        """Record a request's replica and the bytes in the cache after it."""
         rows = self._rows
         if self.number:
             rows.replica[row] = self.number

@@ -22,10 +22,10 @@ class Grid:
 
     @property
     def step(self) -> int:
-        """The larger of the two, in tokens."""
+        """The larger of granularity and alignment, in tokens."""
         return max(self.granularity, self.alignment)
 
     def floor(self, position: int) -> int:
-        """Return the deepest allowed position at or before `position`."""
+        """Return the deepest allowed checkpoint position at or before `position`."""
         position -= position % self.granularity
         return position - position % self.alignment

@@ -52,7 +52,7 @@ class PrefixTree:
         return None
 
     def path(self, node: int) -> list[int]:
-        """Return the nodes on the path to `node`, without the root."""
+        """Return the nodes on the path from the root to `node`, without the root."""
         path: list[int] = []
         while node != ROOT:
             path.append(node)
