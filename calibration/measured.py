@@ -29,7 +29,7 @@ class Measured:
     device_kind
         "cpu" or "cuda".
     groups
-        Number of identical layer groups that the measured one represents.
+        Number of layer groups in the model if one was measured; 1 if the whole model was.
     warnings
         Warnings so far.
     """

@@ -1,4 +1,4 @@
-"""Reads the sizes of a hybrid model from its `config.json`, by the standard library only.
+"""Reads the sizes of a hybrid model from its `config.json`, with only the standard library.
 
 It handles the field names of each model family: which layers are recurrent and which are
 attention, state shapes, heads, number formats. `simulator.costs.geometry` computes bytes from

@@ -90,7 +90,7 @@ class PlanBlock:
 
     @property
     def essential(self) -> bool:
-        """Whether a profile requires some of its items."""
+        """Whether the block contains measurements that a profile requires."""
         return self.core > 0
 
 

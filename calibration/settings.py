@@ -25,7 +25,8 @@ class Options:
     fresh
         Measure everything again, ignoring the journal.
     group
-        Build and measure one layer group, and scale it to the whole model.
+        Build and measure one layer group (an attention layer with its recurrent layers), and scale
+        it to the whole model.
     dtype
         Number format of the weights, one of `precision.DTYPES`; None for float32 on a CPU and
         bfloat16 on a GPU.

@@ -27,6 +27,8 @@ TOY_VOCABULARY = 1024
 class ModelPlan:
     """What is built of a model: all layers, or one layer group that represents several.
 
+    A layer group is an attention layer with the recurrent layers before it.
+
     Parameters
     ----------
     geometry

@@ -144,7 +144,10 @@ class ModelExecutor:
         positions: Sequence[int],
         states: dict[int, Snapshot],
     ) -> list[Tensor]:
-        """Run the tokens `(start, stop]`, cut at each position; return the logits of each piece."""
+        """Run the tokens `(start, stop]`, cut at each position to copy the state there.
+
+        Returns the logits of each piece.
+        """
         wanted = [position for position in positions if start < position <= stop]
         logits = []
         for low, high in pairwise(dict.fromkeys([start, *wanted, stop])):

@@ -28,9 +28,10 @@ class _Rows:
 
 
 class Holdings:
-    """The tensors of all entries of a cache, freed when the cache evicts them.
+    """The KV and states, as tensors, of all entries of a simulated cache; freed on eviction.
 
-    KV is stored by prefix-tree node, since spans are split while resident and nodes are not.
+    KV is stored by node of the trace's prefix tree, since the cache's own KV spans may be split
+    while they are resident.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ class Holdings:
                 self._states[checkpoint] = states[checkpoint.position]
 
     def check(self) -> None:
-        """Compare the stored tensors with the bookkeeping of the cache.
+        """Compare the stored tensors with the cache's counts.
 
         Raises
         ------

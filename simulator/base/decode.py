@@ -193,7 +193,7 @@ def _of(kind: type[T], expected: str, value: object, source: str, place: str) ->
 
 
 def _wrong(expected: str, value: object, source: str, place: str) -> DataError:
-    """Return the error for a value that is not what was expected."""
+    """Return the error for an unexpected value."""
     return DataError(source, f"expected {expected}, found {_described(value)}", field=place or None)
 
 

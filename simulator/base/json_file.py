@@ -1,4 +1,4 @@
-"""A strict reader of small JSON files, by the standard library only."""
+"""A strict reader of small JSON files that uses only the standard library."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class IntegrityError(MilepostError):
 
 
 def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = ()) -> None:
-    """Compare the pools' counters, the spans' links and the pin counts with a recount.
+    """Compare memory counters, links between KV spans, and pin counts with a recount.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
 
 
 def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
-    """Yield each entry that a running request has pinned, once per pin."""
+    """Yield each entry that running requests have pinned, once per pin."""
     for one in running:
         checkpoint = one.match.checkpoint
         if checkpoint is not None:
@@ -87,7 +87,7 @@ def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
 
 
 def _check_cover(spans: KvTree) -> None:
-    """Check that each span covers a chain of tree nodes, and each visited node has one span."""
+    """Check that KV spans cover chains of prefix-tree nodes, one span per visited node."""
     prefixes = spans.prefixes
     parents, stops = prefixes.parent.data, prefixes.stop.data
     covering = [spans.covering(node) for node in range(prefixes.nodes)]
@@ -104,7 +104,7 @@ def _check_cover(spans: KvTree) -> None:
 def _check_pools(
     layout: Layout, kv_tokens: int, checkpoints: int, running: Sequence[Running]
 ) -> None:
-    """Check the bytes of KV and states, and the budget of each pool."""
+    """Recount the bytes of KV and states, and the budget of each memory pool."""
     kv, states = layout.kv, layout.states
     kv_bytes = kv_tokens * layout.kv_bytes_per_token
     checkpoint_bytes = checkpoints * layout.state_bytes
@@ -123,7 +123,7 @@ def _check_pools(
 
 
 def _check_budget(pool: Pool, stored_bytes: int, held_bytes: int) -> None:
-    """Check reserved and free bytes of a pool against its capacity."""
+    """Recount reserved and free bytes of a memory pool."""
     capacity = pool.capacity_bytes
     _require(pool.held_bytes == held_bytes, "the bytes that running requests hold are miscounted")
     if capacity is not None:
@@ -133,7 +133,7 @@ def _check_budget(pool: Pool, stored_bytes: int, held_bytes: int) -> None:
 
 
 def _check_checkpoints(span: KvSpan, held: Counter[Entry]) -> None:
-    """Check order, pins and positions of a span's checkpoints."""
+    """Check the order, residency and pins of a KV span's checkpoints."""
     deepest = span.start
     for checkpoint in span.checkpoints:
         if checkpoint.position <= deepest:

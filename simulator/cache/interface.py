@@ -93,9 +93,9 @@ class Layout(Protocol):
         ...
 
     def fitting_end(self, span: KvSpan) -> int:
-        """Return the deepest position to which a span's KV can grow in the free memory."""
+        """Return the deepest position to which a KV span can grow in the free memory, in tokens."""
         ...
 
     def page_start(self, span: KvSpan) -> int:
-        """Return the position at which the last resident page of a span starts."""
+        """Return the position at which the last resident page of a KV span starts, in tokens."""
         ...

@@ -59,7 +59,7 @@ def parse_pools(text: str) -> Split | None:
 
 
 def pool_names(text: str) -> tuple[str, ...]:
-    """Return the names of a layout's pools.
+    """Return the names of the memory pools of a layout.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def pool_names(text: str) -> tuple[str, ...]:
 
 
 class PagedLayout:
-    """A layout with KV in pages and states stored whole, in one pool or two.
+    """A layout with KV in pages and states stored whole, in one memory pool or two.
 
     Parameters
     ----------
@@ -106,22 +106,22 @@ class PagedLayout:
         return end
 
     def fitting_end(self, span: KvSpan) -> int:
-        """Return the deepest page boundary to which a span's KV can grow in the free memory."""
+        """Return the deepest page boundary to which a KV span can grow in the free memory."""
         end = span.kv_end + self.kv.free_bytes // self.kv_bytes_per_token
         return end - end % self._page_tokens
 
     def page_start(self, span: KvSpan) -> int:
-        """Return the position at which the last resident page of a span starts."""
+        """Return the position at which the last resident page of a KV span starts, in tokens."""
         end = span.kv_end - 1
         return end - end % self._page_tokens
 
     def _end_behind(self, span: KvSpan | Rest, position: int) -> int:
-        """Return the first page boundary at or after `position`; 0 if no KV lies after it."""
+        """Return a KV span's first page boundary from `position` on; 0 if no KV lies after it."""
         end = position + -position % self._page_tokens
         return end if end < span.kv_end else 0
 
     def _trimmed_end(self, span: KvSpan | Rest, short_bytes: int) -> int:
-        """Return the deepest page boundary to which `span` must shrink to free `short_bytes`.
+        """Return the page boundary to which a KV span must shrink to free `short_bytes`.
 
         States after the new end are evicted too, since a state is usable only with the KV of all
         tokens before it. Their bytes count if they are in the same pool.
@@ -182,12 +182,12 @@ def layout_of(
 
 
 def unified(context: CacheContext, order: EvictionPolicy) -> PagedLayout:
-    """Build the layout with one pool for KV and states."""
+    """Build the layout with one memory pool for KV and states."""
     pool = Pool(UNIFIED, context.capacity_bytes, order, expires=isinstance(order, Expiring))
     return PagedLayout(context.sizes, context.cut, pool, pool)
 
 
 def _pool(name: str, capacity_bytes: int | None, order_of: Orders, timed: bool) -> Pool:
-    """Create a pool with its eviction policy."""
+    """Create a memory pool with its eviction policy."""
     order = order_of(name)
     return Pool(name, capacity_bytes, order, expires=timed and isinstance(order, Expiring))

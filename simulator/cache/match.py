@@ -90,7 +90,7 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
 
 
 def _deepest_checkpoint(span: KvSpan, limit: int) -> tuple[Checkpoint, int, int]:
-    """Find the deepest resident checkpoint at or before `limit`, walking up from `span`.
+    """Find the deepest resident checkpoint at or before `limit`, walking up from a KV span.
 
     Returns
     -------

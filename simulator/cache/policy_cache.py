@@ -242,7 +242,7 @@ class PolicyCache:
     # --- pins and reserved memory -------------------------------------------------------------
 
     def _on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Move the pins of a split span to the part whose KV they need, and inform the policies."""
+        """Move the pins of a split KV span to the part whose KV they protect; tell the policies."""
         pins = lower.pins
         if pins:
             # A state in use pins its span; the split has already moved it to its part.
@@ -280,7 +280,7 @@ class PolicyCache:
         return True
 
     def _hold_captures(self, running: Running) -> None:
-        """Reserve memory for the states of a chunk; drop the captures that do not fit."""
+        """Reserve memory for the states to store in a chunk; skip those that do not fit."""
         for number in range(len(running.captures)):
             if not self.residency.hold(0, 1):
                 del running.captures[number:]
@@ -288,7 +288,7 @@ class PolicyCache:
             running.held_states += 1
 
     def _give_back_chunk(self, running: Running, upto: int) -> None:
-        """Free the memory reserved for tokens up to `upto` and for captured states."""
+        """Free the memory reserved for tokens up to `upto` and for states stored in the chunk."""
         tokens = max(0, running.held_tokens - (running.end - upto))
         states = running.held_states - 1
         self.residency.give_back(tokens, states)
@@ -310,7 +310,7 @@ class PolicyCache:
         return self._stop[after]
 
     def _span_at(self, running: Running, upto: int) -> KvSpan:
-        """Return the span on the request's path that contains token `upto`."""
+        """Return the KV span on the request's path that contains token `upto`."""
         span = running.match.leaf
         if upto > span.stop and self._after is not None:
             span = self.tree.at(self._after[running.request], running.request)
@@ -328,7 +328,7 @@ class PolicyCache:
     # --- storing ------------------------------------------------------------------------------
 
     def _store(self, running: Running, end: KvSpan, upto: int, *, first: bool) -> KvSpan:
-        """Store the KV up to token `upto`, which lies in span `end`, and the captured states.
+        """Store the KV of a path up to token `upto`, which lies in span `end`, and the new states.
 
         Returns the deepest resident span of the path afterwards.
         """
@@ -365,7 +365,7 @@ class PolicyCache:
         return deepest
 
     def _take_own(self, running: Running, span: KvSpan, before: int) -> None:
-        """Evict the last page of `span` if `running` stored it itself, after token `before`.
+        """Evict the last page of a KV span if `running` stored it itself, after token `before`.
 
         This models block caches (cut "block"), which free the last page of an oversized prompt
         while they try to make room for its next one.
@@ -408,7 +408,10 @@ class PolicyCache:
         return fresh
 
     def _extend(self, running: Running, span: KvSpan, pending: list[int], upto: int) -> bool:
-        """Store `span` up to token `upto` with its checkpoints; return whether all was stored."""
+        """Store a KV span up to token `upto` with its states; return whether all was stored.
+
+        `pending` holds the positions of states still to store, the next one last.
+        """
         stop = span.stop if span.stop < upto else upto
         end = stop if self.residency.admits_rest(span, stop) else span.kv_end
         while pending and pending[-1] <= end:
@@ -423,7 +426,7 @@ class PolicyCache:
         return end >= stop
 
     def _add_pinned(self, running: Running, span: KvSpan, position: int) -> None:
-        """Store a checkpoint, pinned, if it is admitted and fits."""
+        """Store a state and pin it, if it is admitted and fits."""
         checkpoint = self.residency.add_checkpoint(span, position)
         if checkpoint is not None:
             checkpoint.pins += 1
@@ -431,7 +434,7 @@ class PolicyCache:
 
 
 def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
-    """Return the observation that policies receive of a request computed up to the span `end`.
+    """Return what policies are told about a request that is computed up to the KV span `end`.
 
     It contains nothing about the answer while the prompt is still being computed.
     """
@@ -452,7 +455,7 @@ def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
 
 
 def _mark_done(span: KvSpan, upto: int) -> None:
-    """Mark the tokens up to `upto`, which lies in `span`, as computed."""
+    """Record that the tokens up to `upto`, which lies in `span`, have been computed."""
     if span.done_end < upto:
         span.done_end = upto
         span = span.parent
@@ -478,7 +481,7 @@ def _absent(span: KvSpan, positions: list[int]) -> list[int]:
 
 
 def _span_holding(span: KvSpan, position: int) -> KvSpan:
-    """Return the span at or above `span` that contains token `position`."""
+    """Return the KV span that contains token `position`, on the path from `span` to the root."""
     while span.start >= position:
         span = span.parent
     return span

@@ -19,7 +19,9 @@ from simulator.plugins.protocols import AdmissionPolicy
 
 
 class Residency:
-    """Stores and removes entries as the policies decide.
+    """Stores cache entries (KV and states) and evicts them, as the policies decide.
+
+    KV is kept in spans, each of which is the KV of consecutive tokens.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ class Residency:
                 order.on_insert(checkpoint)
 
     def note_split(self, upper: KvSpan, lower: KvSpan, *, unpinned: bool) -> None:
-        """Inform the policies that a span was split.
+        """Inform the policies that a KV span was split.
 
         Parameters
         ----------
@@ -104,7 +106,7 @@ class Residency:
             self._states.order.on_states_split(upper, lower)
 
     def unpin(self, span: KvSpan, checkpoint: Checkpoint | None) -> None:
-        """Remove one pin from the span, and one from the checkpoint if given."""
+        """Remove one pin from a KV span, and one from a checkpoint if given."""
         span.pins -= 1
         if checkpoint is not None:
             checkpoint.pins -= 1
@@ -143,7 +145,7 @@ class Residency:
         return self._make_room_for_both(kv_bytes, states_bytes)
 
     def admits_rest(self, span: KvSpan, stop: int) -> bool:
-        """Ask the admission policy, once, about all missing KV of `span` up to token `stop`."""
+        """Ask the admission policy, once, about all missing KV of a span up to token `stop`."""
         return (
             not self._asks
             or span.kv_end >= stop
@@ -184,7 +186,7 @@ class Residency:
         return fits
 
     def add_checkpoint(self, span: KvSpan, position: int) -> Checkpoint | None:
-        """Store a state at `position` of `span`; return None if it is not admitted or does not fit.
+        """Store a state at `position` of a KV span; None if it is not admitted or does not fit.
 
         KV must be resident there, and no state.
         """
@@ -224,7 +226,7 @@ class Residency:
         )
 
     def _grow(self, span: KvSpan, end: int) -> int:
-        """Make the KV of `span` resident up to `end`; return the number of tokens added."""
+        """Extend the resident KV of `span` to token `end`; return the number of tokens added."""
         before = span.kv_end
         tokens = end - before
         if before == span.start:
@@ -236,7 +238,7 @@ class Residency:
         return tokens
 
     def _admits(self, candidate: Entry, size_bytes: int, pool: Pool) -> bool:
-        """Ask the admission policy whether a candidate may be stored."""
+        """Ask the admission policy whether an entry may be stored."""
         departures = NO_DEPARTURES
         if size_bytes > pool.free_bytes:
             # Nothing is evicted for a state that can never fit; KV may be stored in part.
@@ -248,14 +250,14 @@ class Residency:
     # --- removing ---------------------------------------------------------------------------
 
     def remove(self, entry: Entry) -> None:
-        """Remove an evictable entry: a state, or all KV of a span together with its states."""
+        """Evict an evictable entry: a state, or all KV of a span together with its states."""
         if isinstance(entry, Checkpoint):
             self._drop(entry)
         else:
             self._cut(entry, entry.start)
 
     def shorten(self, span: KvSpan, least: int) -> None:
-        """Evict the last page of `span`, but no token before `least`, unless something needs it."""
+        """Evict the last page of a KV span, unless it is needed; keep the tokens before `least`."""
         end = max(self.layout.page_start(span), least, span.start)
         if span.evictable and end < span.kv_end:
             self._cut(span, end)
@@ -301,7 +303,7 @@ class Residency:
         return True
 
     def _drop(self, checkpoint: Checkpoint) -> None:
-        """Remove a state from the cache and inform its eviction policy."""
+        """Evict a state and inform the eviction policy."""
         checkpoint.resident = False
         checkpoint.span.remove(checkpoint)
         self._states.give_checkpoints(1, checkpoint.size_bytes)
@@ -309,7 +311,7 @@ class Residency:
             self._states.order.on_evict(checkpoint)
 
     def _cut(self, span: KvSpan, end: int) -> None:
-        """Remove the KV of `span` after token `end`, and the states there."""
+        """Evict the KV of `span` after token `end`, and the states there."""
         freed_bytes = (span.kv_end - end) * self._kv_bytes
         span.kv_end = end
         span.size_bytes -= freed_bytes

@@ -11,9 +11,10 @@ from simulator.trace.prefix_tree import ROOT, PrefixTree
 class KvTree:
     """The KV spans of a cache, arranged as a radix tree.
 
-    The trace's prefix tree knows where prompts of the whole trace diverge; the cache must not. So a
-    span covers a chain of prefix-tree nodes and is split only when a request arrives that diverges
-    or ends inside it. On a split the lower part remains the same object, because leaves and running
+    A KV span is the KV of consecutive tokens without a known divergence of prompts. The trace's
+    prefix tree knows where prompts of the whole trace diverge; the cache must not. So a span covers
+    a chain of prefix-tree nodes and is split only when a request arrives that diverges or ends
+    inside it. On a split the lower part remains the same object, because leaves and running
     requests refer to the lower end of a span.
 
     The root span has one virtual position, 0, with a free state before the first token. So a walk
@@ -54,12 +55,15 @@ class KvTree:
         self._spans[ROOT] = self.root
 
     def at(self, node: int, request: int) -> KvSpan:
-        """Return the span that ends at `node`; create or split spans for `request` if needed."""
+        """Return the KV span that ends at a prefix-tree node, after creating or splitting spans.
+
+        `request` is the request on whose behalf spans are created.
+        """
         span = self._spans[node]
         return span if span is not None and span.node == node else self._make(node, request)
 
     def _make(self, node: int, request: int) -> KvSpan:
-        """Create or split spans so that one ends at `node`; return it."""
+        """Create or split KV spans so that one ends at a prefix-tree node; return it."""
         spans, parent = self._spans, self._parent
         missing = []
         above = node
@@ -75,7 +79,7 @@ class KvTree:
         return span
 
     def _add(self, above: KvSpan, nodes: list[int], request: int) -> KvSpan:
-        """Create one span over the chain `nodes` (deepest first) as a child of `above`."""
+        """Create one KV span over a chain of prefix-tree nodes (deepest first), below `above`."""
         above.children_seen += 1
         span = KvSpan(above, above.stop, self._stop[nodes[0]], nodes[0], request)
         self.made.append(span)
@@ -84,7 +88,10 @@ class KvTree:
         return span
 
     def _split(self, mark: KvSpan, node: int) -> KvSpan:
-        """Split the span with this mark after `node`; return the upper part."""
+        """Split a KV span after a prefix-tree node; return the upper part.
+
+        `mark` identifies the span, see `_spans`.
+        """
         spans, parent = self._spans, self._parent
         lower = self._marked.get(mark, mark)
         upper = spans[node] = lower.cut(self._stop[node], node)
@@ -103,14 +110,14 @@ class KvTree:
         return upper
 
     def covering(self, node: int) -> KvSpan | None:
-        """Return the span that covers a prefix-tree node; None if no prompt has passed it yet."""
+        """Return the KV span that covers a prefix-tree node; None if no prompt has passed it."""
         span = self._spans[node]
         if span is None or span.node == node:
             return span
         return self._marked.get(span, span)
 
     def clear(self) -> None:
-        """Break the reference cycles between spans and checkpoints, to free them at once.
+        """Break reference cycles between KV spans and checkpoints, to free them at once.
 
         Otherwise they stay allocated until the cyclic garbage collector runs.
         """
@@ -120,5 +127,5 @@ class KvTree:
         self._spans = []
 
     def __iter__(self) -> Iterator[KvSpan]:
-        """Yield all spans except the root, in order of creation."""
+        """Yield all KV spans except the root, in order of creation."""
         return iter(self.made)

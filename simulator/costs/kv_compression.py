@@ -1,11 +1,11 @@
-"""Lossy KV compression: exact counts of the remaining bytes, by the standard library only.
+"""Lossy KV compression: exact counts of the remaining bytes.
 
 Two kinds work with a cache that shares prefixes. (1) Every token keeps a share of its bytes (fewer
 bits, or some tokens of each block): KV is shared as before, only smaller. (2) Every prefix keeps a
 constant number of tokens, chosen for that prefix: its KV is not part of the KV of a longer prefix.
 So each checkpoint holds a slot with its own compressed KV, and no KV is stored between checkpoints.
 Both may decrease from the first attention layer to the last. For the compression of states see
-`state_compression`.
+`state_compression`. This module uses only the standard library.
 
 References
 ----------

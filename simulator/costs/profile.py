@@ -1,4 +1,4 @@
-"""Reading, validation and writing of cost profiles, by the standard library only."""
+"""Reading, validation and writing of cost profiles, with only the standard library."""
 
 from __future__ import annotations
 

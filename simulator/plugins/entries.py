@@ -70,17 +70,17 @@ class KvSpan:
 
     @property
     def key(self) -> KvSpan:
-        """A permanent identifier for policies, valid after eviction: the span itself."""
+        """An identifier of the span for policies, valid after eviction: the span itself."""
         return self
 
     @property
     def resident(self) -> bool:
-        """Whether any of its KV is resident."""
+        """Whether any KV of the span is resident."""
         return self.kv_end > self.start
 
     @property
     def evictable(self) -> bool:
-        """Whether it holds KV, is not pinned, and no span below it holds KV."""
+        """Whether the span holds KV, is not pinned, and no span below it holds KV."""
         return self.kv_end > self.start and not self.pins and not self.children_resident
 
     @property
@@ -89,7 +89,7 @@ class KvSpan:
         return self.kv_end
 
     def deepest_checkpoint(self, limit: int) -> Checkpoint | None:
-        """Return this span's deepest resident checkpoint at or before token `limit`, or None."""
+        """Return the span's deepest resident checkpoint at or before token `limit`, or None."""
         checkpoints = self.checkpoints
         if not checkpoints:
             return None
@@ -99,7 +99,7 @@ class KvSpan:
         return checkpoints[index - 1] if index else None
 
     def cut(self, stop: int, node: int) -> KvSpan:
-        """Split off the part up to token `stop` as a new parent span, and return that.
+        """Split off the part of the span up to token `stop` as a new parent; return the new span.
 
         Pins stay on this span, and the new one has no data of the eviction policy yet.
 
@@ -143,7 +143,7 @@ class KvSpan:
         self.wanted, lower.wanted = _divided(lower.wanted, stop)
 
     def add(self, checkpoint: Checkpoint) -> None:
-        """Add a resident checkpoint to this span."""
+        """Add a resident checkpoint to the span."""
         checkpoints, position = self.checkpoints, checkpoint.position
         if not checkpoints:
             self.checkpoints = [checkpoint]
@@ -155,7 +155,7 @@ class KvSpan:
             checkpoints.insert(_count_upto(checkpoints, position), checkpoint)
 
     def remove(self, checkpoint: Checkpoint) -> None:
-        """Remove a checkpoint from this span and remember its position as evicted."""
+        """Remove a checkpoint from the span and remember its position as evicted."""
         checkpoints = self.checkpoints
         if len(checkpoints) <= 1:
             self.checkpoints = NO_CHECKPOINTS
@@ -196,12 +196,12 @@ class Checkpoint:
 
     @property
     def key(self) -> tuple[int, int]:
-        """A permanent identifier for policies, valid after eviction and across splits of spans."""
+        """An identifier of the state for policies, valid after eviction and splits of spans."""
         return self.span.request, self.position
 
     @property
     def evictable(self) -> bool:
-        """Whether it is stored and not pinned by a running request."""
+        """Whether the state is stored and not pinned by a running request."""
         return self.resident and not self.pins
 
     @property

@@ -108,10 +108,11 @@ class OverlapEstimator(Protocol):
 
 
 class EvictionPolicy(Protocol):
-    """An eviction policy: keeps the order in which entries of a pool are evicted.
+    """An eviction policy: keeps the order in which entries of a memory pool are evicted.
 
-    The cache calls the `on_` methods and evicts what `victim` returns; the policy itself evicts
-    nothing. Class attributes adjust the calls:
+    An entry is a stored state (`Checkpoint`) or the KV of consecutive tokens (`KvSpan`). The cache
+    calls the `on_` methods and evicts what `victim` returns; the policy itself evicts nothing.
+    Class attributes adjust the calls:
 
     `observes`
         `observe` is called with each request, before its entries are stored or used.
@@ -139,7 +140,7 @@ class EvictionPolicy(Protocol):
         ...
 
     def on_insert(self, entry: Entry) -> None:
-        """Handle a new entry in the cache, which may not be evictable yet."""
+        """Handle an entry that was just stored; it may not be evictable yet."""
         ...
 
     def on_hit(self, entry: Entry) -> None:
@@ -155,7 +156,7 @@ class EvictionPolicy(Protocol):
         ...
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Handle a split: `upper` is a new parent span that took over the first part of `lower`.
+        """Handle the split of a KV span: the new span `upper` took over the first part of `lower`.
 
         A request diverges or ends where `upper` ends; once served, it causes `on_hit(upper)`.
         Either part may have no resident KV. If only `upper` has, then `lower` was not evicted:
@@ -164,7 +165,7 @@ class EvictionPolicy(Protocol):
         ...
 
     def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Handle a split: the states of `lower` up to the end of `upper` are now in `upper`.
+        """Handle the split of a KV span whose states, up to the end of `upper`, are now in `upper`.
 
         It is called instead of `on_split` if the policy's pool holds states only.
         """
@@ -205,7 +206,7 @@ class Expiring(Protocol):
 
 
 class AdmissionPolicy(Protocol):
-    """An admission policy: decides which entries are worth storing.
+    """An admission policy: decides which states and which KV are worth storing.
 
     With `always = True`, everything is admitted and `admit` is not called. With `observes = True`,
     `observe` is called with each request before `admit` is called for its entries.
@@ -224,7 +225,8 @@ class AdmissionPolicy(Protocol):
         ...
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Handle a split: what was learnt about `lower` also holds for `upper`, its new parent."""
+        """Handle the split of a KV span: what is known of `lower` also holds for `upper`.
+        """
         ...
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:

@@ -89,7 +89,7 @@ class Clock(Protocol):
         ...
 
     def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
-        """Schedule a callback after a delay; its argument is unspecified.
+        """Schedule a callback after a delay; the argument it receives has no meaning.
 
         Callbacks at the same time run in the order in which they were scheduled.
 
