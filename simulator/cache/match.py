@@ -12,9 +12,9 @@ losses sum exactly to L - resume:
       >= A4 = deepest position <= A3 ever checkpointed            not checkpointed, alignment
       >= resume = deepest checkpoint now <= A3                    state evicted
 
-The loss A3 - A4 has two parts. "Alignment" is due only to rounding a position down to the grid of
-allowed positions: it reaches to the deepest position <= A3 that the placement policy requested
-and whose rounded position was stored. The rest is "not checkpointed".
+The loss A3 - A4 has two parts. "Alignment" is due only to rounding positions down to the grid of
+allowed ones: it is the distance from A4 to the deepest position <= A3 that the placement policy
+requested and whose rounded position was stored. The rest is "not checkpointed".
 
 Every step continues towards the root where the previous one ended, so the whole chain takes one
 walk over the part of the path that is not resident.

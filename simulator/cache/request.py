@@ -10,12 +10,12 @@ from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 class Match:
-    r"""The result of matching a prompt against the cache. All lengths are in tokens.
+    """The result of matching a prompt against the cache. All lengths are in tokens.
 
     Parameters
     ----------
     leaf
-        The KV span that ends with the prompt.
+        The KV span (the KV of consecutive tokens) that ends with the prompt.
     overlap
         Longest prefix shared with any prompt that arrived before.
     done_overlap
@@ -28,9 +28,10 @@ class Match:
         The recurrent state at `resume`; None if states are available everywhere at no cost.
     kv_span
         The span that contains the KV at `resume`.
-    never_seen, last_token, in_flight, not_admitted, kv_evicted, not_checkpointed, alignment, \
-    state_evicted
+    never_seen, last_token, in_flight, not_admitted, kv_evicted
         Tokens not saved, by cause; see `simulator.cache.match`.
+    not_checkpointed, alignment, state_evicted
+        Further causes.
     """
 
     __slots__ = (
@@ -104,11 +105,10 @@ class Running:
     floored
         Requested positions that were rounded down to the grid of allowed positions.
     written
-        Checkpoints stored by this request, ascending.
+        Checkpoints (stored states) of this request, ascending.
     pinned
-        A span pinned in addition to that of `match.checkpoint`: the deepest one that the request
-        has stored itself, or the one at its resume point if there is no checkpoint there. None if
-        none.
+        A KV span pinned in addition to that of `match.checkpoint`, or None: the deepest one that
+        the request has stored itself, or that at its resume point if there is no checkpoint there.
     pinned_end
         Position up to which the KV of `pinned` is needed, in tokens.
     held_tokens, held_states

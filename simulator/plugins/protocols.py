@@ -225,8 +225,7 @@ class AdmissionPolicy(Protocol):
         ...
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Handle the split of a KV span: what is known of `lower` also holds for `upper`.
-        """
+        """Handle the split of a KV span: what is known of `lower` also holds for `upper`."""
         ...
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:

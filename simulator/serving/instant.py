@@ -1,4 +1,4 @@
-"""The instant scheduler: serves each request in zero simulated time."""
+"""The instant scheduler, whose steps take no simulated time."""
 
 from __future__ import annotations
 
