@@ -1,4 +1,4 @@
-"""Analytic profiles: roofline estimates from FLOPs and bandwidth, for models never measured."""
+"""Analytic cost profiles: roofline estimates from FLOPs and bandwidth, without measurements."""
 
 from __future__ import annotations
 

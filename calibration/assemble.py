@@ -1,4 +1,4 @@
-"""Builds a profile from the measurements of a calibration, with warnings."""
+"""Builds a cost profile from the measurements of a calibration, with warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`milepost calibrate`: measures a model and writes its profile; imports torch only if needed."""
+"""`milepost calibrate`: measures a model and writes its cost profile.
+
+torch is imported only when something is run.
+"""
 
 from __future__ import annotations
 

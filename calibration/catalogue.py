@@ -1,4 +1,4 @@
-"""Opens profiles by name: shipped, analytic, sizes only, or from a file."""
+"""Opens cost profiles by name: shipped, analytic, sizes only, or from a file."""
 
 from __future__ import annotations
 

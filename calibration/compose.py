@@ -1,4 +1,4 @@
-"""Composes a profile from prefill times that were summed over single operators.
+"""Composes a cost profile from prefill times that were summed over single operators.
 
 `python -m calibration.compose REFERENCE.json -o OUT.json`
 """

@@ -4,15 +4,15 @@ Every measured model is checked, in fp32 and with slowly decaying states. A pref
 snapshot, and a prefill of the rest [c, d) must give the logits of an uninterrupted prefill, also if
 the snapshot is restored after KV was extended further.
 
-To show that the check can fail, it must detect two common mistakes, whose error must be at least
-100 times larger:
+To show that the check is sensitive, two common mistakes are made deliberately. The error of each
+must be at least 100 times that of the correct procedure:
 
 - The state is reset to c but KV remains at d: tokens after c see their own KV twice.
 - The recomputation is skipped: prefill continues at d, where KV ends, from the state of c.
 
 Exact does not mean bit-identical, since cutting a prefill changes rounding. bf16 results are only
 reported, because rounding hides such mistakes. The check runs in plain torch, as optimised kernels
-may round to TF32 internally; with kernels, a mistake must still be 10 times larger.
+may round to TF32 internally. With kernels, the error of a mistake must be at least 10 times larger.
 """
 
 from __future__ import annotations

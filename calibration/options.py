@@ -1,4 +1,4 @@
-"""Options after a profile's name that compress its KV and states."""
+"""Options after a cost profile's name that compress its KV and states."""
 
 from __future__ import annotations
 

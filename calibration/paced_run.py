@@ -1,4 +1,4 @@
-"""One run over the blocks of a plan, within a time budget."""
+"""One calibration run: measures the blocks of a plan within a time budget."""
 
 from __future__ import annotations
 

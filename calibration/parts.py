@@ -1,4 +1,4 @@
-"""Profile fields derived from the model's geometry and from copy rates."""
+"""Fields of a cost profile derived from the model's geometry and from copy rates."""
 
 from __future__ import annotations
 

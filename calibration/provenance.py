@@ -1,4 +1,4 @@
-"""Profile fields that do not depend on timings: model, machine, software."""
+"""Fields of a cost profile that do not depend on timings: model, machine, software."""
 
 from __future__ import annotations
 

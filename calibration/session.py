@@ -1,4 +1,4 @@
-"""One calibration run, from the exactness check to the profile."""
+"""One calibration run, from the exactness check to the cost profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles with sizes of states and KV but without times.
+"""Cost profiles with sizes of states and KV but without times.
 
 They are for models that were never timed. Hit rates, losses and memory can be simulated with the
 instant server; policies weigh entries by the tokens they save instead of by seconds.

@@ -1,4 +1,7 @@
-"""Errors of a cost form on held-out points, by regime (a region of c and n)."""
+"""Errors of a fitted cost form on held-out points, by regime.
+
+Points are timed prefills of n tokens after c tokens of context; a regime is a range of c and n.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class FitErrors:
 def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
     """Return the errors of a fit on all points, then on those of each regime that has any.
 
-    A regime is a region of context and token counts, see `REGIMES`.
+    A regime is a range of context and token counts, see `REGIMES`.
     """
     if not len(points):
         return []

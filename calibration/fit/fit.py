@@ -1,9 +1,10 @@
 """Fits the cost form t(c, n) = F(n) + e n (c + n/2) + g c to timed points.
 
-All coefficients come from one linear least-squares problem in which F is non-decreasing and e, g
-are non-negative. F has a knot at every measured n, so that e and g depend only on how the time
-changes with c at fixed n. A straight line for F would attribute the growth of cost per token with n
-to e, making it 2.3 to 2.7 times too large.
+It is the time to prefill n tokens after c tokens of context. All coefficients come from one linear
+least-squares problem in which F is non-decreasing and e, g are non-negative. F has a knot at every
+measured n, so that e and g depend only on how the time changes with c at fixed n. A straight line
+for F would attribute the growth of cost per token with n to e, making it 2.3 to 2.7 times too
+large.
 """
 
 from __future__ import annotations

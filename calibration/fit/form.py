@@ -1,4 +1,7 @@
-"""The cost form t(c, n) = F(n) + e n (c + n/2) + g c, with F linear between knots."""
+"""The cost form, which gives the time to prefill n tokens after c tokens of context.
+
+It is t(c, n) = F(n) + e n (c + n/2) + g c, with F linear between knots.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timed points: the output of the measurement loop and the input of the fit."""
+"""Timed points, which are prefills of n tokens after c tokens of context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The profile fields that contain results of the fit."""
+"""The fields of a cost profile that contain results of the fit."""
 
 from __future__ import annotations
 

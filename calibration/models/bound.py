@@ -22,7 +22,7 @@ _BOUND, _TORCH, _OTHER, _TAKEN = (
 
 
 def bound_kernels(module: Any) -> list[str]:
-    """Return the Python modules of the kernels that a model uses; empty if all run in torch."""
+    """Return the Python modules of the optimised kernels that a model uses; empty if none."""
     modules = {
         str(cells[_BOUND].cell_contents.__module__)
         for cells in _wrappers(module)

@@ -81,8 +81,8 @@ def ttft_errors(requests: Sequence[Served]) -> list[RegimeError]:
 def noise(requests: Sequence[Served]) -> float | None:
     """Return the relative spread between passes, a lower bound on meaningful errors.
 
-    It is the median over requests of the excess of the second smallest time over the smallest; None
-    after a single pass.
+    For each request, it is the second smallest time divided by the smallest, minus 1; the result is
+    the median over requests, or None after a single pass.
     """
     if any(len(request.passes_seconds) < 2 for request in requests):
         return None

@@ -25,6 +25,8 @@ class Cache(Protocol):
     def admit(self, request: int, now_seconds: float) -> Running | None:
         """Match a prompt against the cache and pin the entries it reuses.
 
+        A pinned entry cannot be evicted.
+
         Parameters
         ----------
         request
@@ -42,7 +44,7 @@ class Cache(Protocol):
         ...
 
     def commit(self, running: Running, upto: int, now_seconds: float) -> None:
-        """Store KV and states up to token `upto`, from now on reusable by other requests."""
+        """Store a request's KV and states up to token `upto`, for reuse by other requests."""
         ...
 
     def release(self, running: Running) -> None:

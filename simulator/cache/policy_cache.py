@@ -179,7 +179,7 @@ class PolicyCache:
             self._hold_captures(running)
 
     def commit(self, running: Running, upto: int, now_seconds: float) -> None:
-        """Store KV and states up to token `upto`, from now on reusable by other requests.
+        """Store a request's KV and states up to token `upto`, for reuse by other requests.
 
         Admission and eviction policies observe a request at its first commit, the placement policy
         at its last.

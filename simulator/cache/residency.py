@@ -1,4 +1,4 @@
-"""Storing and removing cache entries: pins, admission, eviction."""
+"""Storing and evicting cache entries, with admission control and pins against eviction."""
 
 from __future__ import annotations
 

@@ -124,11 +124,11 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Prefill:
-    """Prefill time t(c, n) = F(n) + e n (c + n/2) + g c, and the points it was fitted to, if any.
+    """Prefill time t(c, n) = F(n) + e n (c + n/2) + g c of n tokens after c tokens of context.
 
-    `c`, `n`, `median` and `quartiles` (first and third) have one entry per measured point. So has
-    `fitted` if something else than the median was fitted (the minimum, on a shared machine).
-    `draws` represent the uncertainty of the fit.
+    `c`, `n`, `median` and `quartiles` (first and third) have one entry per measured point, if the
+    form was fitted to measurements. So has `fitted` if something else than the median was fitted
+    (the minimum, on a shared machine). `draws` represent the uncertainty of the fit.
     """
 
     F: Table

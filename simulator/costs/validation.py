@@ -15,7 +15,9 @@ _Share = Annotated[float, Within(-1e9, 1e9)]
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Relative errors of the fit on held-out points of one regime (a region of c and n).
+    """Relative errors of the fit on held-out points of one regime.
+
+    Points are timed prefills of n tokens after c tokens of context; a regime is a range of c and n.
 
     Parameters
     ----------

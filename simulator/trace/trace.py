@@ -22,11 +22,11 @@ class Trace:
     name
         Name shown in reports.
     tree
-        The prompts.
+        The prefix tree of the prompts.
     leaf
         int32: the prefix-tree node at which each prompt ends.
     arrival_seconds
-        float64, ascending, starting at 0 or later; None if the source has no times.
+        float64, ascending and non-negative; None if the source has no times.
     output_tokens
         int64: length of each answer; 0 if unknown.
     session
