@@ -71,8 +71,9 @@ def compile_modules(root: Path, modules: list[str], scratch: Path) -> dict[str, 
 
     Returns
     -------
-    The built files by their path relative to `root`: a stamp with the checksums of the sources, an
-    extension module per source, and their shared library.
+    dict
+        The built files by their path relative to `root`: a stamp with the checksums of the sources,
+        an extension module per source, and their shared library.
 
     Raises
     ------

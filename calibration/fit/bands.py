@@ -71,7 +71,7 @@ def band(forms: list[CostForm], c: Int64, n: Int64, level: float = 0.95) -> tupl
     Parameters
     ----------
     forms
-        Drawn forms.
+        Forms from `draw_forms`.
     c, n
         int64, shape (points,): context and new tokens.
     level
@@ -79,7 +79,8 @@ def band(forms: list[CostForm], c: Int64, n: Int64, level: float = 0.95) -> tupl
 
     Returns
     -------
-    Lower and upper ends in seconds, shape (points,) each.
+    tuple of arrays
+        Lower and upper ends in seconds, shape (points,) each.
     """
     seconds = np.stack([form.seconds(c, n) for form in forms])
     # Weibull quantiles: a further form falls between them with probability `level`.

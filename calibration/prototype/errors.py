@@ -95,7 +95,7 @@ def _errors(
     simulated: Callable[[Served], float],
     measured: Callable[[Served], float],
 ) -> list[RegimeError]:
-    """Return errors by regime for the given simulated and measured times."""
+    """Return errors by regime (kind of request), given functions for the two times."""
     said = np.array([simulated(request) for request in requests])
     found = np.array([measured(request) for request in requests])
     number = np.array([request.request for request in requests])

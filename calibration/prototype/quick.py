@@ -31,7 +31,7 @@ _MICRO = 1e6
 
 
 class QuickProfiler:
-    """Measures and fits a profile; sizes are those of the real tensors.
+    """Measures a model and fits a cost profile; sizes are those of the real tensors.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class Served:
 
     @property
     def computed_tokens(self) -> int:
-        """Prompt tokens that were run through the model."""
+        """Prompt tokens that were computed rather than reused."""
         return self.prompt_tokens - self.saved_tokens
 
     @property

@@ -25,7 +25,8 @@ class Cache(Protocol):
     def admit(self, request: int, now_seconds: float) -> Running | None:
         """Match a prompt against the cache and pin the entries it reuses.
 
-        A pinned entry cannot be evicted.
+        A pinned entry cannot be evicted. If there is no memory for the request yet, nothing is
+        changed and the scheduler calls `admit` again later.
 
         Parameters
         ----------
@@ -34,8 +35,10 @@ class Cache(Protocol):
         now_seconds
             Simulated time.
 
-        Returns ------- The running request, or None if there is no memory for it yet. In that case
-        nothing is changed, and the scheduler calls `admit` again later.
+        Returns
+        -------
+        Running or None
+            The running request; None if there is no memory for it yet.
         """
         ...
 
@@ -89,8 +92,10 @@ class Layout(Protocol):
         short_bytes
             Bytes that must become free.
 
-        Returns ------- The position, in tokens, at which `short_bytes` become free; the span's
-        start if all of its KV must be evicted.
+        Returns
+        -------
+        int
+            Position in tokens; the span's start if all of its KV must be evicted.
         """
         ...
 

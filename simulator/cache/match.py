@@ -33,7 +33,7 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
     Parameters
     ----------
     leaf
-        The KV span that ends with the prompt.
+        The KV span (the KV of consecutive tokens) that ends with the prompt.
     request
         Index of the request. Spans that it created itself do not count as seen before.
     grid
@@ -94,8 +94,9 @@ def _deepest_checkpoint(span: KvSpan, limit: int) -> tuple[Checkpoint, int, int]
 
     Returns
     -------
-    The checkpoint; the deepest evicted checkpoint position; and the deepest position that was
-    requested and rounded down. Both are at most `limit`, and 0 if the walk met none.
+    tuple
+        The checkpoint; the deepest evicted checkpoint position; and the deepest position that was
+        requested and rounded down. Both are at most `limit`, and 0 if the walk met none.
     """
     dropped = wanted = 0
     while True:

@@ -1,4 +1,4 @@
-"""The fields of a profile file on the accuracy of its fit; standard library only."""
+"""The fields of a cost profile file on the accuracy of its fit; standard library only."""
 
 from __future__ import annotations
 

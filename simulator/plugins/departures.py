@@ -98,7 +98,8 @@ class Rest:
 
         Returns
         -------
-        The eviction.
+        Departure
+            The eviction.
         """
         freed_bytes = (self.kv_end - end) * kv_bytes
         self.kv_end = end

@@ -61,7 +61,8 @@ class Placer(Protocol):
 
         Returns
         -------
-        Ascending, unique positions within `(prefix.resume, prefix.end_tokens]`.
+        sequence of int
+            Ascending, unique positions within `(prefix.resume, prefix.end_tokens]`.
         """
         ...
 

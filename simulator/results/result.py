@@ -31,7 +31,7 @@ class PoolCounters:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The counters of all pools, and their sums.
+    """The counters of all memory pools, and their sums.
 
     Peaks are sums of the pools' peaks, which may have occurred at different times.
     """
