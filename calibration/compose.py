@@ -73,9 +73,10 @@ def read_reference(path: str | Path) -> Reference:
 
 
 def fixed_part_us(reference: Reference) -> list[float]:
-    """Return F(n) in microseconds, rounded to nanoseconds.
+    """Return the prefill table F(n) in microseconds, rounded to nanoseconds.
 
-    A profile defines t(0, n) = F(n) + e n^2 / 2, and the table has t = linear + attention, so
+    A profile gives the time to prefill n tokens without context as t = F(n) + e n^2 / 2, where e is
+    the time per pair of tokens in attention. The reference has t = linear(n) + attention(n), so
 
         F(n) = linear(n) + attention(n) - e n^2 / 2.
 

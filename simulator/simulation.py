@@ -100,9 +100,9 @@ def _replay(
     records: Records,
     on_progress: Callable[[int], None] | None,
 ) -> tuple[list[PoolCounters], bool]:
-    """Fill the records; return the counters of all pools and whether load can be computed.
+    """Fill the records; return the counters of all pools, and whether server load is defined.
 
-    Load (the full prefill time of each request) is computed for one replica with a timed server.
+    It is defined for one replica whose server takes time.
     """
     caches = [cache_of(trace, scenario, context) for _ in range(scenario.replicas)]
     on_finished = _finished_hook(caches, scenario, on_progress)

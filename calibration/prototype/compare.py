@@ -98,10 +98,10 @@ def _compared(
 def _with_points(
     profiler: QuickProfiler | None, requests: int, on_served: Callable[[Served], None] | None
 ) -> Callable[[Served], None]:
-    """Return a hook, called after each request, that times profile points evenly over a pass.
+    """Return a function, called after each request, that times prefills for the profile.
 
-    So every point is timed as often, and under the same conditions, as every request; with more
-    repetitions its minimum would be smaller.
+    They are spread evenly over a pass of the trace, so that each is timed as often, and under the
+    same conditions, as every request; with more repetitions its minimum would be smaller.
     """
     done = 0
 

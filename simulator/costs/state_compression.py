@@ -23,7 +23,7 @@ PARTS = ("ssm", "conv")
 
 @dataclass(frozen=True, slots=True)
 class StateCompression:
-    """The number format in which states are stored; parts with no more bits are unchanged."""
+    """The number format in which states are stored; parts of fewer bits are left unchanged."""
 
     dtype: Literal["int8", "fp8", "bfloat16"]
 
