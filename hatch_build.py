@@ -1,7 +1,7 @@
-"""Builds Milepost: plain Python, or with the modules of its hot loops compiled by mypyc.
+"""Build hook of the package: plain Python, or with performance-critical modules compiled by mypyc.
 
-`MILEPOST_COMPILE=1 pip install .` compiles; with `-e` the compiled modules lie beside their source.
-The same source gives the same bytes, wherever and whenever it is compiled.
+`MILEPOST_COMPILE=1 pip install .` compiles; with `-e`, the compiled modules are put beside their
+sources. Builds are reproducible: the same source gives the same bytes.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ STAMP = "simulator/compiled.txt"  # read by simulator/base/compiled.py
 
 
 class CompilingHook(BuildHookInterface):
-    """Compiles the modules that pyproject.toml names, if MILEPOST_COMPILE is set."""
+    """A hatch build hook that compiles the listed modules if MILEPOST_COMPILE is set."""
 
     def dependencies(self) -> list[str]:
-        """Return what compiling needs: the types of all that is imported too."""
+        """Return the build dependencies for compiling: mypy, and all imported packages."""
         if not os.environ.get("MILEPOST_COMPILE"):
             return []
         return [*self.config["requires"], *self.metadata.core.dependencies]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and put what comes out into the wheel, or beside its source."""
+        """Compile, and add the results to the wheel, or beside the sources if editable."""
         if not os.environ.get("MILEPOST_COMPILE"):
             return
         root, self._scratch = Path(self.root), TemporaryDirectory()
@@ -46,7 +46,7 @@ class CompilingHook(BuildHookInterface):
         build_data["force_include"] |= {str(built[name]): name for name in sorted(built)}
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what the wheel has taken in."""
+        """Remove temporary files."""
         if hasattr(self, "_scratch"):
             self._scratch.cleanup()
 
@@ -58,12 +58,33 @@ def matching(root: Path, patterns: list[str], unless: list[str]) -> list[str]:
 
 
 def compile_modules(root: Path, modules: list[str], scratch: Path) -> dict[str, Path]:
-    """Return the stamp, a shim for each module and their library, by where they belong."""
+    """Compile modules with mypyc.
+
+    Parameters
+    ----------
+    root
+        The folder of the project.
+    modules
+        Paths of the modules, relative to `root`.
+    scratch
+        Folder for temporary files.
+
+    Returns
+    -------
+    dict
+        The built files by their path relative to `root`: a stamp with the checksums of the sources,
+        an extension module per source, and their shared library.
+
+    Raises
+    ------
+    SystemExit
+        If the compiler fails.
+    """
     target = scratch / "lib"
     checksums = (f"{zlib.crc32((root / name).read_bytes()):08x} {name}" for name in modules)
     stamp = "\n".join((sysconfig.get_config_var("EXT_SUFFIX"), *checksums))
     command = [sys.executable, "-P", __file__, str(scratch), str(target), *modules]
-    environment = os.environ | {"PYTHONHASHSEED": "0"}  # sets in one order
+    environment = os.environ | {"PYTHONHASHSEED": "0"}  # fixes the iteration order of sets
     done = subprocess.run(
         command, cwd=root, env=environment, capture_output=True, text=True, check=False
     )
@@ -75,9 +96,10 @@ def compile_modules(root: Path, modules: list[str], scratch: Path) -> dict[str, 
 
 
 def lay_beside_sources(root: Path, built: dict[str, Path]) -> None:
-    """Replace what was compiled before: if that is cut short, something is missing and none runs.
+    """Replace earlier compiled files by new ones.
 
-    The stamp comes first, the library without which nothing runs last.
+    If this is interrupted, a file is missing and none is used: the stamp is written first, and the
+    shared library, which all modules need, last.
     """
     packages = {name.split("/")[0] for name in built if "/" in name}
     outdated = [path for package in packages for path in (root / package).rglob("*.so")]
@@ -90,13 +112,14 @@ def lay_beside_sources(root: Path, built: dict[str, Path]) -> None:
 
 
 def _build(scratch: Path, target: Path, modules: list[str]) -> None:
+    """Compile in a separate process."""
     import mypyc
     from mypyc.build import mypycify
     from setuptools import Distribution
     from setuptools.command.build_ext import build_ext
 
     _add_flag("CFLAGS", "-fno-semantic-interposition -fvisibility=hidden")  # direct calls
-    # No path of this machine is written into what is compiled.
+    # Keep local paths out of the compiled files.
     for folder in (scratch, Path(mypyc.__file__).parent):
         _add_flag("CFLAGS", f"-ffile-prefix-map={folder}=.")
     _add_flag("LDFLAGS", "-Wl,--strip-all")
@@ -112,6 +135,7 @@ def _build(scratch: Path, target: Path, modules: list[str]) -> None:
 
 
 def _add_flag(variable: str, flag: str) -> None:
+    """Append a flag to an environment variable."""
     os.environ[variable] = f"{os.environ.get(variable, '')} {flag}".strip()
 
 

@@ -1,5 +1,5 @@
-"""Cost profiles: those that are shipped, and the ways to make one.
+"""Cost profiles (bytes and seconds of a model on a device): shipped, measured or estimated.
 
-Nothing but the standard library, numpy, scipy and torch is imported here, so that a machine with
-a GPU needs no more.
+Requires only the standard library, numpy, scipy and torch, so that it runs on a GPU machine
+without the other dependencies.
 """

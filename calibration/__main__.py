@@ -1,4 +1,4 @@
-"""`python -m calibration`: what `milepost calibrate` does, where only torch and scipy are."""
+"""`python -m calibration`: the same as `milepost calibrate`, requiring only torch and scipy."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
+    """Run the command line and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
         lines = run(options)
     except MilepostError as error:
         print(f"error: {printable(str(error), limit=4000)}", file=sys.stderr)
         return error.exit_code
-    except OSError as error:  # a disk that is full, say
+    except OSError as error:  # for example a full disk
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {printable(where)}{error.strerror or error}", file=sys.stderr)
         return UsageError.exit_code
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(chosen: argparse.Namespace) -> list[str]:
-    """Do what the options say; return what to print."""
+    """Calibrate, or with --dry-run plan, and return the lines to print."""
     options = Options(
         model=chosen.model,
         device=chosen.device,
@@ -52,6 +52,7 @@ def run(chosen: argparse.Namespace) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m calibration", description=__doc__)
     parser.add_argument("--model", required=True, help="a name, or a Hugging Face folder")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:0 (default: cpu)")

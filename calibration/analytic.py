@@ -1,4 +1,4 @@
-"""Profiles from FLOPs and bandwidth alone: a roofline, for models and GPUs never measured."""
+"""Analytic cost profiles: roofline estimates from FLOPs and bandwidth, without measurements."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from simulator.base.errors import UsageError, did_you_mean
 from simulator.costs.geometry import Geometry, find_model
 from simulator.costs.profile import Profile, parse_profile
 
-# The shares of the data sheet that kernels reach, and the time of a layer's many small kernels,
-# which neither bound covers. They are set by the composed profiles for the H200: the 9B has 66 %
-# and 63 % of the peak in matrices and in attention at 8,192 tokens, and the floors of the 0.8B, the
-# 2B and the 9B (1.25, 1.70 and 4.90 ms) are met within 20 % by the other two. A copy, which reads
-# and writes, has 90 % of the bandwidth.
+# Fractions of data sheet peaks that kernels reach, and the time of a layer's many small kernels,
+# which neither bound covers. They are derived from the composed H200 profiles: the 9B reaches 66 %
+# and 63 % of the peak in matrices and attention at 8,192 tokens, and the minimum pass times of the
+# 0.8B, 2B and 9B (1.25, 1.70 and 4.90 ms) are met within 20 % by the other two constants. A copy,
+# which reads and writes, reaches 90 % of the bandwidth.
 MATRIX_SHARE = 0.66
 ATTENTION_SHARE = 0.63
 WEIGHTS_SHARE = 0.78
@@ -23,33 +23,35 @@ WEIGHT_BYTES = 2  # bf16
 WEIGHTS_OF_MEMORY = 0.9
 MOST_GPUS = 64
 CREATED = "2026-11-30"
-LONGEST_TOKENS = 262_144  # the context that these models are trained for
+LONGEST_TOKENS = 262_144  # maximum context of these models
 
-# Dense around the knee, where the larger of two bounds is not a line.
+# Dense around the bend where the larger of the two bounds changes.
 _SMALL_N = (1, 16, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 384, 448, 512, 640, 768)
 _TABLE_N = (*_SMALL_N, *(1024 * 2**power for power in range(9)))
 
 
 def analytic_profile(model: str, gpu: str = "h200", count: int | None = None) -> Profile:
-    """Return the roofline profile of a model on GPUs.
+    """Return the roofline profile of a model on one or more GPUs.
 
-    F(n) is the larger of the time to read the weights and to read and write one state, and the
-    time of the linear FLOPs of n tokens, plus 35 us a layer; e is the time of the FLOPs of one
-    pair. Of a mixture of experts those weights count that n tokens touch if each picks its
-    experts at random: experts (1 - (1 - active / experts)^n). Embeddings, output head and
-    launches are left out. It is an estimate: beside the composed profiles it stands at
-    0.75 to 1.10 for the 9B, 0.75 to 0.89 for the 2B and 0.61 to 0.83 for the 0.8B, whose small
-    matrices do not fill an H200.
+    The table entry F(n) is the larger of (1) the time to read the weights and to read and write one
+    state and (2) the compute time of n tokens without attention scores, plus 35 us per layer. The
+    coefficient e is the time of the FLOPs of one pair of query and context token. For a mixture of
+    experts, (1) counts the expected number of distinct experts that n tokens use if each token
+    picks its experts at random: experts (1 - (1 - active / experts)^n). Embeddings, output head and
+    kernel launches are not included.
+
+    Compared with the composed profiles, the estimates are 0.75 to 1.10 times as long for the 9B,
+    0.75 to 0.89 for the 2B and 0.61 to 0.83 for the 0.8B, whose small matrices do not fill an H200.
 
     Parameters
     ----------
     model
-        A name in `simulator.costs.geometry.MODELS` whose FLOPs are known.
+        A name in `simulator.costs.geometry.MODELS` with known FLOPs.
     gpu
         A name in `calibration.gpus.GPUS`.
     count
-        GPUs that share every layer, their communication not counted; None for the least power of
-        two whose memory holds the weights.
+        Number of GPUs that share every layer (communication is not included); None for the smallest
+        power of two whose memory holds the weights.
 
     Raises
     ------
@@ -87,7 +89,7 @@ def analytic_profile(model: str, gpu: str = "h200", count: int | None = None) ->
 
 
 def _own_us(geometry: Geometry, gpu: Gpu, count: int, tokens: int) -> float:
-    """Return F in microseconds, to the nanosecond."""
+    """Return the time F(n) of a prefill of n tokens without attention scores, in microseconds."""
     weights = WEIGHT_BYTES * geometry.touched_parameters(_experts_touched(geometry, tokens))
     moved_bytes = weights + 2 * geometry.state_bytes
     memory_us = moved_bytes / (gpu.memory_gbps * 1e3 * count * WEIGHTS_SHARE)
@@ -98,7 +100,7 @@ def _own_us(geometry: Geometry, gpu: Gpu, count: int, tokens: int) -> float:
 
 
 def _experts_touched(geometry: Geometry, tokens: int) -> float:
-    """Return how many experts of a layer serve at least one of `tokens`, on average."""
+    """Return the expected number of experts per layer used by at least one of `tokens`."""
     block = geometry.feed_forward
     if block is None or not block.experts:
         return 0.0
@@ -106,12 +108,12 @@ def _experts_touched(geometry: Geometry, tokens: int) -> float:
 
 
 def _flops_per_us(gpu: Gpu, count: int) -> float:
-    """Return the peak in FLOPs a microsecond."""
+    """Return the peak rate of `count` GPUs in FLOPs per microsecond."""
     return gpu.dense_tflops * 1e6 * count
 
 
 def _gpus_needed(geometry: Geometry, gpu: Gpu) -> int:
-    """Return the least power of two of GPUs that holds the weights."""
+    """Return the smallest power of two of GPUs whose memory holds the model's weights."""
     count = 1
     while not _fits(geometry, gpu, count) and count < MOST_GPUS:
         count *= 2
@@ -119,13 +121,13 @@ def _gpus_needed(geometry: Geometry, gpu: Gpu) -> int:
 
 
 def _fits(geometry: Geometry, gpu: Gpu, count: int) -> bool:
-    """Say whether the weights leave room in the memory."""
+    """Tell whether the model's weights take at most 90 % of the memory of `count` GPUs."""
     weights = WEIGHT_BYTES * geometry.parameters
     return weights <= WEIGHTS_OF_MEMORY * gpu.memory_bytes * count
 
 
 def _check_fit(geometry: Geometry, gpu: Gpu, count: int) -> None:
-    """Refuse a number of GPUs that is out of bounds or holds too little."""
+    """Raise UsageError if the number of GPUs is out of range or the weights do not fit."""
     if not 1 <= count <= MOST_GPUS:
         raise UsageError(f"count: expected 1 to {MOST_GPUS} GPUs, found {count}")
     if not _fits(geometry, gpu, count):
@@ -138,13 +140,13 @@ def _check_fit(geometry: Geometry, gpu: Gpu, count: int) -> None:
 
 
 def _hardware(gpu: Gpu, count: int) -> dict[str, object]:
-    """Return the field `hardware`."""
+    """Return the profile's field `hardware`."""
     name = gpu.full_name if count == 1 else f"{count} x {gpu.full_name}"
     return {"name": name, "memory": gpu.memory_bytes * count}
 
 
 def _source(gpu: Gpu, count: int) -> str:
-    """Return the field `source`."""
+    """Return the profile's field `source`, which describes the assumptions."""
     shares = (
         f"{MATRIX_SHARE:.0%} of the peak in matrices, {ATTENTION_SHARE:.0%} in attention, "
         f"{WEIGHTS_SHARE:.0%} of the bandwidth, {LAYER_US:g} us a layer"

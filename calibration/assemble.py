@@ -1,4 +1,4 @@
-"""From the journal to a profile, with all its warnings."""
+"""Builds a cost profile from the measurements of a calibration, with warnings."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from calibration.measured import Measured
 from simulator.base.errors import UsageError
 from simulator.costs.profile import SCHEMA_VERSION, Profile, parse_profile
 
-MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # of held-out errors at 64 tokens or more
+MEAN_TARGET = {"cuda": 0.05, "cpu": 0.08}  # mean held-out error to stay below
 WORST_TARGET = 0.15
 FROM_TOKENS = 64
 _MICRO = 1e6
 
 
 def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
-    """Return the profile.
+    """Build the cost profile.
 
     Parameters
     ----------
     measured
-        Timings.
+        The timings.
     parts
-        The fields that no timing sets: `profile_id`, `kind`, `hardware`, `model`, `state`, ...
+        Profile fields that do not depend on timings: `profile_id`, `kind`, `hardware`, `model`,
+        `state`, ...
     seed
-        Of the resampled residuals.
+        Seed for resampling residuals, which estimates the uncertainty of the fit.
 
     Raises
     ------
@@ -72,7 +73,19 @@ def assemble(measured: Measured, parts: dict[str, Any], seed: int) -> Profile:
 
 
 def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[str]:
-    """Return a sentence for every target that held-out points of 64 tokens or more miss."""
+    """Return a warning for each accuracy target that the fit misses on held-out points.
+
+    Points are timed prefills; only those of 64 tokens or more count.
+
+    Parameters
+    ----------
+    form
+        The fitted cost form.
+    held_out
+        Points that the fit has not used.
+    device_kind
+        "cuda" or "cpu", which have different targets.
+    """
     beyond = held_out.select(held_out.n >= FROM_TOKENS)
     if not len(beyond):
         return ["no held-out points of 64 tokens or more: nothing says how good the fit is"]
@@ -92,6 +105,7 @@ def target_warnings(form: CostForm, held_out: Points, device_kind: str) -> list[
 
 
 def _fitted(points: Points) -> CostForm:
+    """Fit the cost form; raise UsageError if there are too few points."""
     try:
         return _rising(fit_form(points))
     except ValueError as error:
@@ -99,15 +113,16 @@ def _fitted(points: Points) -> CostForm:
 
 
 def _rising(form: CostForm) -> CostForm:
-    """Return the form with F as the profile will have it: never zero, never decreasing."""
+    """Make the prefill table F of a fit positive and non-decreasing, as profiles require."""
     own = np.maximum.accumulate(np.maximum(form.own_seconds, 1e-9))
     return replace(form, own_seconds=own)
 
 
 def _valid(measured: Measured, points: Points) -> dict[str, int]:
-    """Return the range that is vouched for: up to the least context that ran out of memory.
+    """Return the valid range of the fit: the longest prefill, and the longest usable context.
 
-    A long prefill without context that ran out of memory says nothing of contexts.
+    Contexts from the shortest on that ran out of memory are excluded. A long prefill without
+    context that ran out of memory does not limit the contexts.
     """
     failed = [
         item.c
@@ -121,7 +136,7 @@ def _valid(measured: Measured, points: Points) -> dict[str, int]:
 
 
 def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
-    """Return the least time of a pass, with launches and without."""
+    """Return the time of the shortest prefill, launched eagerly and as a CUDA graph if timed."""
     floors = {"floor_eager_us": min(prefill["F"]["us"][:2])}
     graphs = [measured.typical_us(item) for item in measured.items("graph")]
     if graphs:
@@ -130,7 +145,7 @@ def _floors(measured: Measured, prefill: dict[str, Any]) -> dict[str, float]:
 
 
 def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
-    """Return items of a kind as columns, of the whole model."""
+    """Return the measurements of one kind (such as "decode") as columns, for the whole model."""
     items = measured.items(kind)
     columns: dict[str, list[Any]] = {
         "c": [item.c for item in items],
@@ -144,7 +159,7 @@ def _rows(measured: Measured, kind: str) -> dict[str, list[Any]]:
 
 
 def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
-    """Return what cut prefills took, and what the fit says of their pieces and of the whole."""
+    """Return measured times of prefills cut into pieces, and the times that the fit predicts."""
     rows = []
     for item in measured.items("cut"):
         pieces = np.array(item.pieces, dtype=np.int64)
@@ -165,7 +180,7 @@ def _cuts(measured: Measured, form: CostForm) -> list[dict[str, Any]]:
 
 
 def _skipped(measured: Measured) -> list[str]:
-    """Return a sentence for every reason why points were not measured."""
+    """Return a warning for each reason why planned measurements were not made."""
     reasons: dict[str, list[str]] = {}
     for name, reason in measured.journal.skipped.items():
         reasons.setdefault(reason, []).append(name)

@@ -1,4 +1,7 @@
-"""`milepost calibrate`: from a model's name to a profile. Torch is imported only where it runs."""
+"""`milepost calibrate`: measures a model and writes its cost profile.
+
+torch is imported only when something is run.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ TOY_BUDGET_SECONDS = 150.0
 
 
 def plan_of(options: Options) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
-    """Return what would be measured, and how long it should take; nothing is run.
+    """Return what would be measured and the estimated time; nothing is run.
 
     Raises
     ------
     UsageError, DataError
-        If there is no such model, or an option is out of range.
+        If the model is unknown, or an option is out of range.
     """
     _check(options)
     subject = find_subject(options.model, group=options.group)
@@ -34,17 +37,17 @@ def plan_of(options: Options) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
 
 
 def calibrate(options: Options) -> Profile:
-    """Measure, fit, write the profile and return it.
+    """Measure a model, fit the cost form, write the profile and return it.
 
     Raises
     ------
     UsageError
-        If torch, transformers or the device is missing, the memory is too small, or the journal is
-        of another calibration.
+        If torch, transformers or the device is missing, memory is insufficient, or the journal
+        belongs to another calibration.
     DataError
-        If the model fails the exactness gate, or a file is not what it should be.
+        If the model fails the exactness check, or a file is invalid.
     """
-    started = time.monotonic()  # importing torch belongs to the budget
+    started = time.monotonic()  # the budget includes importing torch
     _check(options)
     subject = find_subject(options.model, group=options.group)
     preflight.check_libraries()
@@ -57,7 +60,7 @@ def calibrate(options: Options) -> Profile:
 
 
 def within_minutes(options: Options, subject: Subject) -> Options:
-    """Return the options with a budget for the toy model, which is to be done in three minutes."""
+    """Return the options, with a default budget of 150 s if the model is the toy model."""
     if subject.toy and options.budget_seconds is None:
         return replace(options, budget_seconds=TOY_BUDGET_SECONDS)
     return options
@@ -70,7 +73,7 @@ def parse_budget(text: str) -> float:
 
 
 def plan_lines(subject: Subject, estimate: TimeEstimate, blocks: list[PlanBlock]) -> list[str]:
-    """Return the plan as text, a line a block."""
+    """Return the plan of a calibration as text, one line per block of measurements."""
     lines = [f"{subject.name}, {subject.plan.scale}, on {estimate.device}", ""]
     lines.append(f"{'block':<26}{'points':>8}{'repetitions':>13}{'expected':>11}")
     total = estimate.fixed_seconds
@@ -87,7 +90,7 @@ def plan_lines(subject: Subject, estimate: TimeEstimate, blocks: list[PlanBlock]
 
 
 def _planned(options: Options, subject: Subject) -> tuple[Subject, TimeEstimate, list[PlanBlock]]:
-    """Return a subject with its estimate and the blocks that its budget has time for."""
+    """Return the model, a time estimate, and the blocks of measurements that fit the budget."""
     grid = grid_for(options.device, subject.most_tokens)
     geometry = subject.plan.built
     kind = "cuda" if grid.cuda else "cpu"
@@ -100,7 +103,7 @@ def _planned(options: Options, subject: Subject) -> tuple[Subject, TimeEstimate,
 
 
 def _check(options: Options) -> None:
-    """Refuse what can be refused before anything is imported."""
+    """Validate the options before slow imports."""
     preflight.check_device(options.device)
     check_dtype(options.dtype)
     if options.out.suffix != ".json":

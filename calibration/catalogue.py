@@ -1,4 +1,4 @@
-"""Find a profile by its name: shipped, analytic, of sizes alone, or a file."""
+"""Opens cost profiles by name: shipped, analytic, sizes only, or from a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".bin")
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """What a list of profiles says of one."""
+    """A row of `milepost profiles`: the main figures of one cost profile."""
 
     name: str
     kind: str
@@ -42,24 +42,23 @@ def profile_names() -> list[str]:
 
 
 def open_profile(name: str) -> Profile:
-    """Return the profile of this name.
+    """Open a profile by name.
 
     Parameters
     ----------
     name
-        A shipped one ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200",
-        "sizes:model=nemotron-3-super-120b" or "sizes:config=FOLDER/config.json" for bytes without
-        times, or the path of a JSON file. Behind it, how its KV and states are compressed
-        (`compressed`):
+        A shipped profile ("qwen3.5-9b-h200"), "analytic:model=qwen3.5-27b,gpu=h200",
+        "sizes:model=nemotron-3-super-120b" or "sizes:config=FOLDER/config.json" for sizes without
+        times, or the path of a JSON file. Options for compressed KV and states may follow:
         "qwen3.5-9b-h200:kv=fp8,state=int8", "mine.json:kv_budget=4096..512",
-        "analytic:model=qwen3.5-27b,kv=0.3".
+        "analytic:model=qwen3.5-27b,kv=0.3" (see `compressed`).
 
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If there is no profile of this name.
     DataError
-        If it is a file that holds no valid profile.
+        If the file holds no valid profile.
     """
     kind, _, parameters = name.partition(":")
     if kind == ANALYTIC:
@@ -72,7 +71,7 @@ def open_profile(name: str) -> Profile:
 
 
 def profile_file(name: str) -> str | None:
-    """Return the path in a profile's name, with which it changes; None where there is none."""
+    """Return the path of the file that a profile's name refers to, or None."""
     kind, _, parameters = name.partition(":")
     if kind == SIZES:
         config = next((p for p in parameters.split(",") if p.strip().startswith("config=")), None)
@@ -82,7 +81,7 @@ def profile_file(name: str) -> str | None:
 
 
 def _open_bare(name: str) -> Profile:
-    """Return a shipped profile or that of a file."""
+    """Open a shipped profile or a file."""
     if name in profile_names():
         return load_profile(_FOLDER / f"{name}.json")
     if name.endswith(_PICKLES):
@@ -98,13 +97,13 @@ def _open_bare(name: str) -> Profile:
 
 
 def describe_profiles() -> list[ProfileRow]:
-    """Return a row for every shipped profile, every analytic one on the default GPU, all sizes."""
+    """Return a row for every shipped profile, analytic model (on the default GPU) and sizes."""
     names = [*profile_names(), *_analytic_names(), *_sizes_names()]
     return [describe_profile(name, open_profile(name)) for name in names]
 
 
 def describe_profile(name: str, profile: Profile) -> ProfileRow:
-    """Return the row of a profile."""
+    """Return the main figures of a profile as a row."""
     compression, states = profile.kv_compression, profile.state_compression
     return ProfileRow(
         name=name,
@@ -122,23 +121,23 @@ def describe_profile(name: str, profile: Profile) -> ProfileRow:
 
 
 def _analytic_names() -> list[str]:
-    """Return the analytic profiles of all models whose FLOPs are known."""
+    """Return the names of analytic profiles, for all models with known FLOPs."""
     known = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]
     return [f"{ANALYTIC}:model={name},gpu=h200" for name in known]
 
 
 def _sizes_names() -> list[str]:
-    """Return the profiles of sizes of all models of which no times can be told."""
+    """Return the names of sizes profiles, for all models without known FLOPs."""
     return [f"{SIZES}:model={name}" for name, model in MODELS.items() if model.feed_forward is None]
 
 
 def _looks_like_path(name: str) -> bool:
-    """Say whether a name was meant as a path."""
+    """Tell whether a name is meant as a path."""
     return name.endswith(".json") or "/" in name or "\\" in name
 
 
 def _open_analytic(parameters: str) -> Profile:
-    """Return the analytic profile of "model=...,gpu=...,count=...,kv=..."."""
+    """Open the analytic profile with parameters "model=...,gpu=...,count=...,kv=..."."""
     values = read_options(parameters, _PARAMETERS, ANALYTIC)
     if "model" not in values:
         raise UsageError("profile 'analytic': expected a model, as in analytic:model=qwen3.5-27b")
@@ -148,7 +147,7 @@ def _open_analytic(parameters: str) -> Profile:
 
 
 def _open_sizes(parameters: str) -> Profile:
-    """Return the profile of "model=..." or "config=...", perhaps with compressed KV or states."""
+    """Open the sizes profile of "model=..." or "config=...", followed by compression options."""
     values = read_options(parameters, ["model", "config", *LOSSY_KEYS], SIZES)
     if ("model" in values) == ("config" in values):
         raise UsageError(
@@ -164,7 +163,7 @@ def _open_sizes(parameters: str) -> Profile:
 
 
 def _whole(text: str) -> int:
-    """Return a small whole number."""
+    """Parse a number of GPUs of at most three digits."""
     if not (text.isascii() and text.isdigit() and len(text) <= 3):
         raise UsageError(f"count: expected a whole number of GPUs, found '{printable(text)}'")
     return int(text)

@@ -1,4 +1,4 @@
-"""Clocks: what a call costs, in seconds."""
+"""Clocks that time a function call, in seconds."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ from calibration.fit.points import Typical
 
 
 class CallClock(Protocol):
-    """Times calls, and says which of several times counts."""
+    """A clock that times calls; `typical` tells which of repeated times represents the call."""
 
     typical: Typical
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Return how long `action` took."""
+        """Run `action` and return how long it took."""
 
 
 class ProcessClock:
-    """Processor time of this process: what others do on the machine does not count.
+    """CPU time of this process, which excludes time used by other processes.
 
-    They still slow it down through shared caches and never speed it up, so the minimum counts.
+    Others can still slow it down through shared caches, but never speed it up, so the minimum of
+    repeated times is used.
     """
 
     typical: Typical = "minimum"
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Return the processor seconds of `action`, all threads together."""
+        """Run `action` and return its CPU seconds, summed over threads."""
         start = time.process_time()
         action()
         return time.process_time() - start
 
 
 class WallClock:
-    """Wall time, for reading and writing files, during which the processor rests."""
+    """Wall time, for file I/O, during which the CPU is idle."""
 
     typical: Typical = "minimum"
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Return the seconds of `action`."""
+        """Run `action` and return its wall seconds."""
         start = time.perf_counter()
         action()
         return time.perf_counter() - start
 
 
 class DeviceClock:
-    """Events on a CUDA device, around what `action` launches there.
+    """GPU time, measured by CUDA events around the launched work.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class DeviceClock:
         self._cuda = cuda
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Return the seconds from an idle device to the end of what `action` launched."""
+        """Run `action` on an idle device; return the seconds until its launched work has ended."""
         start, end = (self._cuda.Event(enable_timing=True) for _ in range(2))
         self._cuda.synchronize()
         start.record()

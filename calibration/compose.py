@@ -1,4 +1,4 @@
-"""Compose a profile from prefill tables that were added up from single operators.
+"""Composes a cost profile from prefill times that were summed over single operators.
 
 `python -m calibration.compose REFERENCE.json -o OUT.json`
 """
@@ -22,29 +22,29 @@ from simulator.costs.geometry import find_model
 from simulator.costs.profile import Profile, parse_profile, profile_to_json
 from simulator.costs.schema import Text
 
-CREATED = "2026-11-30"  # fixed: the same reference gives the same bytes
+CREATED = "2026-11-30"  # constant, so that the output is reproducible
 
 Milliseconds = tuple[Annotated[float, Within(1e-6, 1e9)], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A table of prefill times at batch 1 without context, summed over a model's operators.
+    """A table of prefill times without context at batch size 1, summed over a model's operators.
 
     Parameters
     ----------
     model, source
-        The model's published name, and where the operators' times come from.
+        The model's published name, and the source of the operator times.
     batch
-        Requests a pass.
+        Requests per pass.
     n
         Tokens prefilled.
     linear_ms
-        Milliseconds in everything but attention, one for each of `n`.
+        Milliseconds in everything but attention, one per entry of `n`.
     attn_ms_c0
-        Milliseconds in attention without context, one for each of `n`.
+        Milliseconds in attention without context, one per entry of `n`.
     e_us_per_pair
-        Microseconds that a pair of new token and context token adds.
+        Microseconds per pair of new token and context token.
     """
 
     model: Text
@@ -57,12 +57,12 @@ class Reference:
 
 
 def read_reference(path: str | Path) -> Reference:
-    """Return the tables in a JSON file.
+    """Read the table from a JSON file.
 
     Raises
     ------
     DataError
-        If it cannot be read or is not such a file.
+        If the file cannot be read or has invalid content.
     """
     source = str(path)
     reference = decode(Reference, read_json(path, "a composed table"), source)
@@ -73,15 +73,16 @@ def read_reference(path: str | Path) -> Reference:
 
 
 def fixed_part_us(reference: Reference) -> list[float]:
-    """Return F(n) in microseconds, to the nanosecond.
+    """Return the prefill table F(n) in microseconds, rounded to nanoseconds.
 
-    A profile says t(0, n) = F(n) + e n^2 / 2, and the tables say linear + attention, so
+    A profile gives the time to prefill n tokens without context as t = F(n) + e n^2 / 2, where e is
+    the time per pair of tokens in attention. The reference has t = linear(n) + attention(n), so
 
         F(n) = linear(n) + attention(n) - e n^2 / 2.
 
-    F therefore holds all that attention costs beside e a pair: its floor at small n, and at large
-    n (where a pair of a long prompt takes less than e) a negative remainder, at most 8 % of F in
-    the tables for the H200, which remain positive throughout.
+    So F includes the part of attention that is not e per pair: its minimum time at small n, and a
+    negative correction at large n, where pairs take less than e. For the H200 tables the correction
+    is at most 8 % of F, which remains positive.
     """
     e_us = reference.e_us_per_pair
     rows = zip(reference.n, reference.linear_ms, reference.attn_ms_c0, strict=True)
@@ -89,14 +90,14 @@ def fixed_part_us(reference: Reference) -> list[float]:
 
 
 def compose(reference: Reference, gpu: Gpu) -> Profile:
-    """Return the profile of a reference.
+    """Build the profile of a reference table on a GPU.
 
     Raises
     ------
     UsageError
-        If the model's geometry is not known.
+        If the model's geometry is unknown.
     DataError
-        If the tables do not make a valid profile.
+        If the table does not give a valid profile.
     """
     geometry = find_model(reference.model.rpartition("/")[2].lower())
     profile_id = f"{geometry.name}-{gpu.name}"
@@ -114,7 +115,7 @@ def compose(reference: Reference, gpu: Gpu) -> Profile:
         "prefill": {
             "F": {"n": list(reference.n), "us": fixed_part_us(reference)},
             "e_us_per_pair": reference.e_us_per_pair,
-            # Attention was given without context, so no context beyond the longest is vouched for.
+            # The table has no contexts, so the valid range ends with its longest prompt.
             "valid": {"n_max": max(reference.n), "c_max": max(reference.n)},
         },
         **copy_parts(H200_DEVICE_GBPS),
@@ -123,7 +124,7 @@ def compose(reference: Reference, gpu: Gpu) -> Profile:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m calibration.compose", description=__doc__)
     parser.add_argument("reference", help="JSON file with the tables")
     parser.add_argument("-o", "--out", required=True, help="profile to write")

@@ -1,4 +1,4 @@
-"""How long a measurement will take, before it is made, and what fits into a budget."""
+"""Estimates how long measurements take, and selects those that fit into a time budget."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Protocol
 from calibration.plan import FEWEST_REPETITIONS, Item, PlanBlock
 from simulator.costs.geometry import Geometry
 
-# What a device reaches, low rather than high, and what a layer's launches take. The first
-# measurements correct them: only the proportion of one item to another has to hold.
+# Conservative rates of a device, and the launch time of a layer. The first measurements correct
+# them, so only the ratios between items need to be right.
 _FLOPS_PER_SECOND = {"cuda": 1.5e14, "cpu": 2e10}
 _LAYER_SECONDS = {"cuda": 4e-4, "cpu": 3e-3}
-_CHUNK_SECONDS = {"cuda": 5e-5, "cpu": 3e-4}  # one chunk of the recurrence, in one layer
+_CHUNK_SECONDS = {"cuda": 5e-5, "cpu": 3e-4}  # one chunk of the recurrent scan in one layer
 _BYTES_PER_SECOND = 1e9
-_FIXED_SECONDS = {"cuda": 45.0, "cpu": 10.0}  # imports, building, the gate
+_FIXED_SECONDS = {"cuda": 45.0, "cpu": 10.0}  # imports, building the model, exactness check
 ESSENTIAL_SHARE = 2 / 3
-_AROUND = 1.3  # what is done around a timed call, as a factor
+_AROUND = 1.3  # overhead of preparing a timed call, as a factor
 
 
 @dataclass(frozen=True, slots=True)
 class TimeEstimate:
-    """Expected wall seconds of items for one model on one kind of device.
+    """Estimated wall time of measurements, for one model on one kind of device.
 
     Parameters
     ----------
     geometry
-        Of what is built.
+        Geometry of the model that is run.
     device
         "cpu" or "cuda".
     warm_ups
-        Calls before the first timed one of an item.
+        Untimed calls before the first timed one of an item.
     """
 
     geometry: Geometry
@@ -40,11 +40,11 @@ class TimeEstimate:
 
     @property
     def fixed_seconds(self) -> float:
-        """What is spent before the first item."""
+        """Seconds of setup before the first measurement."""
         return _FIXED_SECONDS[self.device]
 
     def once_seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Return the estimated seconds to measure an item once."""
         if item.kind == "copy":
             return item.size_bytes / _BYTES_PER_SECOND
         context, seconds = item.c, 0.0
@@ -54,11 +54,12 @@ class TimeEstimate:
         return _AROUND * seconds
 
     def block_seconds(self, block: PlanBlock) -> float:
-        """Return the seconds of all repetitions and warm-ups of a block."""
+        """Return the estimated seconds of all repetitions and warm-ups of a block of items."""
         times = block.repetitions + self.warm_ups
         return times * sum(self.once_seconds(item) for item in block.items)
 
     def _pass_seconds(self, c: int, n: int, batch: int) -> float:
+        """Return the seconds of one forward pass over `n` tokens after a context of `c`."""
         shape = self.geometry
         recurrent = shape.recurrent.layers
         layers = recurrent + shape.attention.layers
@@ -69,27 +70,29 @@ class TimeEstimate:
 
 
 class Costs(Protocol):
-    """Tells the wall seconds of items."""
+    """Interface of time estimates for measurements (items) and blocks of them."""
 
     def once_seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Return the estimated seconds to measure an item once."""
 
     def block_seconds(self, block: PlanBlock) -> float:
-        """Return the seconds of all repetitions and warm-ups of a block."""
+        """Return the estimated seconds of all repetitions and warm-ups of a block of items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """An estimate that is corrected by what items took: each by its own time where that is known.
+    """A time estimate corrected by measurements.
+
+    An item that was measured before is expected to take as long as its last repetition.
 
     Parameters
     ----------
     estimate
-        Before anything was measured.
+        The initial estimate.
     pace
-        What items took so far over what was expected of them.
+        Ratio of actual to estimated time so far.
     spent_seconds
-        What the last repetition of an item took, by the item's name.
+        Time of the last repetition, by item name.
     """
 
     estimate: TimeEstimate
@@ -97,12 +100,12 @@ class Learned:
     spent_seconds: Mapping[str, float]
 
     def once_seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Return the estimated seconds to measure an item once."""
         known = self.spent_seconds.get(item.name)
         return self.pace * self.estimate.once_seconds(item) if known is None else known
 
     def block_seconds(self, block: PlanBlock) -> float:
-        """Return the seconds of all repetitions and warm-ups of a block."""
+        """Return the estimated seconds of all repetitions and warm-ups of a block of items."""
         times = block.repetitions + self.estimate.warm_ups
         return times * sum(map(self.once_seconds, block.items))
 
@@ -110,20 +113,20 @@ class Learned:
 def fit_budget(
     blocks: Sequence[PlanBlock], estimate: Costs, left_seconds: float | None
 ) -> list[PlanBlock]:
-    """Return the blocks that fit into the time left, the first ones first.
+    """Return the blocks of measurements that fit into the remaining time, in order of importance.
 
-    Repetitions go down, to three at the least, until the essential blocks take no more than
-    two thirds of the time. Their cores stay in any case; of all else stays what then fits, in
-    order.
+    Repetitions are reduced, to at least three, until the essential blocks take at most two thirds
+    of the time. The core items of all blocks, which a profile requires, are always kept; further
+    items are kept while they fit, in order.
 
     Parameters
     ----------
     blocks
         In order of importance.
     estimate
-        Of their time.
+        Estimated times.
     left_seconds
-        The budget; None sets none.
+        Remaining time; None for unlimited.
     """
     if left_seconds is None:
         return list(blocks)
@@ -138,17 +141,17 @@ def fit_budget(
 
 
 def at_most(block: PlanBlock, repetitions: int) -> PlanBlock:
-    """Return a block with no more repetitions than that."""
+    """Return a block of measurements with at most `repetitions` repetitions."""
     return replace(block, repetitions=min(block.repetitions, repetitions))
 
 
 def core_of(block: PlanBlock) -> PlanBlock:
-    """Return the items of a block without which there is no profile."""
+    """Return a block with only its core: the measurements that a profile requires."""
     return replace(block, items=block.items[: block.core])
 
 
 def _first_ones(blocks: Sequence[PlanBlock], estimate: Costs, seconds: float) -> list[PlanBlock]:
-    """Return the core of all blocks, and of the other items what then fits, in order."""
+    """Return the core measurements of each block, and further ones in order while they fit."""
     left = seconds - sum(estimate.block_seconds(core_of(block)) for block in blocks)
     kept = []
     for block in blocks:

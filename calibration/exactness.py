@@ -1,16 +1,18 @@
-"""The gate: a model resumed from a snapshot must be the same as one that never stopped.
+"""The exactness check: a model resumed from a snapshot must continue as if uninterrupted.
 
-It is proved on every model that is measured, in fp32 and with long memory. A prefill of [0, c),
-a snapshot, and the rest [c, d) must give the logits of the whole prefill, also when the snapshot is
-restored under KV that reaches further. And the check itself is checked: two classic mistakes must
-be seen, by a factor of a hundred or more over the error.
+Every measured model is checked, in fp32 and with slowly decaying states. A prefill of [0, c), a
+snapshot, and a prefill of the rest [c, d) must give the logits of an uninterrupted prefill, also if
+the snapshot is restored after KV was extended further.
 
-- The state is set back to c and KV is left at d: the tokens behind c meet their own KV twice.
-- No replay: the prefill goes on at d, where KV ends, from the state of c.
+To show that the check is sensitive, two common mistakes are made deliberately. The error of each
+must be at least 100 times that of the correct procedure:
 
-Exact does not mean the same bits: cutting a prefill moves rounding. bf16 is reported only, since
-its rounding hides such mistakes. The gate runs in torch alone: kernels may round to TF32 inside.
-With them a mistake must still stand out, by a factor of ten.
+- The state is reset to c but KV remains at d: tokens after c see their own KV twice.
+- The recomputation is skipped: prefill continues at d, where KV ends, from the state of c.
+
+Exact does not mean bit-identical, since cutting a prefill changes rounding. bf16 results are only
+reported, because rounding hides such mistakes. The check runs in plain torch, as optimised kernels
+may round to TF32 internally. With kernels, the error of a mistake must be at least 10 times larger.
 """
 
 from __future__ import annotations
@@ -28,25 +30,24 @@ from calibration.precision import full_precision
 TOLERANCE = 1e-5
 BUG_FACTOR = 100.0
 KERNEL_BUG_FACTOR = 10.0
-RESUME, DEEPER, END = 77, 150, 200  # tokens: no multiple of a chunk among them
+RESUME, DEEPER, END = 77, 150, 200  # tokens; none is a multiple of the chunk size
 SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
 class ExactnessFinding:
-    """Largest absolute differences of logits from those of the whole prefill, in fp32.
+    """Largest absolute differences of logits from an uninterrupted prefill, in fp32.
 
-    Where the largest logit is above one they are shares of it: rounding grows with what is rounded,
-    and wide models have large logits.
+    They are divided by the largest logit if that exceeds 1, since rounding errors grow with it.
 
     Parameters
     ----------
     continued
-        After a snapshot was taken.
+        Continued after a snapshot was taken.
     restored
-        After it was restored under denser KV.
+        Continued after the snapshot was restored under further KV.
     kv_left, no_replay
-        With either mistake.
+        With one of the two deliberate mistakes: KV not truncated, recomputation skipped.
     """
 
     continued: float
@@ -56,38 +57,44 @@ class ExactnessFinding:
 
     @property
     def error(self) -> float:
-        """The larger of the two errors."""
+        """The larger of the errors after continuing and after restoring."""
         return max(self.continued, self.restored)
 
     @property
     def bug(self) -> float:
-        """The smaller of the two mistakes."""
+        """The smaller of the differences caused by the two deliberate mistakes."""
         return min(self.kv_left, self.no_replay)
 
     @property
     def exact(self) -> bool:
-        """Whether a resumed model is the same."""
+        """Whether a model resumed from a snapshot equals an uninterrupted one within tolerance."""
         return self.error <= TOLERANCE
 
     @property
     def conclusive(self) -> bool:
-        """Whether a mistake would have been seen."""
+        """Whether the check can detect mistakes: they differ 100 times as much as the error."""
         return self.bug >= BUG_FACTOR * self.error
 
     @property
     def passed(self) -> bool:
-        """Whether the model may be measured."""
+        """Whether the model passes the exactness check and may be measured."""
         return self.exact and self.conclusive
 
 
 def examine(model: HybridModel) -> ExactnessFinding:
-    """Run the gate on a model, which should be in fp32 and have a long memory; in torch alone."""
+    """Run the exactness check in plain torch.
+
+    Parameters
+    ----------
+    model
+        A model in fp32 with slowly decaying states, so that a wrong state has an effect.
+    """
     with full_precision(), without_kernels(model.module):
         return _examined(model)
 
 
 def examine_kernels(model: HybridModel) -> ExactnessFinding | None:
-    """Return the same with the kernels that the model has bound; None where it has none."""
+    """Run the exactness check with a model's optimised kernels; return None if it has none."""
     if not bound_kernels(model.module):
         return None
     with full_precision():
@@ -95,6 +102,7 @@ def examine_kernels(model: HybridModel) -> ExactnessFinding | None:
 
 
 def _examined(model: HybridModel) -> ExactnessFinding:
+    """Run the exactness check with the implementation that is active."""
     tokens = model.random_tokens(END, seed=SEED)
     whole = model.forward(model.new_cache(END), tokens, every_logit=True)
     cache = model.new_cache(2 * END)
@@ -113,7 +121,7 @@ def _examined(model: HybridModel) -> ExactnessFinding:
 
 
 def kernel_failure(finding: ExactnessFinding) -> str | None:
-    """Return what is wrong with kernels, None where a mistake stands out from their rounding."""
+    """Return why a model fails the exactness check with its optimised kernels, or None."""
     if finding.bug >= KERNEL_BUG_FACTOR * finding.error:
         return None
     return (
@@ -124,7 +132,7 @@ def kernel_failure(finding: ExactnessFinding) -> str | None:
 
 
 def failure(finding: ExactnessFinding) -> str:
-    """Return what is wrong with a model that has not passed."""
+    """Return why a model has failed the exactness check, as an error message."""
     if not finding.exact:
         return (
             f"fails the exactness gate: resumed from a snapshot, its logits are off by "
@@ -137,7 +145,7 @@ def failure(finding: ExactnessFinding) -> str:
 
 
 def argmax_agreement(model: HybridModel) -> float:
-    """Return the share of positions whose likeliest token is the same when resumed."""
+    """Return the share of positions whose most likely token is unchanged after resuming."""
     tokens = model.random_tokens(END, seed=SEED)
     whole = model.forward(model.new_cache(END), tokens, every_logit=True)
     cache = model.new_cache(END)
@@ -148,7 +156,7 @@ def argmax_agreement(model: HybridModel) -> float:
 
 
 def _difference(model: HybridModel, cache: ModelCache, rest: Tensor, whole: Tensor) -> float:
-    """Run the last tokens; return how far their logits are from those of the whole prefill."""
+    """Run the last tokens; return the difference of their logits from the uninterrupted prefill."""
     resumed = model.forward(cache, rest, every_logit=True)
     difference = (resumed - whole[:, -rest.shape[1] :]).abs().max()
     share = difference / whole.abs().max().clamp(min=1)

@@ -1,4 +1,4 @@
-"""What the data sheets say of some GPUs."""
+"""Data sheet figures of GPUs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU.
+    """Data sheet figures of a GPU.
 
     Parameters
     ----------
     name, full_name
-        In a profile's name, and in words.
+        Short name in profile names, and full name.
     dense_tflops
-        bf16 matrix products with fp32 accumulation, without sparsity.
+        Peak of bf16 matrix products with fp32 accumulation, without sparsity.
     memory_gbps, memory_bytes
-        Memory bandwidth in 10^9 bytes a second, and size.
+        Memory bandwidth in 10^9 bytes per second, and size.
     data_sheet
-        Where the three figures come from.
+        Source of the figures.
     """
 
     name: str

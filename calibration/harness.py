@@ -1,4 +1,4 @@
-"""The loop: measures what a plan asks for, writes it down as it comes, keeps to the budget."""
+"""The measurement loop: measures a plan within a time budget and records every result at once."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from calibration.plan import Item, PlanBlock
 
 
 class Bench:
-    """Everything that times, on one model and device.
+    """A timer for all kinds of measurements on one model and device.
 
     Parameters
     ----------
     model, clock, warm_ups, seed
-        As for `PassTimer`.
+        See `PassTimer`.
     folder
-        As for `CopyTimer`.
+        See `CopyTimer`.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Bench:
         self._graphs = GraphTimer(model, clock, seed)
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Measure an item once and return its seconds."""
         if item.kind == "copy":
             return self._copies.seconds(item)
         if item.kind == "graph":
@@ -48,11 +48,11 @@ class Bench:
             return self._passes.seconds(item)
         beside = self._copies.beside(item)
         seconds = self._passes.seconds(item, beside)
-        torch.cuda.synchronize()  # the copy may end later, and needs its buffers until then
+        torch.cuda.synchronize()  # the copy may end later and needs its buffers
         return seconds
 
     def release(self) -> None:
-        """Let go of KV, graphs and files."""
+        """Free KV buffers, graphs and files."""
         self._passes.release()
         self._graphs.release()
         self._copies.release()
@@ -70,37 +70,36 @@ def measure_all(
     progress: MeasuringProgress | None = None,
     now: Callable[[], float] = time.perf_counter,
 ) -> list[str]:
-    """Measure all blocks that the budget has time for, and write every repetition down.
+    """Measure all blocks of a plan that fit into the budget, and record every repetition.
 
-    What the journal has is not measured again, and what earlier runs spent counts towards the
-    budget. The core of the essential blocks comes first, once: it shows how fast the machine
-    really is, and so what else there is time for. What is to come is estimated anew with every
-    repetition.
+    Items in the journal are not measured again; time spent by earlier runs counts against the
+    budget. The core items, which a profile requires, come first, once, to learn how fast the
+    machine is and so how much else fits. The time estimate is updated after every repetition.
 
     Parameters
     ----------
     blocks
         In order of importance.
     bench, journal, estimate
-        What times, where it goes, and how long it may take.
+        The timer, the record of measurements, and the initial time estimate.
     budget_seconds
-        Wall time; None sets none.
+        Wall time; None for unlimited.
     seed
-        Of the order of repetitions.
+        Seed for the order of repetitions.
     progress
-        Where to say how far it is.
+        Where to report progress.
     now
-        Wall time.
+        Returns wall time in seconds.
 
     Returns
     -------
     list of str
-        What was left out or cut short for want of time, one sentence each.
+        What was omitted or shortened for lack of time, one sentence each.
 
     Raises
     ------
     BudgetError
-        If the budget ends before the core has been measured.
+        If the budget ends before the core items are measured.
     """
     run = PacedRun(bench, journal, estimate, budget_seconds, progress or MeasuringProgress(), now)
     run.recall(blocks)
@@ -122,13 +121,13 @@ def measure_all(
 
 
 def free_cached() -> None:
-    """Give memory that torch holds for later back to the device."""
+    """Release memory that torch has cached on the device."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
 def _left_out(blocks: Sequence[PlanBlock], done: Sequence[PlanBlock]) -> list[str]:
-    """Name the items that the budget had no time for, and fewer repetitions."""
+    """Describe which measurements were omitted, or repeated less often, for lack of time."""
     notes = []
     kept = {block.name: block for block in done}
     for block in blocks:

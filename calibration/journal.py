@@ -1,7 +1,7 @@
-"""The journal of a calibration: one JSON line a measurement, flushed to disk as it comes.
+"""The journal of a calibration: one JSON line per measurement, flushed to disk immediately.
 
-A killed run loses at most the measurement under way: its line may be half-written, and is cut off
-when the journal is opened again.
+A killed run loses at most the current measurement. If its line is incomplete, it is removed when
+the journal is opened again.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from simulator.base.files import unwritable
 
 
 class MeasurementJournal:
-    """What was measured so far, by name.
+    """The measurements made so far, by item name.
 
     Parameters
     ----------
     path
-        The file; made with its first line, or read.
+        The file, created if absent.
     head
-        What makes measurements comparable (model, device, versions, seed). It is the first line;
-        a journal with another head is refused.
+        What makes measurements comparable (model, device, versions, seed), stored as the first
+        line. A journal with another head is rejected.
 
     Raises
     ------
     UsageError
         If the journal belongs to another calibration or cannot be written.
     DataError
-        If a line is none of ours.
+        If a line is invalid.
     """
 
     def __init__(self, path: Path, head: dict[str, Any]) -> None:
         self._path = path
         self.seconds: dict[str, list[float]] = {}
-        self.last_spent: dict[str, float] = {}  # by the last repetition of each, with all around it
+        self.last_spent: dict[str, float] = {}  # seconds on the last repetition, by item
         self.skipped: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.spent_seconds = 0.0
-        self.timing_seconds = 0.0  # of it, on points that could be timed
+        self.timing_seconds = 0.0  # part of it spent on items that could be timed
         lines = _whole_lines(path)
         if lines:
             self._check_head(lines[0], head)
@@ -60,22 +60,34 @@ class MeasurementJournal:
         self._file.close()
 
     def add_seconds(self, name: str, seconds: float, spent: float) -> None:
-        """Keep one repetition, and what it took with all around it."""
+        """Record one repetition of a measurement.
+
+        Parameters
+        ----------
+        name
+            Name of the item.
+        seconds
+            The measured time.
+        spent
+            Wall time of the repetition, including preparation.
+        """
         self._add({"name": name, "seconds": seconds, "spent": spent})
 
     def add_skipped(self, name: str, reason: str, spent: float) -> None:
-        """Keep that a point cannot be measured, and why."""
+        """Record that an item cannot be measured, why, and the seconds spent on trying."""
         self._add({"name": name, "skipped": reason, "spent": spent})
 
     def add_fact(self, name: str, fact: Any, spent: float = 0.0) -> None:
-        """Keep a finding that is no timing."""
+        """Record a result that is not a timing, and the seconds spent on it."""
         self._add({"name": name, "fact": fact, "spent": spent})
 
     def _add(self, record: dict[str, Any]) -> None:
+        """Write a record and update the totals."""
         self._write(record)
         self._take(record, 0)
 
     def _write(self, record: dict[str, Any]) -> None:
+        """Append a line and flush it to disk."""
         try:
             self._file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
             self._file.flush()
@@ -84,6 +96,7 @@ class MeasurementJournal:
             raise unwritable(self._path, error) from error
 
     def _take(self, record: Any, line: int) -> None:
+        """Validate a record and update the totals."""
         match record:
             case {"name": str(name), "spent": float(spent), **rest} if 0 <= spent < math.inf:
                 self.spent_seconds += spent
@@ -102,6 +115,7 @@ class MeasurementJournal:
                 raise self._fault(line)
 
     def _check_head(self, line: bytes, head: dict[str, Any]) -> None:
+        """Raise UsageError unless the first line equals the `head` of this calibration."""
         record = self._parse(line, 1)
         if not isinstance(record, dict) or not isinstance(record.get("head"), dict):
             raise self._fault(1)
@@ -114,18 +128,20 @@ class MeasurementJournal:
                 )
 
     def _parse(self, line: bytes, number: int) -> Any:
+        """Decode a line of the journal; raise DataError if it is not JSON."""
         try:
             return json.loads(line)
         except ValueError:
             raise self._fault(number) from None
 
     def _fault(self, line: int) -> DataError:
+        """Return the error for an invalid line of the journal."""
         problem = "not a line of a calibration's journal; --fresh measures everything anew"
         return DataError(str(self._path), problem, line=line)
 
 
 def _whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file, and cut off a last one that was not finished."""
+    """Return the lines of a file, after removing an incomplete last one."""
     try:
         data = path.read_bytes()
         end = data.rfind(b"\n") + 1

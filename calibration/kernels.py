@@ -1,7 +1,7 @@
-"""Which kernels run the recurrent layers: those that can be bound, not those that are installed.
+"""Finds which optimised kernels run the recurrent layers: those importable, not just installed.
 
-transformers binds a package if it can be imported and falls back to torch without a word if not, as
-where a package of its own is missing. So each is imported here too.
+transformers uses a kernel package if it can be imported, and otherwise silently falls back to torch
+(for example if a dependency of the package is missing). So each package is imported here too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any, cast
 
-# What is imported of a package tells whether its kernels are there.
+# The module whose import shows that a package's kernels are usable.
 MODULES = {
     "fla-core": "fla.ops.gated_delta_rule",
     "causal-conv1d": "causal_conv1d",
@@ -23,7 +23,7 @@ _FALLBACK = "torch fallback (no fla-core, no causal-conv1d)"
 
 
 def kernels(device_kind: str) -> str:
-    """Name the kernels that are bound on a kind of device, or what runs instead, and why."""
+    """Describe the kernels in use on a kind of device, and why installed ones are unusable."""
     if device_kind != "cuda":
         return _FALLBACK
     faults = {name: fault(name) for name in MODULES if installed(name) is not None}
@@ -37,12 +37,12 @@ def kernels(device_kind: str) -> str:
 
 
 def kernel_warnings(config: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for every kernel that a model lacks on a GPU.
+    """Return a warning for every optimised kernel that a model lacks on a GPU.
 
     Parameters
     ----------
     config
-        Of the model: what is named after Mamba tells whose kernels it takes.
+        The model's configuration; keys that start with "mamba" identify Mamba models.
     """
     recurrence = "mamba-ssm" if any(key.startswith("mamba") for key in config) else "fla-core"
     warnings = []
@@ -56,15 +56,15 @@ def kernel_warnings(config: Mapping[str, Any]) -> list[str]:
 
 
 def is_bound(name: str) -> bool:
-    """Say whether the kernels of a package are there."""
+    """Tell whether an optimised kernel package can be used."""
     return installed(name) is not None and fault(name) is None
 
 
 def fault(name: str) -> str | None:
-    """Return why a package cannot be imported; None where it can."""
+    """Return why a kernel package cannot be imported, or None."""
     try:
         import_module(MODULES[name])
-    except Exception as error:  # whatever it is, transformers falls back
+    except Exception as error:  # transformers falls back after any exception
         return " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return None
 
@@ -78,11 +78,11 @@ def installed(name: str) -> str | None:
 
 
 def hide_from_cpu(device: str) -> None:
-    """Keep transformers from binding kernels that only a GPU can run, if the model is for a CPU.
+    """Prevent transformers from using GPU-only kernels if the model runs on a CPU.
 
-    It binds what it finds once, when a model is first imported, wherever that model is to run.
+    transformers chooses kernels when a model is first imported, regardless of the device.
     """
     if device == "cpu":
-        blocked = cast("dict[str, ModuleType | None]", sys.modules)  # None: no import finds it
+        blocked = cast("dict[str, ModuleType | None]", sys.modules)  # None makes imports fail
         for module in MODULES.values():
             blocked.setdefault(module.partition(".")[0], None)

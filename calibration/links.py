@@ -1,4 +1,4 @@
-"""From timed copies to the ways for bytes in a profile: latency and bandwidth."""
+"""Fits latency and bandwidth to timed copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MIB = 2**20
 
 
 def copies(measured: Measured) -> dict[str, dict[str, list[float]]]:
-    """Return the copies as they were timed, by way."""
+    """Return the timed copies by kind, such as "d2h": sizes in bytes and times in microseconds."""
     by_way: dict[str, dict[str, list[float]]] = {}
     for item in measured.items("copy"):
         columns = by_way.setdefault(item.way, {"bytes": [], "us": []})
@@ -23,9 +23,14 @@ def copies(measured: Measured) -> dict[str, dict[str, list[float]]]:
 
 
 def links(measured: Measured) -> dict[str, dict[str, float]]:
-    """Return the field `io`: latency and bandwidth of each way, fitted to its copies.
+    """Return the profile's field `io`: latency and bandwidth of each kind of copy.
 
-    On a CPU the device's memory is the host's, so a copy between them is a copy within it.
+    On a CPU, device memory is host memory, so copies between them equal copies within the device.
+
+    Raises
+    ------
+    UsageError
+        If no copies were measured.
     """
     timed = copies(measured)
     fitted = {way: _link(columns) for way, columns in timed.items() if len(columns["us"]) > 1}
@@ -36,7 +41,7 @@ def links(measured: Measured) -> dict[str, dict[str, float]]:
 
 
 def _link(columns: dict[str, list[float]]) -> dict[str, float]:
-    """Fit latency + bytes / bandwidth, neither negative, to shares of the time."""
+    """Fit the time of copies to latency + bytes / bandwidth, minimising relative errors."""
     from scipy.optimize import nnls
 
     size, us = np.array(columns["bytes"], dtype=float), np.array(columns["us"])
@@ -46,7 +51,7 @@ def _link(columns: dict[str, list[float]]) -> dict[str, float]:
 
 
 def snapshot_us_per_mib(measured: Measured, state: dict[str, Any]) -> float:
-    """Return what one checkpoint's copy on the device costs a MiB, its latency included."""
+    """Return the microseconds per MiB to copy one state on the device, including latency."""
     link = links(measured)["d2d"]
     size_bytes: int = state["bytes_per_checkpoint"]
     copied_us = link["latency_us"] + size_bytes / (link["gbps"] * 1e3)

@@ -1,4 +1,4 @@
-"""The timings of a calibration, as the fit takes them."""
+"""The timings of a calibration, in the form that the fit needs."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _MICRO = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a calibration has found, beside the plan.
+    """The measurements of a calibration and their plan.
 
     Parameters
     ----------
     journal
         All timings.
     blocks
-        The whole plan.
+        The complete plan.
     typical
-        Which of several times counts.
+        Which of repeated times is used.
     device_kind
         "cpu" or "cuda".
     groups
-        Layer groups that the one that was timed stands for.
+        Number of layer groups in the model if one was measured; 1 if the whole model was.
     warnings
-        So far.
+        Warnings so far.
     """
 
     journal: MeasurementJournal
@@ -42,7 +42,7 @@ class Measured:
     warnings: tuple[str, ...] = ()
 
     def items(self, kind: str) -> list[Item]:
-        """Return the items of a kind that were timed."""
+        """Return the items of a kind (such as "decode") that have measurements."""
         return [
             item
             for block in self.blocks
@@ -51,10 +51,9 @@ class Measured:
         ]
 
     def points(self, kind: str) -> Points:
-        """Return the timed points of a kind, of the whole model.
+        """Return the timed prefills of a kind, scaled to the whole model.
 
-        Where points were timed a different number of times, quantiles stand for the repetitions
-        of those that were timed less often.
+        If points have different numbers of repetitions, those with fewer are padded by quantiles.
         """
         items = self.items(kind)
         times = [self.journal.seconds[item.name] for item in items]
@@ -69,7 +68,7 @@ class Measured:
         )
 
     def typical_us(self, item: Item) -> float:
-        """Return the time of one pass or copy that counts, in microseconds, as it was timed."""
+        """Return an item's median or minimum time in microseconds, for one layer group."""
         times = self.journal.seconds[item.name]
         seconds = min(times) if self.typical == "minimum" else float(np.median(times))
         return seconds * _MICRO

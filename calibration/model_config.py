@@ -1,9 +1,8 @@
-"""Reads the sizes of a hybrid model off its `config.json`. Standard library only.
+"""Reads the sizes of a hybrid model from its `config.json`, with only the standard library.
 
-What counts as bytes is in `simulator.costs.geometry`; here is how the families spell it: which
-layers are recurrent and which have attention, the shape of a state, the heads of keys and values,
-number formats. Source: the configurations in Hugging Face format that the models are published
-with.
+It handles the field names of each model family: which layers are recurrent and which are
+attention, state shapes, heads, number formats. `simulator.costs.geometry` computes bytes from
+these. Source: the configurations in Hugging Face format published with the models.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ _NEITHER = {"moe", "mlp", "-", "e", "o"}
 
 
 def config_geometry(path: str | Path) -> Geometry:
-    """Return the geometry of a model from its `config.json`, or from the folder that holds it.
+    """Return the geometry of a model from its `config.json` or the folder that contains it.
 
     Raises
     ------
     DataError
-        If the file is no configuration, lacks a size, or is of a model without recurrent layers.
+        If the file is not a configuration, lacks a size, or the model has no recurrent layers.
     """
     file = Path(path) / "config.json" if Path(path).is_dir() else Path(path)
     config = read_json(file, "a model's configuration")
@@ -47,13 +46,13 @@ def config_geometry(path: str | Path) -> Geometry:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """The fields of a configuration, read with checks."""
+    """Validated access to the fields of a model configuration."""
 
     values: Mapping[str, Any]
     source: str
 
     def whole(self, *names: str, default: int | None = None) -> int:
-        """Return the first of these fields that is there: a whole number from 1 to 10 million."""
+        """Return the first of the named fields that exists: an integer from 1 to 10 million."""
         for name in names:
             value = self.values.get(name)
             if value is None or value == "auto":
@@ -68,7 +67,7 @@ class _Fields:
         return default
 
     def dtype_bytes(self, *names: str, default: int) -> int:
-        """Return the bytes of a number in the first number format that is named."""
+        """Return the bytes per number of the first named field that gives a number format."""
         for name in names:
             value = self.values.get(name)
             if value is not None and value != "auto":
@@ -82,7 +81,7 @@ class _Fields:
 
 
 def _layers(fields: _Fields) -> tuple[int, int]:
-    """Return how many layers are recurrent, and how many have attention."""
+    """Return a model's number of recurrent layers and of attention layers."""
     values = fields.values
     if values.get("model_type") == "falcon_h1":  # each layer has both
         layers = fields.whole("num_hidden_layers")
@@ -99,7 +98,7 @@ def _layers(fields: _Fields) -> tuple[int, int]:
 
 
 def _counted(kinds: Any, field: str, source: str) -> tuple[int, int]:
-    """Return the layers of either kind in a list of names, or in a text of one letter a layer."""
+    """Count recurrent and attention layers in a list of names, or a text with a letter each."""
     if not isinstance(kinds, (list, str)):
         raise DataError(source, "expected the kinds of layers", field=field)
     names = [str(kind).lower() for kind in kinds]
@@ -115,7 +114,7 @@ def _counted(kinds: Any, field: str, source: str) -> tuple[int, int]:
 
 
 def _by_rule(fields: _Fields) -> tuple[int, int]:
-    """Return the layers of either kind where a rule says which have attention."""
+    """Return the number of recurrent and of attention layers, given by an interval or indices."""
     layers = fields.whole("num_hidden_layers")
     indices = fields.values.get("attn_layer_indices")
     if isinstance(indices, list):
@@ -130,7 +129,7 @@ def _by_rule(fields: _Fields) -> tuple[int, int]:
 
 
 def _recurrent(fields: _Fields, layers: int) -> RecurrentLayers:
-    """Return the recurrent layers of whichever family the configuration is."""
+    """Return the shape of the recurrent layers, for any supported model family."""
     values = fields.values
     common = {
         "ssm_dtype_bytes": fields.dtype_bytes(
@@ -172,7 +171,7 @@ def _expanded(fields: _Fields) -> int:
 
 
 def _attention(fields: _Fields, layers: int) -> AttentionLayers:
-    """Return the layers with attention, of keys and values or of a latent."""
+    """Return the shape of the attention layers, with keys and values or latent attention."""
     heads = fields.whole("num_attention_heads")
     dtype_bytes = fields.dtype_bytes("dtype", "torch_dtype", default=2)
     if fields.values.get("kv_lora_rank"):

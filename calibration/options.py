@@ -1,4 +1,4 @@
-"""What may follow a profile's name: how its KV and its states are compressed."""
+"""Options after a cost profile's name that compress its KV and states."""
 
 from __future__ import annotations
 
@@ -22,18 +22,27 @@ _OPTIONS = re.compile(r"(?P<name>.+?):(?P<options>\s*\w+\s*=[^/\\]*)", re.DOTALL
 
 
 def split_options(name: str) -> tuple[str, str]:
-    """Return a profile's name or path, and the `key=value,...` behind its colon, if any."""
+    """Split a profile's name or path from the `key=value,...` after its colon."""
     match = _OPTIONS.fullmatch(name)
     return (match["name"], match["options"]) if match else (name, "")
 
 
 def read_options(text: str, known: Iterable[str], what: str) -> dict[str, str]:
-    """Return the values of `key=value,...`.
+    """Parse `key=value,...` into a dict.
+
+    Parameters
+    ----------
+    text
+        The options.
+    known
+        Accepted keys.
+    what
+        Name of the profile, for error messages.
 
     Raises
     ------
     UsageError
-        For anything else, an unknown key, or one that is told twice.
+        If the syntax is wrong, or a key is unknown or given twice.
     """
     known = list(known)
     values: dict[str, str] = {}
@@ -51,32 +60,32 @@ def read_options(text: str, known: Iterable[str], what: str) -> dict[str, str]:
 
 
 def compressed(profile: Profile, values: Mapping[str, str]) -> Profile:
-    """Return a profile whose KV and states are compressed as the options of `LOSSY_KEYS` say.
+    """Return the profile with KV and states compressed as given by the options in `LOSSY_KEYS`.
 
     Raises
     ------
     UsageError
-        If a value cannot be read, or the bytes that are left cannot be counted.
+        If a value is invalid, or the remaining bytes cannot be computed.
     """
     return with_compressed_states(with_compressed_kv(profile, values), values)
 
 
 def with_compressed_kv(profile: Profile, values: Mapping[str, str]) -> Profile:
-    """Return a profile whose KV is compressed as the options of `KV_KEYS` say.
+    """Return the profile with its KV compressed as given by the options in `KV_KEYS`.
 
     Parameters
     ----------
     profile
-        Any profile whose KV is not compressed yet.
+        A profile with uncompressed KV.
     values
-        `kv`: the share of its bytes that KV keeps, above 0 and at most 1, or "fp8" or "int8".
-        `kv_budget`: the tokens that each attention layer keeps of a prefix. Either may be
-        FIRST..LAST: of the first attention layer to the last, in equal steps.
+        `kv`: the fraction of bytes that is kept, above 0 and at most 1, or "fp8" or "int8".
+        `kv_budget`: tokens per prefix that each attention layer keeps. Either may be FIRST..LAST,
+        interpolated linearly from the first attention layer to the last.
 
     Raises
     ------
     UsageError
-        If a value cannot be read, or the bytes that are left cannot be counted.
+        If a value is invalid, or the remaining bytes cannot be computed.
     """
     given = {key: values[key].replace(" ", "") for key in KV_KEYS if key in values}
     if not given:
@@ -95,19 +104,19 @@ def with_compressed_kv(profile: Profile, values: Mapping[str, str]) -> Profile:
 
 
 def with_compressed_states(profile: Profile, values: Mapping[str, str]) -> Profile:
-    """Return a profile whose states are kept in the number format of the option `state`.
+    """Return the profile with states stored in the number format given by the option `state`.
 
     Parameters
     ----------
     profile
-        Any profile that tells the number formats of its states.
+        A profile with known number formats of its states.
     values
         `state`: "int8", "fp8" or "bfloat16".
 
     Raises
     ------
     UsageError
-        For another format, or one that makes no state smaller.
+        If the format is unknown or does not make states smaller.
     """
     if STATE_KEY not in values:
         return profile
@@ -130,14 +139,14 @@ def with_compressed_states(profile: Profile, values: Mapping[str, str]) -> Profi
 
 
 def _named(profile: Profile, options: Mapping[str, str]) -> str:
-    """Return the name of a profile with options behind it."""
+    """Return the profile's name with compression options appended."""
     separator = "," if ":" in profile.profile_id else ":"
     listed = ",".join(f"{key}={value}" for key, value in options.items())
     return f"{profile.profile_id}{separator}{listed}"
 
 
 def _share(text: str, profile: Profile) -> tuple[float, ...]:
-    """Return the shares of "fp8", "0.5" or "0.8..0.2"."""
+    """Parse the option `kv`, such as "fp8", "0.5" or "0.8..0.2", into kept fractions."""
     if text in EIGHT_BITS:
         bits = _DTYPE_BITS.get(profile.kv.dtype or "")
         if bits is None:
@@ -152,13 +161,13 @@ def _share(text: str, profile: Profile) -> tuple[float, ...]:
 
 
 def _budget(text: str, what: str) -> tuple[int, ...]:
-    """Return the tokens of "2048" or "4096..512"."""
+    """Parse the option `kv_budget`, such as "2048" or "4096..512", into tokens."""
     tokens = [int(part) if _is_whole(part) else part for part in text.split("..")]
     return _checked({"budget_tokens": tokens}, "kv_budget", text, what).budget_tokens or ()
 
 
 def _checked(data: object, key: str, text: str, what: str) -> KvCompression:
-    """Return the compression, or say what the option expects."""
+    """Build the KV compression of an option; raise UsageError if the value is invalid."""
     try:
         return decode(KvCompression, data, what)
     except DataError:
@@ -174,9 +183,10 @@ def _checked(data: object, key: str, text: str, what: str) -> KvCompression:
 
 
 def _number(text: str) -> float | str:
-    """Return a plain decimal number, or the text where it is none."""
+    """Return a plain decimal as a float, anything else unchanged."""
     return float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,12})?|\.\d{1,12}", text, re.ASCII) else text
 
 
 def _is_whole(text: str) -> bool:
+    """Tell whether the text is an integer of at most 12 digits."""
     return text.isascii() and text.isdigit() and len(text) <= 12

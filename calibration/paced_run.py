@@ -1,4 +1,4 @@
-"""One run over the blocks of a plan: times items, learns what they take, keeps to the budget."""
+"""One calibration run: measures the blocks of a plan within a time budget."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from calibration.measure.graphs import NotCapturableError
 from calibration.plan import FEWEST_REPETITIONS, Item, PlanBlock
 
 SAY_EVERY_SECONDS = 5.0
-KNOWN_PACE_ITEMS = 4  # so many items show how fast a machine is
+KNOWN_PACE_ITEMS = 4  # after this many items the machine's speed is considered known
 _NO_MEMORY = ("allocate memory", "out of memory", "_ALLOC_FAILED")
 
 
 class BudgetError(Exception):
-    """The budget is too short for the core of a profile; `missing_seconds` more would do."""
+    """The time budget is too short for a profile; about `missing_seconds` more are needed."""
 
     def __init__(self, missing_seconds: float) -> None:
         super().__init__(f"{missing_seconds:.0f} s are missing")
@@ -30,18 +30,18 @@ class BudgetError(Exception):
 
 
 class ItemTimer(Protocol):
-    """A clock for items."""
+    """Interface of a timer that measures the items of a calibration plan."""
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one repetition."""
+        """Measure an item once and return its seconds."""
 
     def release(self) -> None:
-        """Let go of memory, after a block or where there is too little."""
+        """Free memory, after a block or when memory runs out."""
 
 
 @dataclass(slots=True)
 class MeasuringProgress:
-    """Says on stderr, now and then, how far the run is and how long it will take."""
+    """Reports progress and remaining time of a calibration on stderr, at most every 5 seconds."""
 
     last: float = 0.0
 
@@ -52,7 +52,7 @@ class MeasuringProgress:
         spent_seconds: float,
         budget_left_seconds: float | None,
     ) -> None:
-        """Print one line if the last one was a while ago; only then it is worked out."""
+        """Print one line if the last one is old enough; `needed_seconds` is called only then."""
         now = time.monotonic()
         if now - self.last >= SAY_EVERY_SECONDS:
             self.last = now
@@ -65,7 +65,7 @@ class MeasuringProgress:
 
 @dataclass(slots=True)
 class PacedRun:
-    """One run over the blocks."""
+    """The state of a calibration run: measurements, time spent, and time left."""
 
     bench: ItemTimer
     journal: MeasurementJournal
@@ -78,18 +78,18 @@ class PacedRun:
 
     @property
     def left_seconds(self) -> float | None:
-        """The rest of the budget."""
+        """Remaining budget in seconds, None if unlimited."""
         if self.budget_seconds is None:
             return None
         return self.budget_seconds - self.journal.spent_seconds
 
     @property
     def costs(self) -> Costs:
-        """The seconds that items take, as far as is known by now."""
+        """Estimated times of measurements, corrected by those made so far."""
         return Learned(self.estimate, self.pace, self.journal.last_spent)
 
     def left_with(self, block: PlanBlock) -> float | None:
-        """Return the rest of the budget and what the block has taken of it so far."""
+        """Return the remaining budget plus what a block has used so far, None if unlimited."""
         left, costs, known = self.left_seconds, self.costs, self.journal.seconds
         if left is None:
             return None
@@ -98,7 +98,13 @@ class PacedRun:
         )
 
     def core(self, blocks: Sequence[PlanBlock]) -> None:
-        """Measure once what a profile cannot be made without, while there is time."""
+        """Measure each core item, which a profile requires, once.
+
+        Raises
+        ------
+        BudgetError
+            If the budget does not suffice.
+        """
         missing = [item for block in blocks for item in block.items if not self._is_known(item)]
         for done, item in enumerate(missing):
             left = self.left_seconds or 0.0
@@ -110,23 +116,25 @@ class PacedRun:
         self.bench.release()
 
     def _waiting_seconds(self, items: Sequence[Item]) -> float:
+        """Return the estimated seconds to measure each of `items` once."""
         return sum(map(self.costs.once_seconds, items))
 
     def _is_known(self, item: Item) -> bool:
+        """Tell whether an item was measured, or found not to be measurable."""
         return item.name in self.journal.seconds or item.name in self.journal.skipped
 
     def fewest(self, block: PlanBlock, later: Sequence[PlanBlock]) -> PlanBlock:
-        """Return the items of an essential block of which there is time for few repetitions."""
+        """Return the items of an essential block that can be repeated at least three times."""
         few = [at_most(each, FEWEST_REPETITIONS) for each in (block, *later) if each.essential]
         return fit_budget(few, self.costs, self.left_with(block))[0]
 
     def recall(self, blocks: Sequence[PlanBlock]) -> None:
-        """Learn the pace from what the journal has."""
+        """Restore the ratio of actual to estimated time from measurements in the journal."""
         self.expected = sum(map(self._expected_seconds, blocks))
         self.taken = self.journal.timing_seconds
 
     def _expected_seconds(self, block: PlanBlock) -> float:
-        """Return what the repetitions in the journal were expected to take."""
+        """Return the estimated time of a block's repetitions that are in the journal."""
         known = self.journal.seconds
         return sum(
             self.estimate.once_seconds(item) * len(known.get(item.name, ())) for item in block.items
@@ -134,11 +142,11 @@ class PacedRun:
 
     @property
     def pace(self) -> float:
-        """The seconds that repetitions took over those expected, so far."""
+        """Ratio of actual to estimated time of all repetitions so far."""
         return self.taken / self.expected if self.expected else 1.0
 
     def block(self, block: PlanBlock, later: Sequence[PlanBlock], seed: int) -> None:
-        """Measure the repetitions of a block that are missing, in shuffled order."""
+        """Measure the missing repetitions of a block, in shuffled order."""
         missing = [
             item
             for item in block.items
@@ -153,7 +161,7 @@ class PacedRun:
         self.bench.release()
 
     def _say(self, name: str, waiting: Sequence[Item], later: Sequence[PlanBlock]) -> None:
-        """Tell how far the run is; what is left follows from all that was measured so far."""
+        """Report progress and the estimated remaining time."""
 
         def needed_seconds() -> float:
             return self._waiting_seconds(waiting) + sum(map(self.costs.block_seconds, later))
@@ -161,12 +169,12 @@ class PacedRun:
         self.progress.say(name, needed_seconds, self.journal.spent_seconds, self.left_seconds)
 
     def _has_time_for(self, item: Item, reserved_seconds: float) -> bool:
-        """Say whether one more repetition leaves the time that is reserved."""
+        """Tell whether the budget allows one more repetition besides `reserved_seconds`."""
         left = self.left_seconds
         return left is None or left >= reserved_seconds + self.costs.once_seconds(item)
 
     def _once(self, item: Item) -> None:
-        """Time one repetition, or write down why it cannot be timed."""
+        """Measure an item once, or record why it cannot be measured."""
         start = self.now()
         try:
             seconds = self.bench.seconds(item)
@@ -184,10 +192,9 @@ class PacedRun:
 
 
 def out_of_memory(error: RuntimeError) -> bool:
-    """Say whether an error of torch means that memory ran out, on a device or on the host.
+    """Tell whether an error of torch means that memory ran out, on the device or the host.
 
-    What torch does not allocate itself, such as a library's workspace, fails with an error of
-    another class.
+    Besides `torch.OutOfMemoryError`, libraries that torch calls raise errors of other classes.
     """
     message = str(error)
     return isinstance(error, torch.OutOfMemoryError) or any(sign in message for sign in _NO_MEMORY)

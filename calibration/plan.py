@@ -1,20 +1,20 @@
-"""What is measured, in order of importance. No torch here: a plan can be printed anywhere.
+"""The plan of a calibration: what is measured, in order of importance; needs no torch.
 
-Blocks come in this order, and a budget that is too short drops the last ones first:
+If the time budget is too short, later blocks are dropped first:
 
-1. prefill: without context (the table F), sweeps over the context at fixed numbers of tokens (e and
-   g), and held-out points that the fit does not see
+1. prefill: without context (the table F); over contexts at fixed numbers of tokens (the
+   coefficients e and g); and held-out points, which the fit does not use
 2. copies of states: within the device, to and from the host, and a file
-3. decode, one token for each of several sequences
-4. graphs: the floor without launches (CUDA only)
-5. cuts, which include replay and suffix in two passes instead of one
+3. decode: one token for each of several sequences
+4. graphs: shortest pass time without kernel launches (CUDA only)
+5. cuts: prefills cut into pieces, among them recomputation before a suffix
 6. batches of prompts
-7. overlap: a prefill with a copy beside it (CUDA only)
+7. overlap: a prefill with a concurrent copy (CUDA only)
 8. the rest of the grid of contexts and tokens
 
-The first two make a profile. Where time is short they get fewer repetitions, then fewer points:
-the first ones matter most, and a few of them, the core, cannot be done without. Within a block
-repetitions are shuffled, so that a slow minute strikes all points alike.
+Blocks 1 and 2 are required for a profile. If time is short they get fewer repetitions, then fewer
+items: items are in order of importance, and the first few, the core, are always kept. Repetitions
+within a block are shuffled, so that a temporary slowdown affects all items equally.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ FEWEST_REPETITIONS = 3
 MIB = 2**20
 OTHER_REPETITIONS = 5
 HELD_OUT_POINTS = 24
-CORE_PREFILLS = 18  # six without context, six behind one, six held out
+CORE_PREFILLS = 18  # six without context, six with context, six held out
 GRAPH_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to time.
+    """One quantity to time.
 
     Parameters
     ----------
     kind
-        What it is for.
+        Purpose of the measurement.
     c
         Tokens of context.
     pieces
-        Tokens of each pass; one pass unless the prefill is cut.
+        Tokens of each pass; more than one if the prefill is cut.
     batch
-        Sequences a pass.
+        Sequences per pass.
     way, size_bytes
-        Of a copy: "d2d", "d2h", "h2d", "d2h-pageable", "h2d-pageable", "write" or "read".
+        For copies: kind ("d2d", "d2h", "h2d", "d2h-pageable", "h2d-pageable", "write" or "read")
+        and size.
     """
 
     kind: Kind
@@ -62,12 +63,12 @@ class Item:
 
     @property
     def n(self) -> int:
-        """Tokens of all passes."""
+        """Tokens of all passes together."""
         return sum(self.pieces)
 
     @property
     def name(self) -> str:
-        """What the journal calls it."""
+        """Name of the item in the journal of measurements."""
         if self.kind == "copy":
             return f"copy {self.way} {self.size_bytes}"
         even = len(self.pieces) > 1 and len(set(self.pieces)) == 1
@@ -77,9 +78,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class PlanBlock:
-    """Items that are measured together, their repetitions shuffled; the first matter most.
+    """A group of measurements whose repetitions are shuffled; the most important come first.
 
-    Without the first `core` items there is no profile; a block that has some is essential.
+    A profile requires the first `core` items. A block with `core` > 0 is essential.
     """
 
     name: str
@@ -89,13 +90,13 @@ class PlanBlock:
 
     @property
     def essential(self) -> bool:
-        """Whether there is no profile without some of its items."""
+        """Whether the block contains measurements that a profile requires."""
         return self.core > 0
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuringGrid:
-    """Contexts, tokens and repetitions for one kind of machine."""
+    """Contexts, token counts and repetitions to measure on one kind of device."""
 
     contexts: tuple[int, ...]
     tokens: tuple[int, ...]
@@ -108,7 +109,7 @@ class MeasuringGrid:
     cuda: bool = False
 
     def within(self, most_tokens: int) -> MeasuringGrid:
-        """Return the grid without what a model of so many positions cannot hold."""
+        """Return the grid without points that need more than `most_tokens` tokens."""
         return replace(
             self,
             tokens=tuple(n for n in self.tokens if n <= most_tokens),
@@ -123,12 +124,12 @@ CUDA_GRID = MeasuringGrid(
     swept=(1, 64, 512, 2048),
     batches=(2, 4, 8, 16),
     whole=8192,
-    state_mib=(1.5, 6, 18.6, 49.1, 98, 183),  # from the smallest model to the largest
+    state_mib=(1.5, 6, 18.6, 49.1, 98, 183),  # state sizes, from the smallest model to the largest
     repetitions=10,
     warm_ups=3,
     cuda=True,
 )
-# Without kernels of its own the delta rule pads to chunks of 64 tokens, so F has steps there.
+# The torch fallback of the delta rule pads to chunks of 64 tokens, so F has steps there.
 CPU_GRID = MeasuringGrid(
     contexts=(512, 1024, 2048, 4096),
     tokens=(2, 16, 64, 65, 128, 129, 192, 193, 256, 257, 320, 384, 512, 768, 1024),
@@ -136,27 +137,27 @@ CPU_GRID = MeasuringGrid(
     batches=(2, 4),
     whole=1024,
     state_mib=(1.5, 6, 18.6, 49.1),
-    repetitions=12,  # of which the least counts
+    repetitions=12,  # the minimum is used
     warm_ups=1,
 )
 
 
 def grid_for(device: str, most_tokens: int) -> MeasuringGrid:
-    """Return the grid for a device, within what a model of so many positions can hold."""
+    """Return the measuring grid for a device, limited to `most_tokens` tokens of a model."""
     return (CUDA_GRID if device.startswith("cuda") else CPU_GRID).within(most_tokens)
 
 
 def blocks_of(grid: MeasuringGrid, state_bytes: int, seed: int) -> list[PlanBlock]:
-    """Return all blocks, the most important first.
+    """Return all blocks of measurements, the most important first.
 
     Parameters
     ----------
     grid
-        Contexts and tokens.
+        Contexts and token counts.
     state_bytes
-        Of one checkpoint: what is copied beside a prefill.
+        Bytes of a state, for the copies that run beside a prefill.
     seed
-        Of the held-out points.
+        Seed of the held-out points.
     """
     prefills, copies = _prefills(grid, seed), _copies(grid)
     rest = [Item("prefill", c, (n,)) for c in grid.contexts for n in grid.tokens]
@@ -179,7 +180,7 @@ def blocks_of(grid: MeasuringGrid, state_bytes: int, seed: int) -> list[PlanBloc
 
 
 def _prefills(grid: MeasuringGrid, seed: int) -> list[Item]:
-    """Return the points of the fit and the held-out ones, so that any first few lie well apart."""
+    """Return the prefills for fit and validation; any leading part of them is well spread."""
     table = _spread([Item("prefill", 0, (n,)) for n in grid.tokens])
     swept = [Item("prefill", c, (n,)) for n in grid.swept for c in grid.contexts]
     sweep = list(dict.fromkeys([*_corners(grid), *_spread(swept)]))
@@ -189,16 +190,19 @@ def _prefills(grid: MeasuringGrid, seed: int) -> list[Item]:
 
 
 def _corners(grid: MeasuringGrid) -> list[Item]:
-    """Return the ends of the sweep, which alone tell the price of a pair from that of a context."""
+    """Return prefills at the extremes of context and token count, which separate e from g.
+
+    They are the coefficients per pair of tokens and per context token.
+    """
     tokens, contexts = (grid.swept[-1], grid.swept[0]), (grid.contexts[-1], grid.contexts[0])
     return [Item("prefill", c, (n,)) for n in tokens for c in contexts]
 
 
 def _spread(items: Sequence[Item]) -> list[Item]:
-    """Return items with the last and the first in front, then what halves the widest gaps."""
+    """Order items coarse to fine: last, first, then repeatedly the middle of each gap."""
     order: list[int] = []
     gaps = [(0, len(items) - 1)]
-    for low, high in gaps:  # grows while it is walked
+    for low, high in gaps:  # the list grows during the loop
         middle = (low + high) // 2
         order += [high, low, middle]
         if high - low > 1:
@@ -207,12 +211,12 @@ def _spread(items: Sequence[Item]) -> list[Item]:
 
 
 def _repetitions(grid: MeasuringGrid, block: str) -> int:
-    """Return how often the points of a block are timed: the fit needs the quietest ones most."""
+    """Return how often each item of a block is measured; those for the fit most often."""
     return grid.repetitions if block == "prefill" else min(grid.repetitions, OTHER_REPETITIONS)
 
 
 def held_out(grid: MeasuringGrid, seed: int) -> list[Item]:
-    """Return points between those of the grid, each number of tokens once: seeded, log-uniform."""
+    """Return random prefills for validation, log-uniform, none with a token count of the grid."""
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(b"held-out")))
     most_n, most_c = max(grid.tokens), max(grid.contexts, default=0)
     chosen: dict[int, Item] = {}
@@ -226,8 +230,9 @@ def held_out(grid: MeasuringGrid, seed: int) -> list[Item]:
 
 
 def _copies(grid: MeasuringGrid) -> list[Item]:
+    """Return the copies to time, by size and kind."""
     host = ("d2h", "h2d", "d2h-pageable", "h2d-pageable") if grid.cuda else ()
-    sizes = (grid.state_mib[-1], *grid.state_mib[:-1])  # two set latency and bandwidth
+    sizes = (grid.state_mib[-1], *grid.state_mib[:-1])  # two sizes determine latency and bandwidth
     return [
         Item("copy", way=way, size_bytes=round(mib * MIB) // 4096 * 4096)
         for mib in sizes
@@ -236,17 +241,19 @@ def _copies(grid: MeasuringGrid) -> list[Item]:
 
 
 def _decode(grid: MeasuringGrid) -> list[Item]:
+    """Return the decode steps to time."""
     contexts = grid.contexts[:1] + grid.contexts[2:3]
     return [Item("decode", c, (1,), batch) for batch in (1, *grid.batches) for c in contexts]
 
 
 def _graphs(grid: MeasuringGrid) -> list[Item]:
+    """Return the CUDA graphs to time."""
     chosen = [n for n in grid.tokens if n <= GRAPH_TOKENS] if grid.cuda else []
     return [Item("graph", 0, (n,)) for n in chosen]
 
 
 def _cuts(grid: MeasuringGrid) -> list[Item]:
-    """Return one long prefill cut evenly, and replays of several lengths before a suffix."""
+    """Return one long prefill cut evenly, and recomputations of several lengths before a suffix."""
     even = [every for every in (512, 256, 128, 64) if every < grid.whole]
     behind = min(grid.contexts, default=0)
     cut = [Item("cut", 0, (every,) * (grid.whole // every)) for every in even]
@@ -254,10 +261,12 @@ def _cuts(grid: MeasuringGrid) -> list[Item]:
 
 
 def _batches(grid: MeasuringGrid) -> list[Item]:
+    """Return the batched prefills to time."""
     return [Item("batch", 0, (n,), batch) for n in (64, 512) for batch in grid.batches]
 
 
 def _overlap(grid: MeasuringGrid, state_bytes: int) -> list[Item]:
+    """Return the prefills with a concurrent copy to time."""
     if not grid.cuda:
         return []
     sides = ("d2h", "h2d")

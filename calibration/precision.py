@@ -1,8 +1,8 @@
-"""In which precision a model is measured, and fp32 products that nothing rounds.
+"""Number formats of measured models, and full precision for fp32 products.
 
-A GPU may round what it multiplies in fp32 to TF32, ten bits: torch where it is told so, Triton's
-kernels (fla-core's among them) unless they are told otherwise. That is a thousand times what a
-resumed prefill is held to, and would fail every model.
+A GPU may round inputs of fp32 products to TF32 (10 bits of mantissa): torch if configured so,
+Triton kernels (including fla-core's) by default. The error is a thousand times the tolerance of
+the exactness check, so every model would fail it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ if TYPE_CHECKING:
 
 FLOAT32 = "float32"
 DTYPES = (FLOAT32, "bfloat16", "float16")
-TRITON_PRECISION = "TRITON_F32_DEFAULT"  # read when a kernel is compiled
+TRITON_PRECISION = "TRITON_F32_DEFAULT"  # environment variable, read when a kernel is compiled
 
 
 def check_dtype(asked: str | None) -> None:
-    """Raise a UsageError where a precision is none of `DTYPES`; None stands for the default."""
+    """Raise UsageError if a number format is not supported; None stands for the default."""
     if asked is not None and asked not in DTYPES:
         expected = f"{', '.join(DTYPES[:-1])} or {DTYPES[-1]}"
         raise UsageError(f"--dtype: expected {expected}, found '{printable(asked)}'")
 
 
 def dtype_for(asked: str | None, device_kind: str) -> str:
-    """Return the precision that is asked for, or float32 on a CPU and bfloat16 on a GPU."""
+    """Return the given number format, or by default float32 on a CPU and bfloat16 on a GPU."""
     check_dtype(asked)
     return asked or ("bfloat16" if device_kind == "cuda" else FLOAT32)
 
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Keep fp32 products from being rounded to TF32, and leave the settings as they were.
+    """Disable rounding of fp32 products to TF32 inside the `with` block.
 
-    Torch refuses to read its older settings while these differ from them, so they must not stay.
+    The settings are restored afterwards, since torch raises an error when its older settings are
+    read while they differ from these.
     """
     import torch
 
@@ -60,5 +61,5 @@ def full_precision() -> Iterator[None]:
 
 
 def precision_of(dtype: str) -> AbstractContextManager[None]:
-    """Return the context in which a model of this precision is run: float32 is all of it."""
+    """Return the context manager in which to run a model: no TF32 rounding if it is float32."""
     return full_precision() if dtype == FLOAT32 else nullcontext()

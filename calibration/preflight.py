@@ -1,4 +1,4 @@
-"""What is there before anything is measured: libraries, the device, kernels and ceilings."""
+"""Checks before measuring: libraries, device, kernels, peak rates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from calibration.kernels import kernels
 from simulator.base.errors import UsageError, printable
 from simulator.base.installing import install_hint
 
-# From here on the cached state is used when several tokens follow it (the gate checks it too).
+# Older versions ignore a cached state when several tokens follow it.
 OLDEST = {"torch": (2, 9), "transformers": (5, 17)}
 _CEILING_REPETITIONS = 5
 _COPY_BYTES = 256 * 2**20
@@ -26,7 +26,7 @@ _COPY_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The device as a profile names it; `memory` and `free` in bytes."""
+    """A device as described in a profile; `memory` and `free` are in bytes."""
 
     device: str
     name: str
@@ -37,12 +37,12 @@ class Machine:
 
     @property
     def kind(self) -> str:
-        """Either "cpu" or "cuda"."""
+        """Kind of the device, "cpu" or "cuda"."""
         return self.device.partition(":")[0]
 
 
 def check_libraries() -> None:
-    """Raise a UsageError where torch or transformers is missing, too old or broken."""
+    """Raise UsageError if torch or transformers is missing, too old or broken."""
     hint = install_hint("calibration")
     for name, oldest in OLDEST.items():
         version = _installed(name)
@@ -58,7 +58,7 @@ def check_libraries() -> None:
 
 
 def _check_import(name: str, version: str) -> None:
-    """Import a library, which fails where what it is linked against is missing."""
+    """Import a library; raise UsageError if it fails, as with missing shared libraries."""
     try:
         import_module(name)
     except (ImportError, OSError) as error:
@@ -67,18 +67,18 @@ def _check_import(name: str, version: str) -> None:
 
 
 def check_device(name: str) -> None:
-    """Raise a UsageError where a device is not named as torch does."""
+    """Raise UsageError unless the device is "cpu", "cuda" or "cuda:N"."""
     if not re.fullmatch(r"cpu|cuda(:[0-9]{1,3})?", name):
         raise UsageError(f"device: expected cpu, cuda or cuda:0, found '{printable(name)}'")
 
 
 def examine(device: str) -> Machine:
-    """Return what the device is.
+    """Return a description of the device.
 
     Raises
     ------
     UsageError
-        If torch cannot use it.
+        If torch cannot use the device.
     """
     check_device(device)
     if device == "cpu":
@@ -100,18 +100,18 @@ def examine(device: str) -> Machine:
 
 
 def clocks(device: str) -> dict[str, str] | None:
-    """Return the clocks of a GPU as nvidia-smi reads them now; nothing is set."""
+    """Return the current clock rates of a GPU from nvidia-smi; nothing is changed."""
     return None if device == "cpu" else _nvidia(_known_as(_index(device)))[1]
 
 
 def software(device_kind: str) -> dict[str, str]:
-    """Return the field `software` of a profile: versions, and which kernels were bound."""
+    """Return the profile's field `software`: versions, and kernels in use."""
     versions = {name: _installed(name) or "unknown" for name in OLDEST}
     return {**versions, "kernels": kernels(device_kind), "mode": "eager"}
 
 
 def ceilings(device: str) -> dict[str, float]:
-    """Measure what the device reaches at best: a square matrix product and a large copy.
+    """Measure the peak rates of the device: a square matrix product and a large copy.
 
     The product is in bf16 on a GPU and in fp32 on a CPU; a copy counts its bytes once.
     """
@@ -134,11 +134,12 @@ def ceilings(device: str) -> dict[str, float]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
+    """Return major and minor number of a version."""
     return tuple(int(part) for part in re.findall(r"[0-9]+", text)[:2])
 
 
 def _processor() -> str:
-    """Return the processor's name, where Linux tells it, and its cores."""
+    """Return the processor's name, if Linux provides it, and its number of cores."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -149,7 +150,7 @@ def _processor() -> str:
 
 
 def _host_memory() -> tuple[int, int]:
-    """Return the bytes of the host's memory, and those that are free or can be freed."""
+    """Return total and available bytes of host memory."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         text = Path("/proc/meminfo").read_text(encoding="utf-8")
@@ -160,11 +161,12 @@ def _host_memory() -> tuple[int, int]:
 
 
 def _index(device: str) -> int:
+    """Return the index in a device name such as "cuda:1", 0 by default."""
     return int(device.partition(":")[2] or 0)
 
 
 def _known_as(index: int) -> str:
-    """Return what nvidia-smi calls a device, which knows nothing of CUDA_VISIBLE_DEVICES."""
+    """Return the identifier for nvidia-smi, which ignores CUDA_VISIBLE_DEVICES."""
     import torch
 
     uuid = getattr(torch.cuda.get_device_properties(index), "uuid", None)
@@ -172,7 +174,7 @@ def _known_as(index: int) -> str:
 
 
 def _nvidia(device: str) -> tuple[str | None, dict[str, str] | None]:
-    """Return the driver and the clocks as nvidia-smi reads them; nothing is set."""
+    """Return driver version and clock rates from nvidia-smi; nothing is changed."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None, None

@@ -1,4 +1,4 @@
-"""The fields of a profile that no timing sets: what was measured, on what, with what."""
+"""Fields of a cost profile that do not depend on timings: model, machine, software."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOW = {"cuda": "CUDA events, medians", "cpu": "processor time of one thread, mi
 def provenance(
     subject: Subject, machine: Machine, model: HybridModel, ceilings: dict[str, float]
 ) -> dict[str, Any]:
-    """Return the fields from `profile_id` to `kv`; bytes are those of the model's own tensors."""
+    """Return the profile fields from `profile_id` to `kv`; bytes are those of the real tensors."""
     device = "cpu" if machine.kind == "cpu" else slug(machine.name)
     sizes = _sizes(model)
     return {
@@ -35,7 +35,7 @@ def provenance(
 
 
 def _how(machine: Machine, model: HybridModel) -> str:
-    """Return how it was timed, in words."""
+    """Describe how the profile was timed."""
     if machine.kind == "cpu":
         return _HOW["cpu"]
     mask = "without a mask" if without_mask(model.config) else "with a mask in memory"
@@ -43,7 +43,7 @@ def _how(machine: Machine, model: HybridModel) -> str:
 
 
 def model_warnings(subject: Subject, device_kind: str) -> list[str]:
-    """Return what a reader must be told of the model, a sentence each."""
+    """Return warnings about the measured model, one sentence each."""
     warnings = []
     if device_kind == "cuda":
         warnings += kernel_warnings(read_config(subject.folder) if subject.folder else {})
@@ -58,18 +58,20 @@ def model_warnings(subject: Subject, device_kind: str) -> list[str]:
 
 
 def slug(name: str) -> str:
-    """Return a name of the letters that a profile's name may have."""
+    """Return a name with all characters replaced that profile names may not contain."""
     kept = "".join(c if (c.isascii() and c.isalnum()) or c in ".-_" else "-" for c in name.lower())
     return kept.strip("-")[:80] or "local"
 
 
 def _hardware(machine: Machine, ceilings: dict[str, float]) -> dict[str, Any]:
+    """Return the profile's field `hardware`."""
     fields: dict[str, Any] = {"name": machine.name, "memory": machine.memory, "ceilings": ceilings}
     optional = {"driver": machine.driver, "clocks": machine.clocks}
     return fields | {key: value for key, value in optional.items() if value}
 
 
 def _model(subject: Subject, model: HybridModel, sizes: CacheSizes) -> dict[str, Any]:
+    """Return the profile's field `model`."""
     groups = subject.plan.groups
     known = {} if subject.folder else model_parts(subject.plan.geometry)["model"]
     return {
@@ -88,9 +90,9 @@ def _model(subject: Subject, model: HybridModel, sizes: CacheSizes) -> dict[str,
 
 
 def _bytes(sizes: CacheSizes, groups: int) -> dict[str, Any]:
-    """Return the fields `state` and `kv`.
+    """Return the profile fields `state` and `kv`.
 
-    A state can be taken after any token, since the prefill is cut there: the alignment is 1.
+    The alignment is 1, since a state can be taken after any token by cutting the prefill there.
     """
     return {
         "state": {
@@ -105,13 +107,14 @@ def _bytes(sizes: CacheSizes, groups: int) -> dict[str, Any]:
 
 
 def _sizes(model: HybridModel) -> CacheSizes:
+    """Run a few tokens to measure what the model's cache stores."""
     cache = model.new_cache(8)
     model.forward(cache, model.random_tokens(8, seed=0))
     return cache.sizes()
 
 
 def _parameters(model: HybridModel) -> int:
-    """Count the parameters of all layers, embeddings and output head excluded."""
+    """Count the parameters of all layers, without embeddings and output head."""
     module = model.module
     ends = (module.get_input_embeddings(), module.get_output_embeddings())
     outside = {id(p) for end in ends if end is not None for p in end.parameters()}

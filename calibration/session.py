@@ -1,4 +1,4 @@
-"""One run of a calibration, from the gate to the profile."""
+"""One calibration run, from the exactness check to the cost profile."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ GATE, CEILINGS, CLOCKS, CREATED = "gate", "ceilings", "clocks", "created"
 
 @dataclass(frozen=True, slots=True)
 class CalibrationSession:
-    """A calibration that is under way.
+    """A calibration in progress.
 
     Parameters
     ----------
     options, subject, machine
-        What, and where.
+        What is calibrated, and on which device.
     dtype
-        Of the weights.
+        Number format of the weights.
     started
-        When, in seconds of the monotonic clock.
+        Start time in seconds of the monotonic clock.
     """
 
     options: Options
@@ -58,15 +58,15 @@ class CalibrationSession:
     def opened(
         cls, options: Options, subject: Subject, machine: Machine, started: float
     ) -> CalibrationSession:
-        """Return a session for a subject, or one layer group of it if it is too big."""
+        """Create a session for a model, or for one layer group if the model exceeds memory."""
         dtype = getattr(torch, dtype_for(options.dtype, machine.kind))
         if machine.kind == "cpu":
-            torch.set_num_threads(1)  # processor time counts every thread, waiting ones too
+            torch.set_num_threads(1)  # CPU time includes waiting threads
         chosen = fitting(subject, machine.free, dtype.itemsize)
         return cls(options, chosen, machine, dtype, started)
 
     def run(self) -> Profile:
-        """Measure, fit and write the profile; return it."""
+        """Measure, fit, write the profile and return it."""
         if self.options.fresh:
             self.options.journal.unlink(missing_ok=True)
         journal = MeasurementJournal(self.options.journal, self._head())
@@ -88,6 +88,7 @@ class CalibrationSession:
         return profile
 
     def _profile(self, journal: MeasurementJournal) -> Profile:
+        """Check exactness, measure, and build the profile."""
         if CREATED not in journal.facts:
             journal.add_fact(CREATED, datetime.now(UTC).date().isoformat())
         finding = self._gate(journal)
@@ -100,7 +101,7 @@ class CalibrationSession:
         return assemble(self._measured(model, journal), parts, seed)
 
     def _measured(self, model: HybridModel, journal: MeasurementJournal) -> Measured:
-        """Measure all that the budget has time for."""
+        """Measure all parts of the plan that fit into the budget."""
         options, plan = self.options, self.subject.plan
         grid, clock = grid_for(options.device, self.subject.most_tokens), clock_for(options.device)
         blocks = blocks_of(grid, plan.geometry.state_bytes, options.seed)
@@ -123,14 +124,14 @@ class CalibrationSession:
         return Measured(journal, blocks, clock.typical, self.machine.kind, plan.groups, warnings)
 
     def _left_seconds(self) -> float | None:
-        """Return the budget without what this run has spent on other things than measuring."""
+        """Return the budget less the time already spent on setup, None if unlimited."""
         budget = self.options.budget_seconds
         if budget is None:
             return None
         return budget - (time.monotonic() - self.started) - FIT_SECONDS
 
     def _too_short(self, missing_seconds: float) -> UsageError:
-        """Return the one line for a budget in which no profile can be made."""
+        """Return the error for a budget that does not suffice for a profile."""
         budget = self.options.budget_seconds or 0.0
         enough = 10 * math.ceil(1.2 * (budget + missing_seconds) / 10)
         return UsageError(
@@ -140,7 +141,13 @@ class CalibrationSession:
         )
 
     def _gate(self, journal: MeasurementJournal) -> dict[str, float]:
-        """Run the exactness gate, or take what the journal has of it; refuse what fails."""
+        """Return the results of the exactness check, from the journal or by running it.
+
+        Raises
+        ------
+        DataError
+            If the model fails.
+        """
         if GATE not in journal.facts:
             print("exactness gate", file=sys.stderr, flush=True)
             journal.add_fact(GATE, self._examined())
@@ -159,6 +166,7 @@ class CalibrationSession:
         }
 
     def _examined(self) -> dict[str, Any]:
+        """Run the exactness check and return its results for the journal."""
         device, seed = self.options.device, self.options.seed
         exact = build_for_gate(self.subject, device, torch.float32, seed)
         finding, kernels = exactness.examine(exact), exactness.examine_kernels(exact)
@@ -173,7 +181,7 @@ class CalibrationSession:
         }
 
     def _ceilings(self, journal: MeasurementJournal) -> dict[str, float]:
-        """Measure what the device reaches, and read its clocks while it is warm from that."""
+        """Measure peak rates, and read clock rates while the device is still warm."""
         if CEILINGS not in journal.facts:
             journal.add_fact(CEILINGS, preflight.ceilings(self.options.device))
             journal.add_fact(CLOCKS, preflight.clocks(self.options.device))
@@ -181,7 +189,7 @@ class CalibrationSession:
         return ceilings
 
     def _head(self) -> dict[str, Any]:
-        """Return what measurements must share to stand in one journal."""
+        """Return the settings that all measurements in one journal must share."""
         return {
             "model": self.subject.name,
             "scale": self.subject.plan.scale,

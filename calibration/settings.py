@@ -13,22 +13,23 @@ class Options:
     Parameters
     ----------
     model
-        A name, or a Hugging Face folder with safetensors.
+        A model name, or a Hugging Face folder with safetensors.
     device
         "cpu", "cuda" or "cuda:0".
     out
-        The profile to write; the journal lies beside it.
+        Path of the profile to write; the journal is stored beside it.
     budget_seconds
-        Wall time; None sets none.
+        Wall time; None for unlimited.
     seed
-        Of weights, tokens, held-out points and the order of repetitions.
+        Seed of weights, tokens, held-out points and order of repetitions.
     fresh
-        Measure everything anew, whatever the journal has.
+        Measure everything again, ignoring the journal.
     group
-        Build one layer group, and let it stand for all.
+        Build and measure one layer group (an attention layer with its recurrent layers), and scale
+        it to the whole model.
     dtype
-        Of the weights, one of `precision.DTYPES`; None takes float32 on a CPU and bfloat16 on a
-        GPU.
+        Number format of the weights, one of `precision.DTYPES`; None for float32 on a CPU and
+        bfloat16 on a GPU.
     """
 
     model: str
@@ -42,5 +43,5 @@ class Options:
 
     @property
     def journal(self) -> Path:
-        """Where measurements go as they come."""
+        """Path of the journal of measurements."""
         return self.out.with_name(f"{self.out.name}.journal")

@@ -1,7 +1,7 @@
-"""Profiles of sizes alone: what a state and a token of KV weigh, without times.
+"""Cost profiles with sizes of states and KV but without times.
 
-They serve where a model was never timed: hit rates, losses and memory are simulated, by the
-instant server, and no time is told. Entries are weighed by the tokens that they save.
+They are for models that were never timed. Hit rates, losses and memory can be simulated with the
+instant server; policies weigh entries by the tokens they save instead of by seconds.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from calibration.parts import copy_parts, model_parts
 from simulator.costs.geometry import Geometry
 from simulator.costs.profile import Profile, parse_profile
 
-_US_PER_TOKEN = 1.0  # any other would do: it weighs tokens against tokens
-_FASTEST_GBPS = 1e6  # copies cost nothing beside that
+_US_PER_TOKEN = 1.0  # arbitrary: only ratios matter
+_FASTEST_GBPS = 1e6  # makes copies negligible
 
 
 def sizes_profile(geometry: Geometry, name: str, source: str) -> Profile:
-    """Return the profile of a model's sizes; its kind is "sizes", its prices are tokens.
+    """Return the profile of a model's sizes. Its kind is "sizes"; its costs are token counts.
 
     Parameters
     ----------
     geometry
         The model.
     name
-        The profile's.
+        Name of the profile.
     source
-        Where the sizes come from.
+        Source of the sizes.
     """
     data = {
         "schema_version": 1,

@@ -1,4 +1,4 @@
-"""What is calibrated: a model by its name or folder, whole or one layer group of it."""
+"""The model to calibrate: found by name or folder, whole or one layer group."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 PICKLES = (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt")
 GATE_EXPERTS = 16
-_MEMORY_SHARE = 0.8  # for weights; the rest is for KV and for what a pass needs
-LONGEST_TOKENS = 262_144  # of context, where nothing tells
-GROUP_VOCABULARY = 1024  # a larger output head would be counted once a group
+_MEMORY_SHARE = 0.8  # for weights; the rest is for KV and temporary tensors
+LONGEST_TOKENS = 262_144  # default for the maximum context
+GROUP_VOCABULARY = 1024  # small, since the output head would be counted once per group
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is calibrated.
+    """The model to calibrate.
 
     Parameters
     ----------
     name
-        In the profile.
+        Name in the profile.
     plan
-        Its geometry, and how many layer groups stand for one.
+        Its geometry, and the number of layer groups that the built one represents.
     folder
-        Where its weights lie; None for random ones.
+        Folder with its weights; None for random weights.
     """
 
     name: str
@@ -44,19 +44,25 @@ class Subject:
 
     @property
     def toy(self) -> bool:
-        """Whether it is the toy model."""
+        """Whether it is the built-in toy model."""
         return self.plan.geometry == TOY
 
     @property
     def most_tokens(self) -> int:
-        """The longest context that the model is made for."""
+        """The model's maximum context in tokens."""
         if self.folder is None:
             return LONGEST_TOKENS
         longest = read_config(self.folder).get("max_position_embeddings", LONGEST_TOKENS)
         return longest if isinstance(longest, int) and longest > 0 else LONGEST_TOKENS
 
     def weight_bytes(self, of_number: int) -> int:
-        """Return the bytes of all weights, embeddings and output head included."""
+        """Return the bytes of all weights, including embeddings and output head.
+
+        Parameters
+        ----------
+        of_number
+            Bytes per number.
+        """
         geometry = self.plan.built
         vocabulary = GROUP_VOCABULARY if self.plan.groups > 1 else 248_320
         embeddings = 2 * geometry.hidden * (1024 if self.toy else vocabulary)
@@ -64,14 +70,14 @@ class Subject:
 
 
 def find_subject(model: str, *, group: bool = False) -> Subject:
-    """Return what a name or a folder stands for.
+    """Return the model for a name or a folder.
 
     Raises
     ------
     UsageError
-        If there is none of this name, or a layer group is asked of a folder.
+        If the name is unknown, or a layer group is requested for a folder.
     DataError
-        If the folder holds none, or a pickle was given.
+        If the folder holds no model, or a pickle was given.
     """
     path = Path(model)
     if path.suffix in PICKLES:
@@ -96,10 +102,10 @@ def read_config(folder: Path) -> Mapping[str, Any]:
 
 
 def rough_geometry(config: Mapping[str, Any], source: str) -> Geometry:
-    """Return a geometry that is good enough to say how long measuring will take.
+    """Return a geometry accurate enough to estimate measurement times.
 
-    It is right for Qwen3.5 and Qwen3-Next, and of the right size for others; what a profile says
-    of bytes is read off the model's own tensors.
+    It is exact for Qwen3.5 and Qwen3-Next and approximate for others. The bytes in the profile come
+    from the model's tensors instead.
     """
     hidden = _size(config, source, "hidden_size")
     kinds = config.get("layer_types") or config.get("layers_block_type") or []
@@ -122,12 +128,21 @@ def rough_geometry(config: Mapping[str, Any], source: str) -> Geometry:
 
 
 def fitting(subject: Subject, free_bytes: int, of_number: int) -> Subject:
-    """Return the subject itself, or one layer group of it where the whole is too big for memory.
+    """Return the model to calibrate: the whole, or one layer group if it exceeds memory.
+
+    Parameters
+    ----------
+    subject
+        The model.
+    free_bytes
+        Free memory of the device.
+    of_number
+        Bytes per number of the weights.
 
     Raises
     ------
     UsageError
-        If not even that fits.
+        If not even one layer group fits.
     """
     room = int(_MEMORY_SHARE * free_bytes)
     needed = subject.weight_bytes(of_number)
@@ -144,7 +159,7 @@ def fitting(subject: Subject, free_bytes: int, of_number: int) -> Subject:
 
 
 def build_subject(subject: Subject, device: str, dtype: Any, seed: int) -> HybridModel:
-    """Return the model, ready to run."""
+    """Build or load the model, ready to run."""
     from calibration.models.build import build, load
     from calibration.models.hybrid import HybridModel
 
@@ -154,10 +169,10 @@ def build_subject(subject: Subject, device: str, dtype: Any, seed: int) -> Hybri
 
 
 def build_for_gate(subject: Subject, device: str, dtype: Any, seed: int) -> HybridModel:
-    """Return a model of the same make for the gate, with random weights and a long memory.
+    """Build a similar model for the exactness check, with random weights and slow decays.
 
-    Of a model by name it is one layer group, which has every kind of its layers; of a folder it
-    is what its configuration says.
+    For a named model it is one layer group, which has every kind of layer; for a folder it follows
+    the configuration there.
     """
     from calibration.models.build import build
     from calibration.models.hybrid import HybridModel
@@ -170,13 +185,13 @@ def build_for_gate(subject: Subject, device: str, dtype: Any, seed: int) -> Hybr
         config = AutoConfig.from_pretrained(subject.folder, local_files_only=True)
         config = config.get_text_config()
     config.vocab_size = min(config.vocab_size, GROUP_VOCABULARY)
-    if getattr(config, "num_experts", None):  # among hundreds, two are soon as good as each other
+    if getattr(config, "num_experts", None):  # among hundreds of experts ties are frequent
         config.num_experts = min(config.num_experts, GATE_EXPERTS)
     return HybridModel(build(config, device=device, dtype=dtype, seed=seed))
 
 
 def config_sha256(config: Any) -> str:
-    """Return the hash of a configuration, without what says where it came from."""
+    """Return the hash of a configuration, without fields that describe its origin."""
     fields = {
         key: value
         for key, value in config.to_dict().items()
@@ -187,6 +202,7 @@ def config_sha256(config: Any) -> str:
 
 
 def _config(subject: Subject) -> Any:
+    """Return the transformers configuration of what is built."""
     from calibration.models.configs import config_of
 
     config = config_of(subject.plan.built)
@@ -196,6 +212,7 @@ def _config(subject: Subject) -> Any:
 
 
 def _size(config: Mapping[str, Any], source: str, key: str, default: int | None = None) -> int:
+    """Return a field of a configuration, checked to be an integer from 1 to 1 million."""
     value = config.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10**6:
         problem = f"expected a whole number from 1 to 1000000, found {printable(repr(value), 60)}"

@@ -1,4 +1,4 @@
-"""What a calibration prints when it is done."""
+"""The summary that a calibration prints at its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.costs.profile import Profile
 
 
 def summary_lines(profile: Profile, out: Path) -> list[str]:
-    """Return the findings of a profile as text: sizes, coefficients, errors, warnings."""
+    """Return a summary of a profile: sizes, coefficients, errors, warnings."""
     prefill, valid = profile.prefill, profile.prefill.valid
     lines = [
         f"profile      {profile.profile_id} ({profile.kind}, {profile.model.scale})",
@@ -25,7 +25,7 @@ def summary_lines(profile: Profile, out: Path) -> list[str]:
 
 
 def _table(profile: Profile) -> str:
-    """Return a few entries of F."""
+    """Return a few entries of the prefill table F, which gives seconds by number of tokens."""
     table = profile.prefill.F
     entries = list(zip(table.n, table.us, strict=True))
     chosen = entries[:: max(len(entries) // 4, 1)]
@@ -33,6 +33,7 @@ def _table(profile: Profile) -> str:
 
 
 def _exactness(profile: Profile) -> list[str]:
+    """Return the line on the exactness check (resumed against uninterrupted prefill)."""
     exactness = profile.exactness
     if exactness is None or exactness.fp32_max_abs is None or exactness.bug_max_abs is None:
         return []
@@ -44,6 +45,7 @@ def _exactness(profile: Profile) -> list[str]:
 
 
 def _validation(profile: Profile) -> list[str]:
+    """Return the lines on held-out errors, and the warnings."""
     validation = profile.validation
     if validation is None:
         return []

@@ -1,12 +1,12 @@
-"""The event loop, the shared prefix cache, costs and records.
+"""The simulator: event loop, shared prefix cache, costs and records.
 
-`simulate` and `Scenario` are loaded when they are first used: this package stays light, so that
-placers can be used where simpy is absent. Everything else is imported from its module.
+`simulate` and `Scenario` are imported on first use, so that `import simulator` does not need SimPy
+(the discrete-event library). Everything else is imported from its own module.
 """
 
 from typing import TYPE_CHECKING, Any
 
-import simulator.base.compiled  # noqa: F401 - before any module that it may turn away
+import simulator.base.compiled  # noqa: F401 - first: it may disable compiled modules
 
 if TYPE_CHECKING:
     from simulator.simulation import Scenario, simulate

@@ -1,4 +1,4 @@
-"""A scenario: what a trace is replayed through, as specs from which each replica is made."""
+"""The configuration of a simulation, from which each replica's cache and policies are built."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ from simulator.serving.router import RoundRobin
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 
-# One prefill at a time; or none that takes time, where only the order of arrivals counts.
+# "queue" runs one prefill at a time; with "instant" a prefill takes no time.
 SERVERS: dict[str, type[Fcfs] | type[Instant]] = {"queue": Fcfs, "instant": Instant}
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What a trace is replayed through.
+    """The configuration of one simulation: cost profile, cache, policies, servers.
 
-    Policies learn, so a scenario holds what makes them, such as their class: every replica has
-    its own, and a scenario can be run any number of times.
+    Policies are stateful, so a scenario holds factories for them (such as their classes), not
+    instances. Every replica gets its own, and one scenario can be run any number of times.
 
     Parameters
     ----------
     profile
-        The model on its hardware: bytes and seconds.
+        The cost profile of a model on its hardware: sizes in bytes, times in seconds.
     placer, admission
-        Make the policies.
+        Factories of the placement and the admission policy.
     eviction
-        Makes the eviction policy of every pool, or a mapping with one for each pool by its name.
+        Factory of the eviction policy for every pool, or a mapping from pool names to factories.
     capacity_bytes
-        The budget of a replica for KV and states; None is unbounded.
+        Memory of one replica for KV and states, in bytes; None for unbounded.
     pools
-        "unified": one pool. "split:states=64", "split:states=8GiB": so many slots, or bytes, for
-        states, the rest for KV.
+        "unified": KV and states share one budget. "split:states=64" or "split:states=8GiB": that
+        many slots, or bytes, are reserved for states; the rest is for KV.
     server
-        "queue": one prefill at a time, first come first served. "instant": each request is
-        served completely before the next arrives. Or what makes a scheduler.
+        "queue": one prefill at a time, first come first served. "instant": each request is served
+        completely before the next arrives. Otherwise a factory of a scheduler.
     alignment
-        Positions are floored to multiples of it; None takes the profile's.
+        Checkpoint positions are rounded down to multiples of it, in tokens; None for the profile's.
     cut
-        What a KV span gives up when it is evicted, one of `simulator.plugins.context.CUTS`.
+        How much of a KV span is evicted at once: one of `simulator.plugins.context.CUTS`.
     count_running
-        Whether what running requests hold beyond the cache counts against the budget.
+        Whether memory that running requests use outside the cache counts against the capacity.
     queue_limit
-        Requests that may wait before further ones are rejected; None: no limit.
+        Largest number of waiting requests; further ones are rejected. None for no limit.
     replicas
-        How many there are, each with a cache of its own.
+        Number of replicas, each with its own cache.
     router
-        Makes what sends requests to replicas.
+        Factory of the router, which assigns requests to replicas.
     horizon_seconds
-        When to stop, counted from the first arrival; None: when all are served.
+        End of the simulation, counted from the first arrival; None to run until all are served.
     check_every_request
-        Recount the cache after every request (slow).
+        Recount the cache after every request to detect bugs (slow).
     """
 
     profile: Profile
@@ -84,12 +84,12 @@ class Scenario:
 
 
 def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyCache:
-    """Return the cache of a replica, with policies of its own.
+    """Build the cache of one replica, with its own policies.
 
     Raises
     ------
     UsageError
-        If the pools are none, or the eviction policies are not of these pools.
+        If `scenario.pools` is invalid, or the eviction policies are not those of its pools.
     """
     return PolicyCache(
         trace,
@@ -102,12 +102,12 @@ def cache_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PolicyC
 
 
 def context_of(trace: Trace, scenario: Scenario) -> CacheContext:
-    """Return what policies are told before the first request.
+    """Return the sizes, costs and capacity that policies receive before the first request.
 
     Raises
     ------
     UsageError
-        If the alignment or the cut is none.
+        If the alignment or the cut is invalid.
     """
     profile = scenario.profile
     alignment = profile.alignment if scenario.alignment is None else scenario.alignment
@@ -125,6 +125,7 @@ def context_of(trace: Trace, scenario: Scenario) -> CacheContext:
 
 
 def _layout_of(trace: Trace, scenario: Scenario, context: CacheContext) -> PagedLayout:
+    """Build the pools of one replica, each with its eviction policy."""
     eviction = scenario.eviction
     names = pool_names(scenario.pools)
     if isinstance(eviction, Mapping) and set(eviction) != set(names):
@@ -147,12 +148,13 @@ def _layout_of(trace: Trace, scenario: Scenario, context: CacheContext) -> Paged
 
 
 def refuse_misfits(trace: Trace, scenario: Scenario) -> None:
-    """Refuse what cannot be run on this trace.
+    """Check that the scenario can be run on this trace.
 
     Raises
     ------
     UsageError
-        Saying what it needs.
+        If the trace lacks arrival times that the server needs, the profile lacks times, or the
+        horizon or the number of replicas is out of range.
     """
     timeless = _is_timeless(scenario.server)
     if trace.arrival_seconds is None and not timeless:
@@ -170,7 +172,7 @@ def refuse_misfits(trace: Trace, scenario: Scenario) -> None:
 
 
 def schedule_of(scenario: Scenario) -> SchedulerFactory:
-    """Return what makes the scheduler of a replica.
+    """Return the factory of each replica's scheduler.
 
     Raises
     ------
@@ -189,10 +191,11 @@ def schedule_of(scenario: Scenario) -> SchedulerFactory:
 
 
 def _is_timeless(server: str | SchedulerFactory) -> bool:
-    """Say whether only the order of arrivals counts; a class of one's own may say so too."""
+    """Tell whether the server ignores times; a scheduler class declares it by `timeless = True`."""
     scheduler = SERVERS.get(server) if isinstance(server, str) else server
     return bool(getattr(scheduler, "timeless", False))
 
 
 def _unknown(what: str, value: str, known: tuple[str, ...]) -> UsageError:
+    """Return the error for an unknown value of a setting."""
     return UsageError(f"unknown {what} '{value}'; expected one of: {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""Replays a trace through a scenario: the event loop."""
+"""The entry point of the simulator: replays a trace through a scenario."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ PROGRESS_EVERY = 1024
 def simulate(
     trace: Trace, scenario: Scenario, on_progress: Callable[[int], None] | None = None
 ) -> Result:
-    """Replay `trace` and return one record a request.
+    """Replay `trace` through `scenario` and return one record per request.
 
-    The same trace and scenario give the same result, to the bit. Requests that arrive at one
-    instant are taken in the order of the trace, behind a prefill that ends at that instant; what
-    would happen at the horizon itself does not happen any more.
+    The result is deterministic, bit for bit. Requests that arrive at the same instant are taken in
+    trace order, after a prefill that ends at that instant. Events at the horizon itself are not
+    simulated.
 
     Parameters
     ----------
     trace
-        The requests; with arrival times, unless the server is "instant".
+        The requests. Arrival times are required unless the server is "instant".
     scenario
-        The cache, its policies and the server.
+        The cost profile, cache, policies and servers.
     on_progress
-        Called now and then with the number of requests that have finished.
+        Called every 1,024 finished requests with the number finished so far.
 
     Raises
     ------
     UsageError
         If the scenario cannot be run on this trace.
     IntegrityError
-        If the cache's books do not balance at the end: a bug.
+        If the final recount of the cache finds an inconsistency (a bug).
     """
     context, schedule = context_of(trace, scenario), schedule_of(scenario)
     refuse_misfits(trace, scenario)
@@ -71,8 +71,9 @@ def _run(
     schedule: SchedulerFactory,
     on_progress: Callable[[int], None] | None,
 ) -> Result:
+    """Simulate and build the result; its `wall_seconds` is filled in by the caller."""
     clock, records = SimpyClock(), Records.of(trace)
-    # The caches are gone when this returns: what follows needs room for columns.
+    # `_replay` frees the caches when it returns, which makes room for the columns.
     pools, loaded = _replay(trace, scenario, context, schedule, clock, records, on_progress)
     profile, columns = scenario.profile, records.columns()
     if not profile.tells_times:
@@ -99,7 +100,10 @@ def _replay(
     records: Records,
     on_progress: Callable[[int], None] | None,
 ) -> tuple[list[PoolCounters], bool]:
-    """Fill the records; return what the pools counted, and whether one server had a load."""
+    """Fill the records; return the counters of all pools, and whether server load is defined.
+
+    It is defined for one replica whose server takes time.
+    """
     caches = [cache_of(trace, scenario, context) for _ in range(scenario.replicas)]
     on_finished = _finished_hook(caches, scenario, on_progress)
     executor = PricedExecutor(context.costs, context.sizes.state_bytes)
@@ -120,14 +124,14 @@ def _replay(
 
 
 def _full_seconds(columns: dict[str, NDArray[Any]], costs: CostModel) -> NDArray[np.float64]:
-    """Return the prefill of each request, nothing being saved."""
+    """Return the prefill time of each request without a cache, in seconds."""
     lengths, where = np.unique(columns["prompt_tokens"], return_inverse=True)
     seconds = np.array([costs.prefill_seconds(0, length) for length in lengths.tolist()])
     return seconds[where] if len(lengths) else np.zeros(0)
 
 
 def _extrapolated(columns: dict[str, NDArray[Any]], profile: Profile) -> int:
-    """Count the requests whose times lie beyond the measured range of the profile."""
+    """Count finished requests whose lengths exceed the measured range of the profile."""
     computed = columns["prompt_tokens"] - columns["saved_tokens"]
     beyond = (computed > profile.valid_n_max) | (columns["saved_tokens"] > profile.valid_c_max)
     return int((beyond & (columns["status"] == FINISHED)).sum())
@@ -138,7 +142,10 @@ def _finished_hook(
     scenario: Scenario,
     on_progress: Callable[[int], None] | None,
 ) -> Callable[[Running], None] | None:
-    """Return what is to be called after each request, or None."""
+    """Return a function to call after each request, or None if there is nothing to do.
+
+    It checks the cache and reports progress.
+    """
     if on_progress is None and not scenario.check_every_request:
         return None
     finished = 0

@@ -1,1 +1,1 @@
-"""From timings to a cost form: fit, held-out error, bands. numpy and scipy only."""
+"""Fitting of timings to the cost form: fit, held-out errors, uncertainty; numpy and scipy only."""

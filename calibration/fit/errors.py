@@ -1,4 +1,7 @@
-"""How far a form is off on points that it has not seen, regime by regime."""
+"""Errors of a fitted cost form on held-out points, by regime.
+
+Points are timed prefills of n tokens after c tokens of context; a regime is a range of c and n.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,20 @@ MOST_OUTLIERS = 10
 
 @dataclass(frozen=True, slots=True)
 class FitErrors:
-    """Errors of one regime, as shares of the measured time.
+    """Relative errors of the points of one regime.
 
     Parameters
     ----------
     regime
-        Its name; "all" for all points.
+        Name of the regime; "all" for all points.
     points
-        How many there are.
+        Number of points.
     mean, bias
-        Of the absolute errors, and of the signed ones (positive: the form says too much).
+        Means of the absolute and of the signed errors (positive: the form overestimates).
     worst, worst_c, worst_n
-        The largest error, with its sign, and where it is.
+        The largest error with its sign, and the c and n at which it occurs.
     noise
-        Mean distance of repeated runs: what no form can undercut.
+        Mean spread of repeated measurements, a lower bound on the error of any form.
     """
 
     regime: str
@@ -42,7 +45,10 @@ class FitErrors:
 
 
 def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
-    """Return the errors of all points, then of each regime that has any."""
+    """Return the errors of a fit on all points, then on those of each regime that has any.
+
+    A regime is a range of context and token counts, see `REGIMES`.
+    """
     if not len(points):
         return []
     where = regimes(form, points.c, points.n)
@@ -54,16 +60,16 @@ def errors_by_regime(form: CostForm, points: Points) -> list[FitErrors]:
 
 
 def mean_error_beyond(form: CostForm, points: Points, n: int) -> float:
-    """Return the mean absolute error, a share, of points of at least `n` tokens."""
+    """Return the mean absolute relative error of a fit on points with at least `n` tokens."""
     chosen = points.select(points.n >= n)
     return float(np.abs(_shares(form, chosen)).mean()) if len(chosen) else 0.0
 
 
 def outliers(form: CostForm, points: Points) -> list[tuple[int, int, float]]:
-    """Return `(c, n, error)` of the points that stand apart from all others, the worst first.
+    """Return `(c, n, relative error)` of outliers, the largest error first.
 
-    Apart means beyond five robust standard deviations (from the median absolute deviation) and
-    beyond twice the noise of the point.
+    An outlier deviates from the median error by more than five robust standard deviations (computed
+    from the median absolute deviation) and by more than twice the noise of its point.
     """
     shares = _shares(form, points)
     if not len(shares):
@@ -77,6 +83,7 @@ def outliers(form: CostForm, points: Points) -> list[tuple[int, int, float]]:
 
 
 def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
+    """Return the errors of a fit on the given points."""
     shares = _shares(form, points)
     worst = int(np.abs(shares).argmax())
     return FitErrors(
@@ -92,5 +99,5 @@ def _error_of(form: CostForm, points: Points, name: str) -> FitErrors:
 
 
 def _shares(form: CostForm, points: Points) -> np.ndarray:
-    """Return predicted over measured less one, shape (points,)."""
+    """Return relative errors, predicted / measured - 1, shape (points,)."""
     return np.asarray(form.seconds(points.c, points.n) / points.value - 1)

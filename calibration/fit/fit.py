@@ -1,9 +1,10 @@
-"""Fits the cost form to timed points.
+"""Fits the cost form t(c, n) = F(n) + e n (c + n/2) + g c to timed points.
 
-All coefficients come from one linear least-squares problem: F never decreases, and e and g are not
-below zero. F has a knot at every n that was measured, so that e and g are set by how the time moves
-with c at fixed n alone: a form with a straight F would put the rise of the cost per token with n
-into e, which makes it 2.3 to 2.7 times too large.
+It is the time to prefill n tokens after c tokens of context. All coefficients come from one linear
+least-squares problem in which F is non-decreasing and e, g are non-negative. F has a knot at every
+measured n, so that e and g depend only on how the time changes with c at fixed n. A straight line
+for F would attribute the growth of cost per token with n to e, making it 2.3 to 2.7 times too
+large.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ def fit_form(
     errors: Errors = "relative",
     context_term: bool = True,
 ) -> CostForm:
-    """Return the form that errs least on `points`.
+    """Fit the cost form to `points`.
 
     Parameters
     ----------
     points
         At least as many as there are coefficients.
     knots
-        Of F, ascending; None for every n that was measured.
+        int64, ascending: the n at which F has knots; None for every measured n.
     errors
-        Which errors are squared: shares of the time, which gives short prefills their due, or
-        seconds.
+        Whether to minimise squared "relative" errors, which gives short prefills equal weight, or
+        "absolute" ones.
     context_term
         Whether g may differ from zero.
 
     Raises
     ------
     ValueError
-        If there are fewer than two knots, or the points do not tell the coefficients apart.
+        If there are fewer than two knots, or the points do not determine the coefficients.
     """
     chosen = np.unique(points.n) if knots is None else np.asarray(knots, dtype=np.int64)
     if len(chosen) < 2:
@@ -54,14 +55,17 @@ def fit_form(
     if errors == "absolute":
         return _solved(chosen, matrix, seconds, np.ones_like(seconds), context_term)
     form = _solved(chosen, matrix, seconds, 1 / seconds, context_term)
-    # Shares of the measured times favour those that came out short; shares of the fit's do not.
+    # Errors relative to measured times favour short times; those relative to fitted times do not.
     return refit(form, points, seconds, errors=errors, context_term=context_term)
 
 
 def refit(
     form: CostForm, points: Points, seconds: Float64, *, errors: Errors, context_term: bool
 ) -> CostForm:
-    """Return the form for other times of the same points; shares are of the times of `form`."""
+    """Refit a cost form to other times of the same points.
+
+    Relative errors refer to the times that `form` predicts.
+    """
     matrix = design(form.knots, points.c, points.n)
     weight = 1 / (matrix @ form.coefficients()) if errors == "relative" else np.ones_like(seconds)
     return _solved(form.knots, matrix, seconds, weight, context_term)
@@ -70,13 +74,13 @@ def refit(
 def _solved(
     knots: Int64, matrix: Float64, seconds: Float64, weight: Float64, context_term: bool
 ) -> CostForm:
-    """Return the form with the least weighted squared errors."""
-    # Unknowns are F at the first knot and its steps from knot to knot, none below zero.
+    """Return the cost form that minimises the weighted squared errors."""
+    # The unknowns are F at the first knot and its increments from knot to knot, all non-negative.
     steps = np.cumsum(matrix[:, -3::-1], axis=1)[:, ::-1]
     terms = np.column_stack([steps, matrix[:, -2], matrix[:, -1] * context_term])
     weighted = terms * weight[:, None]
     scale = column_lengths(weighted)
-    # Thousands of points become as many equations as there are unknowns, with the same solution.
+    # QR reduces thousands of equations to one per unknown, with the same solution.
     rotation, triangle = np.linalg.qr(weighted / scale)
     target = rotation.T @ (seconds * weight)
     solved = lsq_linear(triangle, target, bounds=(0, np.inf), method="bvls").x
@@ -85,13 +89,13 @@ def _solved(
 
 
 def column_lengths(matrix: Float64) -> Float64:
-    """Return the length of each column, 1 for an empty one: they differ by ten powers of ten."""
+    """Return the norm of each column, 1 for zero columns; they differ by orders of magnitude."""
     lengths = np.linalg.norm(matrix, axis=0)
     return np.where(lengths == 0, 1.0, lengths)
 
 
 def _check_apart(matrix: Float64) -> None:
-    """Refuse points for which several sets of coefficients are equally right."""
+    """Raise ValueError if the points do not determine the coefficients uniquely."""
     if np.linalg.matrix_rank(matrix / column_lengths(matrix)) < matrix.shape[1]:
         raise ValueError(
             f"{len(matrix)} points do not set {matrix.shape[1]} coefficients: expected points "

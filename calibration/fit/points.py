@@ -1,4 +1,4 @@
-"""Timed points, as the harness measures them and the fit takes them."""
+"""Timed points, which are prefills of n tokens after c tokens of context."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Typical = Literal["median", "minimum"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Prefills of `n` tokens after a context of `c`, each timed several times.
+    """Prefills of `n` tokens after `c` tokens of context, each timed repeatedly.
 
     Parameters
     ----------
     c, n
-        int64, shape (points,), tokens; n at least 1.
+        int64, shape (points,), in tokens; n is at least 1.
     seconds
         float64, shape (points, repetitions), positive.
     typical
-        What of the repetitions counts: the median on a quiet device, the minimum on a shared one,
-        where others' work can only add.
+        The representative of the repetitions: "median" on a dedicated device, "minimum" on a shared
+        one, where other processes can only add time.
     """
 
     c: Int64
@@ -47,17 +47,17 @@ class Points:
 
     @property
     def value(self) -> Float64:
-        """The typical time of each point in seconds, shape (points,)."""
+        """The representative time of each point in seconds, shape (points,)."""
         if self.typical == "median":
             return np.asarray(np.median(self.seconds, axis=1))
         return np.asarray(self.seconds.min(axis=1))
 
     @property
     def noise(self) -> Float64:
-        """How far repeated runs of each point lie apart, as a share of it, shape (points,).
+        """Relative spread of the repetitions of each point, shape (points,).
 
-        Half the distance of the quartiles for medians; for minima, by how much the second best
-        run is slower than the best. 0 where there is one repetition.
+        For medians it is half the interquartile range; for minima, the excess of the second
+        smallest over the smallest. 0 with one repetition.
         """
         if self.seconds.shape[1] == 1:
             return np.zeros(len(self))
@@ -68,5 +68,5 @@ class Points:
         return np.asarray(best[:, 1] / best[:, 0] - 1)
 
     def select(self, where: NDArray[np.bool_]) -> Points:
-        """Return the points of a mask."""
+        """Return the points selected by a boolean mask."""
         return Points(self.c[where], self.n[where], self.seconds[where], self.typical)

@@ -1,4 +1,4 @@
-"""What the fit writes into a profile."""
+"""The fields of a cost profile that contain results of the fit."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from calibration.fit.form import CostForm
 from calibration.fit.points import Float64, Points
 
 _MICRO = 1e6
-LEAST_SECONDS = 1e-9  # of F: a profile has no pass that takes no time
+LEAST_SECONDS = 1e-9  # smallest F, since profiles require positive times
 
 
 def prefill_section(
     form: CostForm, points: Points, draws: Sequence[CostForm] = ()
 ) -> dict[str, Any]:
-    """Return the field `prefill` of a profile, valid as far as `points` reach, to the picosecond.
+    """Return the profile's field `prefill`, with times rounded to picoseconds.
 
     Parameters
     ----------
     form
-        Fitted to `points`.
+        The fit to `points`.
     points
-        All of them are stored.
+        The measured points, all of which are stored; they also define the valid range.
     draws
-        Of `draw_forms`, with the knots of `form`.
+        Results of `draw_forms`, with the knots of `form`.
     """
     section = {
         "F": {"n": form.knots.tolist(), "us": _us(np.maximum(form.own_seconds, LEAST_SECONDS))},
@@ -58,7 +58,7 @@ def prefill_section(
 def validation_section(
     form: CostForm, points: Points, held_out: Points, draws: Sequence[CostForm] = ()
 ) -> dict[str, Any]:
-    """Return the field `validation` of a profile; `points` are those of the fit."""
+    """Return the profile's field `validation`; `points` are those of the fit."""
     section: dict[str, Any] = {
         "held_out": [asdict(error) for error in errors_by_regime(form, held_out)],
         "outliers": [{"c": c, "n": n, "error": error} for c, n, error in outliers(form, points)],
@@ -70,4 +70,5 @@ def validation_section(
 
 
 def _us(seconds: Float64) -> list[float]:
+    """Convert seconds to microseconds, rounded to picoseconds."""
     return [round(value, 6) for value in (seconds * _MICRO).tolist()]

@@ -1,1 +1,1 @@
-"""One file for each way to measure: passes, copies, graphs."""
+"""Timers for passes, copies and CUDA graphs."""

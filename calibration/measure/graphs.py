@@ -1,4 +1,4 @@
-"""Times of replayed CUDA graphs: a prefill without its launches."""
+"""Times CUDA graphs: prefills without kernel launch overhead."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _WARM_UPS = 3
 
 
 class NotCapturableError(RuntimeError):
-    """A model whose pass depends on what it computes, such as which experts are chosen."""
+    """A pass that cannot be a CUDA graph, since it depends on data (such as chosen experts)."""
 
 
 class GraphTimer:
-    """Times the replay of one captured pass an item.
+    """A timer that captures a prefill as a CUDA graph and measures its replay.
 
     Parameters
     ----------
     model, clock, seed
-        As for `PassTimer`.
+        See `PassTimer`.
     """
 
     def __init__(self, model: HybridModel, clock: CallClock, seed: int) -> None:
@@ -31,7 +31,7 @@ class GraphTimer:
         self._graphs: dict[str, Any] = {}
 
     def seconds(self, item: Item) -> float:
-        """Return the seconds of one replay.
+        """Replay the graph of an item once and return the seconds.
 
         Raises
         ------
@@ -43,11 +43,11 @@ class GraphTimer:
         return self._clock.seconds(self._graphs[item.name][0].replay)
 
     def release(self) -> None:
-        """Let go of all graphs."""
+        """Free all CUDA graphs."""
         self._graphs.clear()
 
     def _capture(self, n: int) -> tuple[Any, ...]:
-        """Return the graph of a pass without context, with all that must outlive it."""
+        """Return the graph of a pass without context, and the objects that must outlive it."""
         cache = self._model.new_cache(GRAPH_TOKENS)
         tokens = self._model.random_tokens(n, seed=self._seed)
         side = torch.cuda.Stream()

@@ -1,4 +1,4 @@
-"""Times of forward passes: prefill, decode, cut prefills and batches."""
+"""Times forward passes: prefill, decode, cut prefills and batches."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from calibration.models.hybrid import HybridModel
 from calibration.models.states import ModelCache
 from calibration.plan import Item
 
-_ROOM_STEP = 4096  # tokens by which the room for KV grows
+_ROOM_STEP = 4096  # KV buffers grow in steps of this many tokens
 
 
 @dataclass(slots=True)
 class PassTimer:
-    """Times passes behind a context of any length.
+    """Times passes after a context of any length.
 
-    The context is not computed: its KV is noise and the states are those of some earlier pass,
-    which costs the same and lets every point be measured at once. Noise, not zeros, since a
-    device that multiplies zeros draws less power and runs faster.
+    The context is not computed: its KV is noise and its states are those of an earlier pass. This
+    costs the same and allows measuring any point at once. Zeros would not do, since a device that
+    multiplies zeros draws less power and runs faster.
 
     Parameters
     ----------
     model
-        What is timed.
+        The model to time.
     clock
-        For the device.
+        Clock of the device.
     warm_ups
-        Passes before the first timed one of an item.
+        Untimed passes before the first timed one of an item.
     seed
-        Of the tokens.
+        Seed of the tokens.
     """
 
     model: HybridModel
@@ -44,14 +44,14 @@ class PassTimer:
     _warm: set[str] = field(default_factory=set)
 
     def seconds(self, item: Item, beside: Any = None) -> float:
-        """Return the seconds of the passes of an item.
+        """Return the seconds of an item's passes.
 
         Parameters
         ----------
         item
-            Its pieces run one after the other, without a snapshot between them.
+            Its pieces run one after another, without snapshots between them.
         beside
-            Called right before, within the time: something that goes on in the background.
+            Called within the timed interval, before the passes: starts a concurrent activity.
         """
         cache = self._cache_for(item)
         pieces = [
@@ -71,15 +71,16 @@ class PassTimer:
         return self.clock.seconds(timed)
 
     def release(self) -> None:
-        """Let go of the KV."""
+        """Free the KV buffers."""
         self._cache, self._room = None, (0, 0)
 
     def _run(self, cache: ModelCache, pieces: list[Tensor]) -> None:
+        """Run the pieces of a prefill one after another."""
         for tokens in pieces:
             self.model.forward(cache, tokens)
 
     def _prepare(self, cache: ModelCache, item: Item) -> None:
-        """Put the cursor behind the context; without context there is no state either."""
+        """Place the KV cursor after the context; without context, also clear the states."""
         if item.c == 0:
             cache.clear()
         elif not cache.tokens:
@@ -92,13 +93,14 @@ class PassTimer:
         batch, room = self._room
         needed = item.c + item.n
         if self._cache is None or batch != item.batch or room < needed:
-            self.release()  # before the new one, which may need its memory
+            self.release()  # first, since the new one may need its memory
             room = -(-needed // _ROOM_STEP) * _ROOM_STEP
             self._cache = self._filled(room, item.batch)
             self._room = item.batch, room
         return self._cache
 
     def _filled(self, room: int, batch: int) -> ModelCache:
+        """Return a new cache whose KV is noise."""
         cache = self.model.new_cache(room)
         self.model.forward(cache, self.model.random_tokens(1, seed=self.seed, batch=batch))
         for rows in cache.kv_rows(0, room):

@@ -1,1 +1,1 @@
-"""Hybrid models in torch: built from a geometry or a folder, and their caches."""
+"""Hybrid models in torch, built from a geometry or loaded from a folder, and their caches."""

@@ -1,9 +1,9 @@
 """Attention of new tokens to a longer context, without a mask in memory.
 
-transformers hands torch a mask wherever there is a context, and then repeats the keys for every
-group of heads: no flash kernel takes a mask, and a server has none. Such timings would make pairs
-behind a context several times dearer than pairs without one. Here the tokens see the context and
-each other as far as themselves, which a kernel is told in a word ("causal, to the lower right").
+transformers passes a mask to torch whenever there is a context, and then repeats the keys for every
+group of heads, since flash kernels take no mask. Serving engines need no mask, and with one, pairs
+with context tokens would appear several times more expensive than others. This module uses the
+built-in lower-right causal bias of torch instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 from transformers.masking_utils import causal_mask_function, sdpa_mask
 
 NAME = "milepost_lower_right"
-_QUERIES, _KEYS, _DIM = 33, 97, 256  # of the check: no multiple of a kernel's tile
+_QUERIES, _KEYS, _DIM = 33, 97, 256  # sizes of the check, not multiples of a kernel's tile
 _CLOSE = {torch.float32: 1e-3, torch.bfloat16: 0.05, torch.float16: 0.02}
 
 
@@ -33,10 +33,10 @@ def attend(
     is_causal: bool | None = None,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    """Return what attention gives, shape (batch, tokens, heads, dim); masks are left to torch."""
+    """Return the attention output, shape (batch, tokens, heads, dim); with a mask, use torch's."""
     queries, keys = query.shape[2], key.shape[2]
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-    # In float32 torch would leave groups of heads to plain products, with a context or without.
+    # In float32, torch has no fused kernel for grouped heads, with or without a context.
     ours = 1 < queries <= keys and (queries < keys or query.dtype == torch.float32)
     if attention_mask is not None or not causal or not ours:
         given = {"scaling": scaling, "is_causal": is_causal, **options}
@@ -48,7 +48,7 @@ def attend(
 def behind_context(query: Tensor, key: Tensor, value: Tensor, scaling: float | None) -> Tensor:
     """Return the attention of the last tokens to all, shape (batch, heads, tokens, dim)."""
     groups = query.shape[1] // key.shape[1]
-    if query.dtype == torch.float32:  # the one kernel for it takes no groups of heads
+    if query.dtype == torch.float32:  # its only fused kernel does not support grouped heads
         key, value, groups = repeat_kv(key, groups), repeat_kv(value, groups), 1
     return scaled_dot_product_attention(
         query,
@@ -66,14 +66,14 @@ def mask(
     attention_mask: Tensor | None = None,
     **options: Any,
 ) -> Tensor | None:
-    """Return no mask where the order of tokens is all that limits them, else that of torch."""
+    """Return None if plain causal order is the only constraint, otherwise the mask of torch."""
     if mask_function is causal_mask_function and attention_mask is None:
         return None
     return sdpa_mask(*sizes, mask_function=mask_function, attention_mask=attention_mask, **options)
 
 
 def use_where_it_works(module: Any, device: str) -> None:
-    """Let a model on a GPU attend without a mask, if this torch can do so there, and rightly."""
+    """Make a model on a GPU attend without a mask, if a check shows that this is correct."""
     dtype = next(module.parameters()).dtype
     if not device.startswith("cuda") or not works(device, dtype):
         return
@@ -83,12 +83,12 @@ def use_where_it_works(module: Any, device: str) -> None:
 
 
 def without_mask(config: Any) -> bool:
-    """Say whether a model of this configuration attends without a mask."""
+    """Tell whether a model with this configuration attends without a mask."""
     return bool(getattr(config, "_attn_implementation", None) == NAME)
 
 
 def works(device: str, dtype: torch.dtype) -> bool:
-    """Say whether attention without a mask gives here what a mask gives."""
+    """Tell whether attention without a mask equals attention with one on this device."""
     generator = torch.Generator().manual_seed(0)
     shapes = ((1, 4, _QUERIES, _DIM), (1, 2, _KEYS, _DIM), (1, 2, _KEYS, _DIM))
     query, key, value = (

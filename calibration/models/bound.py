@@ -1,8 +1,8 @@
-"""The kernels that a model has bound, and how to run it without them.
+"""Optimised kernels of a model: which are in use, and how to run without them.
 
-transformers wraps each function that a package may replace: the wrapper holds what was bound and
-the function in torch. A model on a GPU is proved exact in torch, since some kernels round to TF32
-inside, in fp32 too and whatever they are told.
+transformers wraps each replaceable function in a closure that holds the chosen implementation and
+the torch one. On a GPU the exactness check needs the torch one, since some kernels round to TF32
+even in fp32.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BOUND, _TORCH, _OTHER, _TAKEN = (
 
 
 def bound_kernels(module: Any) -> list[str]:
-    """Return the modules of the kernels that a model has bound, none where all of it is torch."""
+    """Return the Python modules of the optimised kernels that a model uses; empty if none."""
     modules = {
         str(cells[_BOUND].cell_contents.__module__)
         for cells in _wrappers(module)
@@ -33,7 +33,7 @@ def bound_kernels(module: Any) -> list[str]:
 
 @contextmanager
 def without_kernels(module: Any) -> Iterator[None]:
-    """Run a model in torch alone, whatever it has bound."""
+    """Run a model in plain torch inside the `with` block."""
     swapped = [(cells, _contents(cells)) for cells in _wrappers(module)]
     try:
         for cells, before in swapped:
@@ -45,7 +45,7 @@ def without_kernels(module: Any) -> Iterator[None]:
 
 
 def _wrappers(module: Any) -> list[dict[str, Any]]:
-    """Return what each wrapper in the files of a model's layers holds."""
+    """Return the closure cells of each wrapper in the modules of a model's layers."""
     files = {type(layer).__module__ for layer in module.modules()}
     functions = {
         id(function): function
@@ -61,14 +61,16 @@ def _wrappers(module: Any) -> list[dict[str, Any]]:
 
 
 def _contents(cells: dict[str, Any]) -> dict[str, Any]:
+    """Return the contents of a wrapper's closure cells."""
     return {name: cells[name].cell_contents for name in (_BOUND, _TORCH, _OTHER, _TAKEN)}
 
 
 def _in_torch(function: Any) -> dict[str, Any]:
-    """Return what a wrapper holds where nothing is bound."""
+    """Return what a wrapper's closure cells hold if the torch implementation is used."""
     return {_BOUND: function, _OTHER: False, _TAKEN: tuple(inspect.signature(function).parameters)}
 
 
 def _set(cells: dict[str, Any], contents: dict[str, Any]) -> None:
+    """Set the contents of a wrapper's closure cells."""
     for name, value in contents.items():
         cells[name].cell_contents = value

@@ -1,4 +1,4 @@
-"""Models in torch, with random weights or from a local folder."""
+"""Builds models in torch, with random weights or from a local folder."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from simulator.base.errors import DataError
 def build(
     config: Any, *, device: str = "cpu", dtype: torch.dtype = torch.float32, seed: int = 0
 ) -> torch.nn.Module:
-    """Return a model with seeded random weights and long memory, in evaluation mode.
+    """Build a model with seeded random weights and slow decays, in evaluation mode.
 
-    It is laid out without memory, given memory on the device and filled there, so that no copy of
-    the weights ever lies on the host. Filling also computes the rotary frequencies, which are
-    buffers and would otherwise hold what the memory held.
+    The model is created without memory, then allocated and initialised on the device, so that
+    weights are never copied from the host. Initialisation also computes the rotary frequencies,
+    which are buffers and would otherwise be uninitialised.
 
     Parameters
     ----------
     config
         A configuration of transformers.
     device, dtype
-        Where and in which precision.
+        Device and number format.
     seed
-        Of the weights.
+        Seed of the weights.
     """
     _prepare(device)
     from transformers import AutoModelForCausalLM
@@ -45,14 +45,14 @@ def build(
 
 
 def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
-    """Return the model in a Hugging Face folder, with the weights that lie there.
+    """Load the model and its weights from a Hugging Face folder.
 
-    Only safetensors are read: a pickle may run code.
+    Only safetensors are read, since a pickle may run code.
 
     Raises
     ------
     DataError
-        Where the folder holds no model that can be read.
+        If the folder holds no readable model.
     """
     _prepare(device)
     from safetensors import SafetensorError
@@ -73,7 +73,7 @@ def load(folder: Path, *, device: str, dtype: torch.dtype) -> torch.nn.Module:
 
 
 def _prepare(device: str) -> None:
-    """Set up transformers before a model is imported, and keep it from telling what we tell."""
+    """Configure transformers before it imports a model, and silence its messages."""
     hide_from_cpu(device)
     from transformers.utils import logging
 
@@ -82,6 +82,7 @@ def _prepare(device: str) -> None:
 
 
 def _ready(model: torch.nn.Module, device: str) -> torch.nn.Module:
+    """Put a model into evaluation mode, without gradients."""
     from calibration.models.attention import use_where_it_works
 
     model.eval()
@@ -91,14 +92,14 @@ def _ready(model: torch.nn.Module, device: str) -> torch.nn.Module:
 
 
 def _forget_initialised(model: torch.nn.Module) -> None:
-    """Drop the marks by which transformers would skip what it takes for filled already."""
+    """Remove the marks that make transformers skip the initialisation of parameters."""
     for holder in (*model.modules(), *model.parameters(), *model.buffers()):
         if hasattr(holder, "_is_hf_initialized"):
             del holder._is_hf_initialized
 
 
 def _check_buffers(model: torch.nn.Module) -> None:
-    """Raise if a rotary frequency was left as memory had it: each is within (0, 1]."""
+    """Assert that rotary frequencies were initialised: each must be within (0, 1]."""
     for name, buffer in model.named_buffers():
         if name.endswith("inv_freq"):
             assert bool(((buffer > 0) & (buffer <= 1)).all()), f"{name} was not filled"

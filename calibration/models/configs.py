@@ -1,4 +1,4 @@
-"""Model names to configurations of transformers, without a download."""
+"""Configurations of transformers for named models, without downloads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from simulator.base.errors import UsageError, did_you_mean, printable
 from simulator.costs.geometry import MODELS, AttentionLayers, FeedForward, Geometry, RecurrentLayers
 
-GROUP_LAYERS = 4  # three recurrent layers and one of attention
+GROUP_LAYERS = 4  # three recurrent layers and one attention layer
 VOCABULARY = 248_320
 NEXT_VOCABULARY = 151_936
 
-# Small enough to calibrate on two CPU cores in minutes, and of the same make as the real ones.
+# Small enough to calibrate on two CPU cores in minutes, with the architecture of real models.
 TOY = Geometry(
     "toy-qwen3.5",
     RecurrentLayers(3, 2, 4, key_dim=32, value_dim=32),
@@ -25,14 +25,16 @@ TOY_VOCABULARY = 1024
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """What is built for a model: all of it, or one layer group that stands for several.
+    """What is built of a model: all layers, or one layer group that represents several.
+
+    A layer group is an attention layer with the recurrent layers before it.
 
     Parameters
     ----------
     geometry
-        Of the whole model.
+        Geometry of the whole model.
     groups
-        How many layer groups the whole model has; 1 where all of it is built.
+        Number of layer groups of the whole model if one is built; 1 if all layers are.
     """
 
     geometry: Geometry
@@ -40,12 +42,12 @@ class ModelPlan:
 
     @property
     def scale(self) -> str:
-        """The field `model.scale` of a profile."""
+        """The profile's field `model.scale`: "whole" or "group x k"."""
         return "whole" if self.groups == 1 else f"group x {self.groups}"
 
     @property
     def built(self) -> Geometry:
-        """The geometry of what is built."""
+        """The geometry of what is built: the whole model or one layer group."""
         recurrent, attention = self.geometry.recurrent, self.geometry.attention
         return replace(
             self.geometry,
@@ -55,7 +57,7 @@ class ModelPlan:
 
 
 def buildable() -> list[str]:
-    """Return the names of the models that can be built with random weights."""
+    """Return the names of models that can be built with random weights."""
     known = [name for name, geometry in MODELS.items() if geometry.feed_forward is not None]
     return [TOY.name, *known]
 
@@ -66,7 +68,7 @@ def find_geometry(name: str) -> Geometry:
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If the name is unknown.
     """
     if name == TOY.name:
         return TOY
@@ -79,12 +81,18 @@ def find_geometry(name: str) -> Geometry:
 
 
 def one_group(geometry: Geometry) -> ModelPlan:
-    """Return the plan to build one layer group of a model."""
+    """Return the plan to build one layer group: an attention layer and its recurrent layers."""
     return ModelPlan(geometry, geometry.attention.layers)
 
 
 def config_of(geometry: Geometry) -> Any:
-    """Return the configuration of a model of this geometry (a Qwen3.5 or a Qwen3-Next)."""
+    """Return the configuration of a Qwen3.5 or Qwen3-Next with this geometry.
+
+    Raises
+    ------
+    UsageError
+        If only the sizes of the model are known.
+    """
     import transformers
 
     block = geometry.feed_forward
@@ -106,7 +114,7 @@ def config_of(geometry: Geometry) -> Any:
 
 
 def _fields(geometry: Geometry) -> dict[str, Any]:
-    """Return the fields that all these configurations share."""
+    """Return the configuration fields that all Qwen3.5 and Qwen3-Next models share."""
     recurrent, attention = geometry.recurrent, geometry.attention
     return {
         "vocab_size": TOY_VOCABULARY if geometry.name == TOY.name else VOCABULARY,

@@ -1,4 +1,4 @@
-"""One model that can be run: the module, its cache and its forward pass."""
+"""A runnable model: the torch module, its cache and its forward pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HybridModel:
     Parameters
     ----------
     module
-        As `build` or `load` returns it.
+        A model from `build` or `load`.
     """
 
     module: torch.nn.Module
@@ -31,16 +31,16 @@ class HybridModel:
 
     @property
     def device(self) -> torch.device:
-        """Where the weights lie."""
+        """Device of the weights."""
         return next(self.module.parameters()).device
 
     @property
     def dtype(self) -> torch.dtype:
-        """Precision of the weights."""
+        """Number format of the weights."""
         return next(self.module.parameters()).dtype
 
     def new_cache(self, most_tokens: int) -> ModelCache:
-        """Return an empty cache with room for `most_tokens` tokens of KV."""
+        """Return an empty cache with room for the KV of `most_tokens` tokens."""
         return ModelCache(self.config, most_tokens)
 
     def random_tokens(self, tokens: int, *, seed: int, batch: int = 1) -> Tensor:
@@ -50,14 +50,12 @@ class HybridModel:
         return torch.randint(self.config.vocab_size, shape, generator=generator).to(self.device)
 
     def forward(self, cache: ModelCache, tokens: Tensor, *, every_logit: bool = False) -> Tensor:
-        """Run tokens behind what the cache holds, and leave them in it.
-
-        Positions are always given: without them some models count from zero.
+        """Run tokens after those in the cache, and add them to it.
 
         Parameters
         ----------
         cache
-            Changed in place.
+            Modified in place.
         tokens
             Token ids, shape (batch, n).
         every_logit
@@ -67,6 +65,10 @@ class HybridModel:
         -------
         Tensor
             Logits, shape (batch, n or 1, vocabulary).
+
+        Notes
+        -----
+        Position ids are always passed, since some models would otherwise count from zero.
         """
         start, count = cache.tokens, tokens.shape[1]
         positions = torch.arange(start, start + count, device=tokens.device)
@@ -83,11 +85,11 @@ class HybridModel:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """Return the name of a precision, as in "float32"."""
+    """Return the name of a number format, such as "float32"."""
     return str(dtype).rpartition(".")[2]
 
 
 def cache_name(module: torch.nn.Module) -> str:
-    """Return what this version of transformers calls the cache of a forward pass."""
+    """Return the name of the cache argument in this version of transformers."""
     names = inspect.signature(module.forward).parameters
     return "cache" if "cache" in names else "past_key_values"

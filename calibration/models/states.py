@@ -1,9 +1,8 @@
-"""The cache of a model in torch: a KV buffer with a cursor, and recurrent states to copy.
+"""The cache of a model in torch: KV buffers with a cursor, and recurrent states that can be copied.
 
-A state cannot be rolled back, but it can be copied: `snapshot` clones what the recurrent layers
-hold, `restore` copies it back and moves the cursor of the KV, whose rows beyond it stay in place.
-So a state is resumed under a denser KV without moving a token, and a prefill after a long context
-does not pay for concatenating it.
+A recurrent state cannot be rolled back but can be copied: `snapshot` clones the states, `restore`
+copies them back and moves the KV cursor to their position, leaving KV after it in place. So a state
+can be resumed without copying KV, and a prefill after a long context does not concatenate it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _HELD = ("conv_states", "recurrent_states")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """The recurrent states after `tokens` tokens: what a checkpoint stores."""
+    """A copy of the recurrent states after `tokens` tokens: the content of a checkpoint."""
 
     tokens: int
     tensors: tuple[Tensor, ...]
@@ -35,23 +34,22 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class CacheSizes:
-    """What one sequence keeps, read off the tensors.
+    """Sizes of the cache of one sequence, from its tensors.
 
     Parameters
     ----------
     ssm_bytes
         State matrices of all layers.
     conv_bytes
-        Convolution inputs of all layers: those that the next token needs, one fewer than the
-        kernel is wide.
+        Convolution inputs of all layers that the next token needs: one fewer than the kernel width.
     held_bytes
-        All that transformers holds, which keeps one more input than is needed.
+        Everything that transformers stores, which includes one unneeded convolution input.
     kv_bytes_per_token
         Keys and values of one token, all layers.
     recurrent_layers, attention_layers
-        Layers that keep either.
+        Number of layers of each kind.
     ssm_dtype, conv_dtype, kv_dtype
-        Their precision, as in "float32".
+        Number formats, such as "float32".
     """
 
     ssm_bytes: int
@@ -66,14 +64,14 @@ class CacheSizes:
 
 
 class ModelCache:
-    """The cache of one sequence (or of a batch of equal lengths) for one model.
+    """The cache of one sequence, or of a batch of sequences of equal length.
 
     Parameters
     ----------
     config
         The model's configuration.
     most_tokens
-        Room of the KV buffers.
+        Size of the KV buffers in tokens.
     """
 
     def __init__(self, config: Any, most_tokens: int) -> None:
@@ -83,7 +81,7 @@ class ModelCache:
 
     @property
     def tokens(self) -> int:
-        """Tokens that the cache holds, up to the cursor."""
+        """Number of tokens in the cache, which is the position of the KV cursor."""
         return self._attention[0].cursor if self._attention else 0
 
     def snapshot(self) -> Snapshot:
@@ -91,18 +89,18 @@ class ModelCache:
         return Snapshot(self.tokens, tuple(tensor.clone() for tensor in self._recurrent()))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Copy recurrent states back and move the cursor to them; KV beyond it stays."""
+        """Copy recurrent states back and move the cursor to their position; KV after it stays."""
         for tensor, saved in zip(self._recurrent(), snapshot.tensors, strict=True):
             tensor.copy_(saved)
         self.move_cursor(snapshot.tokens)
 
     def move_cursor(self, tokens: int) -> None:
-        """Move the cursor of the KV alone: the states stay as they are, right or wrong."""
+        """Move the KV cursor only; the states are unchanged, even if they do not match it."""
         for layer in self._attention:
             layer.cursor = tokens
 
     def clear(self) -> None:
-        """Forget everything, and keep the buffers of the KV."""
+        """Reset the cache to no tokens but keep the KV buffers."""
         for layer in self.cache.layers:
             for name in _HELD:
                 for tensor in _tensors(getattr(layer, name, None)):
@@ -120,7 +118,7 @@ class ModelCache:
         )
 
     def sizes(self) -> CacheSizes:
-        """Return what a sequence keeps; the cache must have seen a token, and batch 1."""
+        """Return the bytes that one sequence needs; requires a token in it and batch size 1."""
         conv, ssm = (self._held(name) for name in _HELD)
         rows = self.kv_rows(0, 1)
         return CacheSizes(
@@ -136,18 +134,17 @@ class ModelCache:
         )
 
     def _recurrent(self) -> list[Tensor]:
+        """Return the recurrent state tensors of all layers."""
         return [tensor for name in _HELD for tensor in self._held(name)]
 
     def _held(self, name: str) -> list[Tensor]:
+        """Return the tensors that layers store under an attribute name."""
         held = (getattr(layer, name, None) for layer in self.cache.layers)
         return [tensor for value in held for tensor in _tensors(value)]
 
 
 class _Cursor:
-    """Keeps keys and values in a buffer and returns what lies before the cursor.
-
-    Mixed into the cache layers of transformers that hold KV.
-    """
+    """A mixin for KV layers of transformers that stores KV in a buffer with a cursor."""
 
     most_tokens: int
     cursor: int = 0
@@ -157,7 +154,7 @@ class _Cursor:
     def update(
         self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any
     ) -> tuple[Tensor, Tensor]:
-        """Write rows behind the cursor, move it, and return all rows before it."""
+        """Write KV at the cursor, advance it, and return all KV before it."""
         if self.key_buffer is None or self.value_buffer is None:
             self.key_buffer = self._buffer(key_states)
             self.value_buffer = self._buffer(value_states)
@@ -169,21 +166,22 @@ class _Cursor:
         return self.key_buffer[..., :end, :], self.value_buffer[..., :end, :]
 
     def get_seq_length(self, *_: Any) -> int:
-        """Return the tokens before the cursor."""
+        """Return the number of tokens before the cursor (called by transformers)."""
         return self.cursor
 
     def get_mask_sizes(self, query: int | Tensor) -> tuple[int, int]:
-        """Return the length of the keys that a query sees, and their offset."""
+        """Return the number of keys a query sees, and their offset (called by transformers)."""
         length = query.shape[0] if isinstance(query, Tensor) else query
         return self.cursor + length, 0
 
     def _buffer(self, states: Tensor) -> Tensor:
+        """Return an empty buffer for `most_tokens` tokens."""
         shape = (*states.shape[:-2], self.most_tokens, states.shape[-1])
         return torch.zeros(shape, dtype=states.dtype, device=states.device)
 
 
 def _with_cursor(layer: Any, most_tokens: int) -> Any:
-    """Return a layer of the same kind with a cursor, or the layer itself if it holds no KV."""
+    """Return a KV layer of the same class with a cursor; other layers are returned unchanged."""
     if not isinstance(layer, DynamicLayer):
         return layer
     kind = type(layer)
@@ -193,16 +191,17 @@ def _with_cursor(layer: Any, most_tokens: int) -> Any:
 
 
 def _bytes(tensor: Tensor) -> int:
+    """Return the bytes of a tensor."""
     return int(tensor.numel() * tensor.element_size())
 
 
 def _dtype(tensors: Sequence[Tensor]) -> str:
-    """Return the precision of the first tensor, as in "float32"."""
+    """Return the number format of the first tensor, such as "float32"."""
     return str(tensors[0].dtype).rpartition(".")[2] if tensors else "none"
 
 
 def _tensors(held: Any) -> list[Tensor]:
-    """Return what a layer holds under one name, one tensor or several by version."""
+    """Return the state tensors of a layer's attribute, in any supported version of transformers."""
     if isinstance(held, Tensor):
         return [held]
     values = held.values() if isinstance(held, dict) else held or ()
@@ -210,7 +209,7 @@ def _tensors(held: Any) -> list[Tensor]:
 
 
 def _forget_states(layer: Any) -> None:
-    """Make a recurrent layer take the next tokens for the first ones."""
+    """Make a recurrent layer treat the next tokens as the first ones."""
     held = getattr(layer, "has_previous_state", None)
     if isinstance(held, bool):
         layer.has_previous_state = False

@@ -1,6 +1,6 @@
-"""A real prefix cache in small: a trace served by the model itself, and timed.
+"""A prototype server: serves a trace through a real model and measures service times.
 
-The model is the executor of the simulator's replica, whose cache and scheduler decide as in a
-simulation; here the KV and the states that they decide about exist. So what is compared with a
-simulation is cost, not policy.
+The model takes the place of the executor in a simulated replica. Cache and scheduler decide as in a
+simulation, but their KV and states exist as tensors. So a comparison with a simulation tests costs,
+not policies.
 """

@@ -1,4 +1,4 @@
-"""Simulated against measured: the whole loop."""
+"""Compares simulated with measured times of a served trace."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is served, and how.
+    """Settings of a prototype run: what is served, with which policies and profile.
 
     Parameters
     ----------
     trace
-        With arrival times.
+        Requests with arrival times.
     rules
-        Make the policies, and the capacity.
+        Policies and capacity.
     profile
-        Of the simulated times; None measures one here, between the passes.
+        Cost profile for simulated times; None to measure one here, between requests.
     load
-        Stretches the arrival times, as in `queueing.at_load`; None leaves them.
+        Rescale arrival times to this load, see `queueing.at_load`; None to keep them.
     passes
-        How often the trace is served.
+        Number of times the trace is served.
     seed
-        Of token ids and order.
+        Seed of token ids and order.
     """
 
     trace: Trace
@@ -49,7 +49,16 @@ class Plan:
 def compare(
     site: Site, plan: Plan, on_served: Callable[[Served], None] | None = None
 ) -> tuple[Profile, Outcome]:
-    """Serve a trace through a model and price it; return the profile that priced it, too.
+    """Serve a trace through a model; return the cost profile and the measured outcome.
+
+    Parameters
+    ----------
+    site
+        The model and its machine.
+    plan
+        What is served.
+    on_served
+        Called with each served request.
 
     Raises
     ------
@@ -63,6 +72,7 @@ def compare(
 def _compared(
     site: Site, plan: Plan, on_served: Callable[[Served], None] | None
 ) -> tuple[Profile, Outcome]:
+    """Serve a trace and price it; the model's environment is already set up."""
     clock, profiler, profile = site.clock(plan.profile), None, plan.profile
     if profile is None:
         profiler = QuickProfiler(
@@ -88,10 +98,10 @@ def _compared(
 def _with_points(
     profiler: QuickProfiler | None, requests: int, on_served: Callable[[Served], None] | None
 ) -> Callable[[Served], None]:
-    """Return what is called after each request: it times points, evenly spread over a pass.
+    """Return a function, called after each request, that times prefills for the profile.
 
-    So every point is timed as often as every request, and between them: of more repetitions the
-    least would be less.
+    They are spread evenly over a pass of the trace, so that each is timed as often, and under the
+    same conditions, as every request; with more repetitions its minimum would be smaller.
     """
     done = 0
 

@@ -1,4 +1,4 @@
-"""How far simulated times are from measured ones, regime by regime. numpy only."""
+"""Errors of simulated against measured times, by regime (kind of request); numpy only."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from numpy.typing import NDArray
 
 from calibration.prototype.served import Served
 
-CHUNK_TOKENS = 64  # up to here a suffix is one chunk of the recurrent layers
+CHUNK_TOKENS = 64  # suffixes up to this size are one chunk of the recurrent layers
 REGIMES = ("miss", "cut", "replay", "short suffix", "long suffix")
 
 
 @dataclass(frozen=True, slots=True)
 class RegimeError:
-    """Errors of the requests of one regime; all but sums are shares of the measured time.
+    """Errors of the requests of one regime, relative to measured times.
 
     Parameters
     ----------
     regime
-        Its name; "all" for all requests.
+        Name of the regime; "all" for all requests.
     requests
-        How many there are.
+        Number of requests.
     simulated_seconds, measured_seconds
-        Sums.
+        Sums over the requests, in seconds.
     bias
-        Of the sums: positive where the simulation says too much.
+        Relative error of the sums (positive: the simulation overestimates).
     median, median_absolute
-        Of the signed errors of the requests, and of the absolute ones.
+        Medians of the signed and of the absolute errors.
     worst, worst_request
-        The largest error, with its sign, and whose it is.
+        The largest error with its sign, and the index of its request.
     """
 
     regime: str
@@ -46,10 +46,10 @@ class RegimeError:
 
 
 def regime_of(request: Served) -> str:
-    """Return the regime of a request.
+    """Return the regime of a request: "miss", "cut", "replay", "short suffix" or "long suffix".
 
-    A pass that is cut is one whether it resumed or not. A replay computes again what had been
-    seen: more of it than is new.
+    A request whose pass is cut to store states is "cut", whether it resumed or not. "replay" means
+    that more tokens are recomputed than are new.
     """
     if request.cuts:
         return "cut"
@@ -62,19 +62,27 @@ def regime_of(request: Served) -> str:
 
 
 def service_errors(requests: Sequence[Served]) -> list[RegimeError]:
-    """Return the errors of service times: of all requests, then of each regime that has any."""
+    """Return errors of simulated service times: of all requests, then of each regime.
+
+    Regimes are kinds of requests, see `regime_of`; those without requests are omitted.
+    """
     return _errors(requests, lambda r: r.priced.service, lambda r: r.measured_seconds)
 
 
 def ttft_errors(requests: Sequence[Served]) -> list[RegimeError]:
-    """Return the errors of times to first token, waits included, in the same order."""
+    """Return errors of simulated times to first token: of all requests, then of each regime.
+
+    Times include waiting. Regimes are kinds of requests, see `regime_of`; those without requests
+    are omitted.
+    """
     return _errors(requests, lambda r: r.simulated_ttft_seconds, lambda r: r.measured_ttft_seconds)
 
 
 def noise(requests: Sequence[Served]) -> float | None:
-    """Return how far passes lie apart, a share of the time: no error means less.
+    """Return the relative spread between passes, a lower bound on meaningful errors.
 
-    The median, over the requests, of the second best pass less the best; None after one pass.
+    For each request, it is the second smallest time divided by the smallest, minus 1; the result is
+    the median over requests, or None after a single pass.
     """
     if any(len(request.passes_seconds) < 2 for request in requests):
         return None
@@ -87,6 +95,7 @@ def _errors(
     simulated: Callable[[Served], float],
     measured: Callable[[Served], float],
 ) -> list[RegimeError]:
+    """Return errors by regime (kind of request), given functions for the two times."""
     said = np.array([simulated(request) for request in requests])
     found = np.array([measured(request) for request in requests])
     number = np.array([request.request for request in requests])
@@ -102,6 +111,7 @@ def _errors(
 def _row(
     name: str, said: NDArray[np.float64], found: NDArray[np.float64], number: NDArray[np.int64]
 ) -> RegimeError:
+    """Return the errors of the requests of one regime."""
     shares = said / found - 1
     worst = int(np.abs(shares).argmax())
     return RegimeError(

@@ -1,4 +1,4 @@
-"""Does the work of a replica's steps: restore, prefill up to each cut, capture."""
+"""An executor that runs a replica's steps on a real model: restore, prefill, capture."""
 
 from __future__ import annotations
 
@@ -23,37 +23,36 @@ from simulator.serving.priced import PricedExecutor
 from simulator.serving.step import Step, StepSeconds
 from simulator.trace.trace import Trace
 
-WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers
-SAMPLE_EVERY = 4  # of the requests that resume, one in so many is computed whole as well
+WARM_UP_TOKENS = 130  # more than two chunks of the recurrent layers' scan
+SAMPLE_EVERY = 4  # one in this many resumed requests is also computed without the cache
 
 
 class _Executed(NamedTuple):
-    """The time, logits and states that a request left."""
+    """The time, logits and states of an executed request."""
 
-    seconds: float  # from the restore to the logits of the last prompt token, captures included
-    logits: Tensor  # of that token, float32, shape (vocabulary,), on the host
-    states: dict[int, Snapshot]  # captured in prompt and answer, by position
+    seconds: float  # from restoring to the logits of the last prompt token, with captures
+    logits: Tensor  # of the last prompt token, float32, shape (vocabulary,), on the host
+    states: dict[int, Snapshot]  # stored states of prompt and answer, by position
 
 
 class ModelExecutor:
-    """Runs whole prompts through a model and takes their times; the simulated clock goes by prices.
+    """An executor that runs prompts on a real model and measures them.
 
-    So decisions are made once, and simulated and measured times are of the same work.
-
-    KV is copied into place before the clock starts, since an engine with paged KV has it there;
-    an answer that the trace tells is run after the clock has stopped, since it follows the first
-    token.
+    Simulated time still follows the cost model. So decisions are the same as in a simulation, and
+    simulated and measured times refer to the same work. KV is copied into place before timing
+    starts, since an engine with paged KV has it in place. The answer, if the trace has it, runs
+    after timing stops, since it follows the first token.
 
     Parameters
     ----------
     model, trace, cache
-        What is run, for which requests, and the cache that decides.
+        The model, the requests, and the simulated cache that decides.
     priced
-        Tells what a step takes in the simulation.
+        The simulated executor, which gives simulated durations.
     clock
-        Takes the times.
+        Measures times.
     seed
-        Of the token ids.
+        Seed of the token ids.
     """
 
     def __init__(
@@ -76,17 +75,17 @@ class ModelExecutor:
         self._buffer = model.new_cache(self._most_tokens)
         self._executed: dict[int, _Executed] = {}
         self._resumed = 0
-        self._sample: list[tuple[int, Tensor]] = []  # of those that resume: request, last logits
+        self._sample: list[tuple[int, Tensor]] = []  # resumed requests and their last logits
         self._warm_up(seed)
 
     def seconds(self, step: Step) -> StepSeconds:
-        """Run the requests of a step; return what the simulation says that it takes."""
+        """Run the requests of a step; return its simulated durations."""
         for chunk in step.chunks:
             self._executed[chunk.running.request] = self._run(chunk.running)
         return self._priced.seconds(step)
 
     def finish(self, running: Running) -> Served:
-        """Hold what the cache has stored of a request that has finished; return what it took."""
+        """Keep the tensors that the cache has stored of a finished request; return its times."""
         request, matched = running.request, running.match
         seconds, logits, states = self._executed.pop(request)
         self.holdings.keep(self._buffer, self._ends[request], running.written, states)
@@ -109,7 +108,7 @@ class ModelExecutor:
         )
 
     def sameness(self) -> Sameness:
-        """Compare a sample of the requests that resumed with whole prefills of their prompts."""
+        """Compare a sample of resumed requests with uninterrupted prefills of their prompts."""
         most = 0.0
         for request, logits in self._sample:
             self._buffer.clear()
@@ -119,7 +118,7 @@ class ModelExecutor:
         return Sameness(len(self._sample), self._resumed, most)
 
     def _run(self, running: Running) -> _Executed:
-        """Run a request from its resume point to its end."""
+        """Run a request from the position where it resumes to its end; measure its prefill."""
         matched, captures, node = running.match, running.captures, self._ends[running.request]
         resume, stop, tokens = matched.resume, matched.leaf.stop, self._tokens(node)
         self.holdings.load(self._buffer, node, resume)
@@ -145,7 +144,10 @@ class ModelExecutor:
         positions: Sequence[int],
         states: dict[int, Snapshot],
     ) -> list[Tensor]:
-        """Run the tokens `(start, stop]`, cut at each position; return the logits of each piece."""
+        """Run the tokens `(start, stop]`, cut at each position to copy the state there.
+
+        Returns the logits of each piece.
+        """
         wanted = [position for position in positions if start < position <= stop]
         logits = []
         for low, high in pairwise(dict.fromkeys([start, *wanted, stop])):
@@ -155,11 +157,12 @@ class ModelExecutor:
         return logits
 
     def _tokens(self, node: int) -> Tensor:
+        """Return the token ids of the path to a node, shape (1, tokens)."""
         ids = torch.from_numpy(self._ids.prompt(node))
         return ids[None].to(self._model.device)
 
     def _warm_up(self, seed: int) -> None:
-        """Make the buffers, touch them and bind the kernels: all of that is slow only once."""
+        """Allocate buffers and load kernels, which is slow only once."""
         tokens = self._model.random_tokens(WARM_UP_TOKENS, seed=seed)
         for _ in range(2):
             self._buffer.clear()
@@ -170,12 +173,12 @@ class ModelExecutor:
 
 
 def most_tokens(trace: Trace) -> int:
-    """Return the tokens of the longest prompt, its answer included where it is known."""
+    """Return the length of the longest prompt in tokens, including its answer if known."""
     return int(trace.tree.stop[_ends(trace)].max())
 
 
 def _ends(trace: Trace) -> NDArray[np.int32]:
-    """Return the nodes with which prompts end, their answers included where they are known."""
+    """Return the prefix-tree nodes at which prompts end, including their answers if known."""
     leaf, after = trace.leaf, trace.after
     return leaf if after is None else np.where(after >= 0, after, leaf)
 

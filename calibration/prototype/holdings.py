@@ -1,4 +1,4 @@
-"""The tensors behind a cache's books: KV of resident tokens, states of checkpoints."""
+"""The tensors of the entries in a simulated cache: KV and recurrent states."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ class _Rows:
     tensors: tuple[Tensor, ...]
 
     def up_to(self, stop: int) -> _Rows:
-        """Return a copy without what lies beyond `stop`: a view would keep all of it alive."""
+        """Return a copy of the tokens up to `stop`; a view would keep all memory in use."""
         kept = tuple(tensor[..., : stop - self.start, :].clone() for tensor in self.tensors)
         return _Rows(self.start, stop, kept)
 
 
 class Holdings:
-    """Holds what the entries of a cache stand for, and lets go when the cache does.
+    """The KV and states, as tensors, of all entries of a simulated cache; freed on eviction.
 
-    KV is held by node of the prefix tree: spans are cut while they are resident, nodes are not.
+    KV is stored by node of the trace's prefix tree, since the cache's own KV spans may be split
+    while they are resident.
 
     Parameters
     ----------
     books
-        The cache that decides.
+        The simulated cache that decides.
     """
 
     def __init__(self, books: PolicyCache) -> None:
@@ -46,7 +47,7 @@ class Holdings:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of one state, 0 while none is held."""
+        """Bytes of one state, 0 if none is stored."""
         return next((state.size_bytes for state in self._states.values()), 0)
 
     def state(self, checkpoint: Checkpoint) -> Snapshot:
@@ -54,7 +55,7 @@ class Holdings:
         return self._states[checkpoint]
 
     def load(self, cache: ModelCache, node: int, stop: int) -> None:
-        """Write the KV of the first `stop` tokens of the path down to `node` into a cache."""
+        """Copy the KV of the first `stop` tokens on the path to `node` into a model's cache."""
         for above in self._spans.prefixes.path(node):
             start = int(self._spans.prefixes.start[above])
             if start >= stop:
@@ -71,18 +72,18 @@ class Holdings:
         written: Iterable[Checkpoint],
         states: Mapping[int, Snapshot],
     ) -> None:
-        """Copy what has become resident on the path down to `node`; let go of what has left.
+        """Copy newly resident entries on the path to `node`, and free evicted ones.
 
         Parameters
         ----------
         cache
-            Holds the KV of the whole path.
+            Model cache with the KV of the whole path.
         node
-            That with which prompt and answer end.
+            The node at which prompt and answer end.
         written
-            Checkpoints that have been stored.
+            Checkpoints stored by the request.
         states
-            The states that were captured, by position.
+            Their states, by position.
         """
         self._let_go()
         for above in self._spans.prefixes.path(node):
@@ -96,12 +97,12 @@ class Holdings:
                 self._states[checkpoint] = states[checkpoint.position]
 
     def check(self) -> None:
-        """Compare what is held with the books of the cache.
+        """Compare the stored tensors with the cache's counts.
 
         Raises
         ------
         IntegrityError
-            If a token or a state is held that the cache does not count, or the other way round.
+            If the counts of tokens or states differ.
         """
         tokens = sum(held.stop - held.start for held in self._rows.values())
         size_bytes = tokens * self._books.residency.layout.kv_bytes_per_token
@@ -113,7 +114,7 @@ class Holdings:
             )
 
     def _let_go(self) -> None:
-        """Drop what the cache has evicted since."""
+        """Free the tensors of entries that the cache has evicted."""
         for checkpoint in [known for known in self._states if not known.resident]:
             del self._states[checkpoint]
         for node, held in list(self._rows.items()):
@@ -124,7 +125,7 @@ class Holdings:
                 self._rows[node] = held.up_to(end)
 
     def _resident_end(self, node: int) -> int:
-        """Return how far the KV of a node is resident; where it starts if it is not."""
+        """Return the position at which a node's resident KV ends; its start if none is resident."""
         start, stop = int(self._spans.prefixes.start[node]), int(self._spans.prefixes.stop[node])
         span = self._spans.covering(node)
         return start if span is None else min(max(span.kv_end, start), stop)

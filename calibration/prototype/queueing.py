@@ -1,4 +1,4 @@
-"""Prices of requests that have been served, and their waits. No torch."""
+"""Simulated service and waiting times of served requests; needs no torch."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from simulator.trace.trace import Trace
 
 
 def priced_anew(requests: Iterable[Served], executor: PricedExecutor) -> list[Served]:
-    """Return the same requests at the prices of another profile, waits included."""
+    """Return served requests with simulated times of another profile, including new waits."""
     return with_waits(replace(served, priced=_price(served, executor)) for served in requests)
 
 
 def _price(served: Served, executor: PricedExecutor) -> Priced:
+    """Return the simulated times of a served request."""
     resume, stop = served.saved_tokens, served.prompt_tokens
     return Priced(*executor.price(resume, resume, stop, served.positions))
 
 
 def with_waits(served: Iterable[Served]) -> list[Served]:
-    """Return the requests with their waits behind simulated and behind measured services."""
-    simulated = measured = 0.0  # when the server is free
+    """Return requests with their waiting times in a simulated and in a measured queue.
+
+    The two queues have the same arrivals, but simulated and measured service times.
+    """
+    simulated = measured = 0.0  # times at which the server becomes free
     result = []
     for request in served:
         arrival = request.arrival_seconds
@@ -37,16 +41,16 @@ def with_waits(served: Iterable[Served]) -> list[Served]:
 
 
 def at_load(trace: Trace, costs: CostModel, load: float) -> Trace:
-    """Return a trace with its arrival times stretched.
+    """Return the trace with arrival times rescaled to a given load.
 
     Parameters
     ----------
     trace
-        With arrival times.
+        Requests with arrival times.
     costs
-        Of the server.
+        Cost model of the server.
     load
-        The share of the time for which it would be busy if nothing were saved.
+        Fraction of time the server would be busy without a cache.
     """
     assert trace.arrival_seconds is not None
     last = float(trace.arrival_seconds[-1])

@@ -1,8 +1,8 @@
-"""A profile in seconds rather than minutes, for one model on this machine and short prompts.
+"""A quick cost profile, measured in seconds, for short prompts on this machine.
 
-The harness measures more, holds points out and runs the exactness gate; this is for a prototype
-that has no such profile at hand, and its `source` says so. It can measure a few points between any
-two requests, so that a machine that is shared with others was as slow for both.
+Unlike the calibration harness, it has few points, none held out, and no exactness check; its
+`source` says so. It is for prototype runs without a measured profile. Points can be timed between
+requests, so that a slowdown of a shared machine affects both alike.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from calibration.models.hybrid import HybridModel, dtype_name
 from calibration.plan import Item
 from simulator.costs.profile import Profile, parse_profile
 
-# Without kernels of its own the delta rule pads to chunks of 64 tokens: F has steps there.
+# The torch fallback of the delta rule pads to chunks of 64 tokens, so F has steps there.
 _STEPS = (1, 2, 16, 64, 65, 128, 129, 192, 193, 256, 257)
 _TOKENS = (*_STEPS, 384, 512, 768, 1024, 2048, 4096, 8192)
-_BEHIND = (64, 256)  # tokens prefilled behind each context
-_COPIES = 20  # a copy of a small state is too short to be timed alone
+_BEHIND = (64, 256)  # tokens prefilled after each context
+_COPIES = 20  # copies timed together, since one of a small state is too short
 _MICRO = 1e6
 
 
 class QuickProfiler:
-    """Measures and fits a profile; bytes are those of the real tensors.
+    """Measures a model and fits a cost profile; sizes are those of the real tensors.
 
     Parameters
     ----------
     model, name
-        What is measured, and what it is called.
+        The model and its name.
     clock
-        Takes the times.
+        Measures times.
     longest
         Tokens of the longest prompt.
     seed
-        Of tokens and order.
+        Seed of tokens and order.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class QuickProfiler:
         self._random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(longest,)))
         self._timer = PassTimer(model, clock, warm_ups=1, seed=seed)
         self._places = _places(longest)
-        self._left: list[int] = []  # points that this round has still to time
+        self._left: list[int] = []  # points not yet timed in this round
         self.restart()
         self._cache = model.new_cache(1)
         model.forward(self._cache, model.random_tokens(1, seed=seed))
@@ -63,17 +63,17 @@ class QuickProfiler:
 
     @property
     def points(self) -> int:
-        """How many points there are."""
+        """Number of distinct prefills that are timed."""
         return len(self._places)
 
     def restart(self) -> None:
-        """Forget what has been measured."""
+        """Discard all measurements."""
         self._left.clear()
         self._seconds: list[list[float]] = [[] for _ in self._places]
-        self._copies: list[tuple[float, float]] = []  # seconds of a capture and of a restore
+        self._copies: list[tuple[float, float]] = []  # seconds to store and to restore a state
 
     def measure(self, points: int) -> None:
-        """Time so many points more; all come in turn, each round shuffled."""
+        """Time the next `points` prefills; they take turns, in an order shuffled each round."""
         for _ in range(points):
             if not self._left:
                 self._left = self._random.permutation(self.points).tolist()
@@ -84,7 +84,7 @@ class QuickProfiler:
             self._seconds[at].append(self._timer.seconds(Item("prefill", c, (n,))))
 
     def profile(self) -> Profile:
-        """Return the profile of the rounds that are complete, one at least."""
+        """Fit and return the profile, from all complete rounds of measurements (at least one)."""
         rounds = min(map(len, self._seconds))
         c, n = np.array(self._places, dtype=np.int64).T
         points = Points(
@@ -100,11 +100,12 @@ class QuickProfiler:
                 "cut_overhead": "prefill_table",
                 "snapshot_us_per_mib": capture * _MICRO / (size / 2**20),
             },
-            "io": {"d2d": {"latency_us": restore * _MICRO, "gbps": 1e6}},  # of this one size
+            "io": {"d2d": {"latency_us": restore * _MICRO, "gbps": 1e6}},  # for this size only
         }
         return parse_profile(data, "quick profile")
 
     def _facts(self, points: Points) -> dict[str, Any]:
+        """Return the profile fields that do not depend on timings."""
         sizes = self._cache.sizes()
         device = self._model.device
         spread = float(np.median(points.noise))
@@ -129,16 +130,18 @@ class QuickProfiler:
         }
 
     def _capture(self) -> None:
+        """Copy the states repeatedly."""
         for _ in range(_COPIES):
             self._cache.snapshot()
 
     def _restore(self) -> None:
+        """Restore the states repeatedly."""
         for _ in range(_COPIES):
             self._cache.restore(self._state)
 
 
 def _places(longest: int) -> list[tuple[int, int]]:
-    """Return context and tokens of each point."""
+    """Return (context, new tokens) of each prefill to time."""
     longest = max(longest, *_BEHIND)
     tokens = sorted({min(n, longest) for n in _TOKENS})
     contexts = (longest // 4, longest // 2, longest)

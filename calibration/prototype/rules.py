@@ -1,4 +1,4 @@
-"""What decides in a prototype. No torch."""
+"""The policies and the capacity of a prototype run; needs no torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Makers of the policies, and the capacity of the cache; None is unbounded."""
+    """Factories of the policies, and the cache capacity in bytes (None for unbounded)."""
 
     placer: Callable[[], Placer]
     eviction: Callable[[], EvictionPolicy]
@@ -21,13 +21,13 @@ class Rules:
 
 
 def check_servable(trace: Trace, rules: Rules) -> None:
-    """Refuse what no model could serve.
+    """Check that a model can serve the trace with these policies.
 
     Raises
     ------
     UsageError
-        If the trace has no request or no arrival times, the placer holds states for free, or a
-        policy cannot be made.
+        If the trace has no requests or no arrival times, or the placement policy assumes states at
+        every position at no cost.
     """
     if not len(trace):
         raise UsageError(f"trace '{trace.name}' has no request")

@@ -1,4 +1,4 @@
-"""One run of the prototype: a trace, a model, a cache; simulated and measured."""
+"""A prototype run: serves a trace through a model and a cache, simulated and measured."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from simulator.serving.replica import Replica
 from simulator.serving.router import RoundRobin
 from simulator.trace.trace import Trace
 
-MOST_DIFFERENCE = 1e-4  # of a logit in float32; a wrong state is off by far more
+MOST_DIFFERENCE = 1e-4  # of a logit in float32; a wrong state differs by far more
 
 
 class InexactError(MilepostError):
-    """A resumed request does not say what its whole prompt says."""
+    """A resumed request whose logits differ from those of an uninterrupted prefill."""
 
     exit_code = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found.
+    """The results of a prototype run: a trace served by a real model.
 
     Parameters
     ----------
     served
-        The requests, in the order of the trace.
+        The requests, in trace order.
     sameness
-        Of resumed and whole prefills.
+        Difference between resumed and uninterrupted prefills.
     state_bytes
-        Of one state, as the tensors have it; 0 where none is held at the end.
+        Bytes of one state tensor; 0 if none is stored at the end.
     """
 
     served: tuple[Served, ...]
@@ -57,30 +57,30 @@ class Outcome:
 
 
 class Prototype:
-    """Serves one trace through one model, as often as it is asked to.
+    """Serves one trace through one model, repeatedly if asked.
 
     Parameters
     ----------
     trace
-        With arrival times.
+        Requests with arrival times.
     profile
-        Of the model on this machine.
+        Cost profile of the model on this machine.
     rules
-        Make the policies of each pass, and the capacity.
+        Policies (created anew for each pass) and capacity.
     model, clock
-        What is cached for, and what takes the times.
+        The model, and the clock that measures it.
     seed
-        Of the token ids.
+        Seed of the token ids.
 
     Attributes
     ----------
     records
-        Of the last pass, as a simulation writes them.
+        Simulated records of the last pass.
 
     Raises
     ------
     UsageError
-        As `rules.check_servable` does.
+        See `rules.check_servable`.
     """
 
     def __init__(
@@ -104,24 +104,24 @@ class Prototype:
         self._passes: list[Pass] = []
 
     def take(self, found: Pass) -> None:
-        """Count a pass that was served before, as `serve` returned it."""
+        """Add the result of an earlier pass, as returned by `serve`."""
         self._passes.append(found)
 
     def serve(self, on_served: Callable[[Served], None] | None = None) -> Pass:
-        """Serve the whole trace once, from an empty cache; return what was found.
+        """Serve the whole trace once with an initially empty cache, and return the results.
 
         Parameters
         ----------
         on_served
-            Called with each request.
+            Called with each served request.
 
         Raises
         ------
         InexactError
-            If a resumed request in float32 says anything else than the whole prompt does; not
-            where kernels are bound, which may round.
+            If logits of a resumed request in float32 differ from those of an uninterrupted prefill.
+            Not raised if optimised kernels are in use, since they may round.
         UsageError
-            If the policies decide otherwise than in the pass before.
+            If the policies decide differently than in an earlier pass.
         """
         cache = cache_of(self._trace, self._scenario, self._context)
         priced = PricedExecutor(self._context.costs, self._context.sizes.state_bytes)
@@ -135,14 +135,14 @@ class Prototype:
 
         self._replay(cache, executor, note)
         sameness = None
-        if not self._passes:  # once is enough: every pass computes the same
+        if not self._passes:  # only once, since every pass computes the same
             sameness = executor.sameness()
             self._refuse_differences(sameness.max_abs)
         self.take(Pass(tuple(served), executor.holdings.state_bytes, sameness))
         return self._passes[-1]
 
     def outcome(self) -> Outcome:
-        """Return what has been found so far; it must have served."""
+        """Return the results of all passes so far, of which there must be at least one."""
         sameness = self._passes[0].sameness
         assert sameness is not None
         merged = _merged([found.requests for found in self._passes], self._clock.typical)
@@ -151,7 +151,7 @@ class Prototype:
     def _replay(
         self, cache: PolicyCache, executor: ModelExecutor, note: Callable[[Running], None]
     ) -> None:
-        """Let the trace come to one replica, as in a simulation."""
+        """Run the trace on one replica, as in a simulation."""
         trace, clock = self._trace, HeapClock()
         self.records = Records.of(trace)
         replica = Replica(cache, Fcfs, executor, clock, self.records, on_finished=note)
@@ -162,6 +162,7 @@ class Prototype:
         cache.tree.clear()
 
     def _refuse_differences(self, most: float) -> None:
+        """Raise InexactError if logits of resumed requests differ too much, in float32."""
         strict = self._model.dtype.itemsize == 4 and not bound_kernels(self._model.module)
         if strict and not most <= MOST_DIFFERENCE:
             raise InexactError(
@@ -171,7 +172,7 @@ class Prototype:
 
 
 def _merged(passes: Sequence[Sequence[Served]], typical: Typical) -> list[Served]:
-    """Return the requests with their times of all passes."""
+    """Merge the measured times of all passes for each request."""
     merged = []
     for together in zip(*passes, strict=True):
         first = together[0]

@@ -1,7 +1,7 @@
-"""What is known of a served request, simulated and measured, and the file of a run.
+"""Served requests with simulated and measured times, and the file of a prototype run.
 
-The dataclasses are the schema of `prototype.json`. Standard library only: a page is made from it
-where there is no torch.
+The dataclasses are the schema of `prototype.json`. Standard library only, since reports are made
+from the file without torch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ Count = Annotated[int, Within(0, 2**40)]
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """What the cost model says of a request, in seconds; `capture` includes cutting the pass."""
+    """Simulated times of a request in seconds: restoring a state, prefill, storing states.
+
+    `capture` includes the cost of cutting the pass to store states inside it.
+    """
 
     restore: Seconds
     prefill: Seconds
@@ -32,30 +35,33 @@ class Priced:
 
     @property
     def service(self) -> float:
-        """All of it."""
+        """Total service time in seconds."""
         return self.restore + self.prefill + self.capture
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A request.
+    """A request served by a real model, with simulated and measured times.
 
     Parameters
     ----------
     request
-        Its place in the trace.
+        Index in the trace.
+    arrival_seconds
+        Arrival time.
     prompt_tokens, overlap_tokens, saved_tokens
-        Its prompt, what had been seen of it, and before which token it resumed.
+        Length of the prompt, of its longest prefix seen before, and of the part reused.
     positions
-        Of the states captured in its prefill, ascending; those before its end cut the pass.
+        Ascending positions of states stored during prefill; those before the prompt's end cut the
+        pass.
     priced
-        Its simulated service.
+        Simulated service times.
     passes_seconds
-        Its measured service in every pass over the trace.
+        Measured service time in every pass over the trace.
     measured_seconds
-        What counts of them: the median, or the least.
+        Their median or minimum.
     simulated_wait_seconds, measured_wait_seconds
-        In the queue, behind either services.
+        Waiting times in a queue with simulated and with measured service times.
     """
 
     request: Count
@@ -72,12 +78,12 @@ class Served:
 
     @property
     def cuts(self) -> int:
-        """States captured inside the pass: each cuts it."""
+        """Number of states stored inside the pass, each of which cuts it."""
         return sum(position < self.prompt_tokens for position in self.positions)
 
     @property
     def computed_tokens(self) -> int:
-        """Prompt tokens that were run through the model."""
+        """Prompt tokens that were computed rather than reused."""
         return self.prompt_tokens - self.saved_tokens
 
     @property
@@ -87,20 +93,20 @@ class Served:
 
     @property
     def measured_ttft_seconds(self) -> float:
-        """Measured time to first token, waiting behind measured services."""
+        """Measured time to first token, in a queue with measured service times."""
         return self.measured_wait_seconds + self.measured_seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """How far the logits of resumed requests lie from those of a whole prefill.
+    """Difference of logits between resumed requests and uninterrupted prefills.
 
     Parameters
     ----------
     checked, resumed
-        Requests that were compared, of those that resumed.
+        Number of requests that were compared, and that resumed.
     max_abs
-        The largest difference of a logit.
+        Largest absolute difference of a logit.
     """
 
     checked: Count
@@ -110,16 +116,16 @@ class Sameness:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A trace that was served once.
+    """The results of serving a trace once.
 
     Parameters
     ----------
     requests
-        In the order of the trace.
+        In trace order.
     state_bytes
-        Of one state, as the tensors have it; 0 where none was held at the end.
+        Bytes of one state tensor; 0 if none is stored at the end.
     sameness
-        Of resumed and whole prefills, where they were compared.
+        Difference between resumed and uninterrupted prefills, if compared.
     """
 
     requests: tuple[Served, ...]
@@ -129,18 +135,18 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What was run: words for the page.
+    """A description of a prototype run for the report.
 
     Parameters
     ----------
     model, scale, dtype, device, software
-        What was built and where it ran.
+        What was built, and where it ran.
     clock
-        What a second is.
+        How times were measured.
     profile, profile_model, profile_kind, profile_source
-        Of the simulated times.
+        The profile of the simulated times.
     trace, placer, eviction, admission, capacity
-        What was served, and through which cache.
+        The workload and the cache.
     """
 
     model: str
@@ -162,20 +168,22 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class PrototypeRun:
-    """A trace that was served.
+    """The content of the file of a prototype run.
 
     Parameters
     ----------
+    schema_version
+        Version of the file format.
     setting
-        What was run.
+        Description of the run.
     requests
-        In the order of the trace.
+        In trace order.
     sameness
-        Of resumed and whole prefills.
+        Difference between resumed and uninterrupted prefills.
     state_bytes, profile_state_bytes
-        Of one state: the real tensors, and what the cache counts; 0 where none was stored.
+        Bytes of one state: of the real tensors (0 if none was stored), and in the profile.
     extrapolated_requests
-        Beyond the measured range of the profile.
+        Number of requests beyond the measured range of the profile.
     """
 
     schema_version: Literal[1]
@@ -188,17 +196,17 @@ class PrototypeRun:
 
 
 def write_run(path: Path, run: PrototypeRun) -> None:
-    """Write the file of a run; whole, or not at all."""
+    """Write the file of a prototype run atomically."""
     write_text(path, json.dumps(asdict(run), indent=1) + "\n")
 
 
 def read_run(path: Path) -> PrototypeRun:
-    """Return the run in a file.
+    """Read the file of a prototype run.
 
     Raises
     ------
     DataError
-        If the file cannot be read or is not a run.
+        If the file cannot be read or is invalid.
     """
     run = decode(PrototypeRun, read_json(path, "a prototype run"), str(path))
     if not run.requests:

@@ -1,4 +1,4 @@
-"""Where a prototype runs: a model, built, and the clock of its device."""
+"""The environment of a prototype run: a built model, and the clock of its device."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from simulator.costs.profile import Profile
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A model on a machine."""
+    """A model built on a machine."""
 
     subject: Subject
     machine: Machine
@@ -32,18 +32,20 @@ class Site:
 
     @property
     def scale(self) -> str:
-        """Whether all of the model was built."""
+        """How much of the model was built: "whole" or "one layer group"."""
         return "whole" if self.subject.plan.groups == 1 else "one layer group"
 
     @property
     def dtype(self) -> str:
-        """Precision of the weights."""
+        """Number format of the weights."""
         return dtype_name(self.model.dtype)
 
     def unit_seconds(self, profile: Profile | None) -> float | None:
-        """Return what a profile says of the reference pass, if it is of this model and machine.
+        """Return the profile's time of the reference pass, or None.
 
-        A machine that is busier than it was then is no error of what the profile says.
+        It is None if the profile is of another model or machine. `SteadyClock` rescales measured
+        times to it, so that a machine busier than during calibration does not count as an error of
+        the profile.
         """
         if profile is None:
             return None
@@ -55,14 +57,24 @@ class Site:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Run the model: in its precision, and memory that runs out is said in one line."""
+        """Run the model in its precision; report running out of memory as a UsageError."""
         with memory_told(self.subject.name), precision_of(self.dtype):
             yield
 
     def clock(self, profile: Profile | None = None, unit_seconds: float | None = None) -> CallClock:
-        """Return the clock: a layer group counts as often as a profile says that it did there.
+        """Return the clock that measures service times on the device.
 
-        On a CPU it is a `SteadyClock`: of the unit that is given, or of `unit_seconds`.
+        If one layer group of several was built, and the profile was measured in the same way, times
+        are multiplied by the number of groups. On a CPU the clock is a `SteadyClock`, which
+        corrects for other load on the machine.
+
+        Parameters
+        ----------
+        profile
+            The cost profile to compare with.
+        unit_seconds
+            Duration of the reference pass of `SteadyClock` at standard speed; None to take it from
+            the profile.
         """
         clock = clock_for(self.machine.device)
         if self.machine.kind == "cpu":
@@ -74,7 +86,7 @@ class Site:
 
 
 class TimesClock:
-    """A clock that counts every second several times."""
+    """A clock that multiplies the times of another clock by a constant."""
 
     def __init__(self, clock: CallClock, times: int) -> None:
         self.typical = clock.typical
@@ -83,7 +95,7 @@ class TimesClock:
         self._times = times
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Return the seconds of `action`, times their number."""
+        """Run `action` and return its seconds, multiplied by the constant."""
         return self._times * self._clock.seconds(action)
 
 
@@ -95,26 +107,26 @@ def open_site(
     Parameters
     ----------
     model
-        A name, or a Hugging Face folder.
+        A model name, or a Hugging Face folder.
     group
-        Build one layer group of it.
+        Build one layer group only.
     device
         "cpu", "cuda" or "cuda:0".
     dtype
-        One of `precision.DTYPES`; None takes float32 on a CPU and bfloat16 on a GPU.
+        One of `precision.DTYPES`; None for float32 on a CPU and bfloat16 on a GPU.
     seed
-        Of random weights.
+        Seed of random weights.
 
     Raises
     ------
     UsageError, DataError
-        If a library, the device or the model is missing, or it does not fit the memory.
+        If a library, the device or the model is missing, or memory is insufficient.
     """
     preflight.check_libraries()
     machine = preflight.examine(device)
     precision = getattr(torch, dtype_for(dtype, machine.kind))
     if machine.kind == "cpu":
-        torch.set_num_threads(1)  # processor time counts every thread, waiting ones too
+        torch.set_num_threads(1)  # CPU time includes waiting threads
     subject = find_subject(model, group=group)
     if subject.folder is None and subject.weight_bytes(precision.itemsize) > machine.free:
         raise UsageError(
@@ -127,12 +139,17 @@ def open_site(
 
 @contextmanager
 def memory_told(what: str) -> Iterator[None]:
-    """Say in one line that memory has run out for `what`.
+    """Convert torch's out-of-memory errors inside the `with` block to a UsageError.
+
+    Parameters
+    ----------
+    what
+        Name of the model, for the message.
 
     Raises
     ------
     UsageError
-        If it has.
+        If memory has run out.
     """
     try:
         yield

@@ -1,9 +1,9 @@
-"""A clock for a processor that is shared: seconds as of a machine that keeps its pace.
+"""A clock for a shared CPU, corrected for slowdowns by other processes.
 
-Processor time leaves out what others take, not what they cost: caches, memory and a core's second
-half are shared, so that the same pass takes half as long again beside a busy neighbour. Here a
-short pass of known length is timed right before and right after, and what both have slowed down by
-is taken out.
+CPU time excludes the time of other processes but not their effect on shared caches, memory and
+hyperthreads: beside a busy neighbour a pass can take 1.5 times as long. So a short reference pass
+of known duration is timed directly before and after each measurement, and the measured slowdown is
+divided out.
 """
 
 from __future__ import annotations
@@ -14,29 +14,28 @@ from calibration.clock import CallClock
 from calibration.fit.points import Typical
 from calibration.models.hybrid import HybridModel
 
-REFERENCE_TOKENS = 64  # short, long enough to be timed well, and a point of every profile
+REFERENCE_TOKENS = 64  # short but accurately timed, and a point of every profile
 _ROUNDS = 20
 
 
 class SteadyClock:
-    """Seconds of a clock, corrected by a reference pass on both sides.
+    """A clock whose times are corrected by a reference pass on either side.
 
-    What is left errs to both sides, so of several times the median counts.
+    The remaining errors have both signs, so the median of repeated times is used.
 
     Parameters
     ----------
     clock
-        Takes the times.
+        The underlying clock.
     model
-        Runs the reference: its own passes slow down as what is timed does.
+        The model that runs the reference pass, as it is slowed down like the measured passes.
     unit_seconds
-        What the reference takes at the pace that is to be told; None takes what it takes here at
-        best.
+        Duration of the reference pass at standard speed; None for its minimum on this machine.
 
     Attributes
     ----------
     slowdown
-        What the reference takes here at best, the least of 20 passes, over its unit.
+        Minimum of 20 reference passes on this machine, divided by `unit_seconds`.
     """
 
     typical: Typical = "median"
@@ -48,17 +47,18 @@ class SteadyClock:
         self._model = model
         self._cache = model.new_cache(REFERENCE_TOKENS)
         self._tokens = model.random_tokens(REFERENCE_TOKENS, seed=0)
-        self._reference()  # which binds kernels and makes the buffers
+        self._reference()  # warm-up: loads kernels and allocates buffers
         best = min(self._reference() for _ in range(_ROUNDS))
         self.unit_seconds = unit_seconds or best
         self.slowdown = best / self.unit_seconds
 
     def seconds(self, action: Callable[[], object]) -> float:
-        """Return the seconds of `action` on a machine as fast as it was for the unit."""
+        """Run `action` and return its seconds, corrected to standard speed by reference passes."""
         before = self._reference()
         seconds = self._clock.seconds(action)
         return seconds * 2 * self.unit_seconds / (before + self._reference())
 
     def _reference(self) -> float:
+        """Time one reference pass."""
         self._cache.clear()
         return self._clock.seconds(lambda: self._model.forward(self._cache, self._tokens))

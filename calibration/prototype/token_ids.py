@@ -1,4 +1,4 @@
-"""Token ids for a trace, which has none: seeded, so that equal prefixes get equal tokens."""
+"""Random token ids for a trace, which has none; equal prefixes get equal ids."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class TokenIds:
     Parameters
     ----------
     tree
-        The prompts.
+        The prefix tree of the prompts.
     vocabulary
-        How many ids there are.
+        Number of distinct ids.
     seed
-        The same seed gives the same ids.
+        Seed; the same seed gives the same ids.
     """
 
     def __init__(self, tree: PrefixTree, vocabulary: int, seed: int) -> None:
@@ -27,11 +27,12 @@ class TokenIds:
         self._seed = seed
 
     def prompt(self, node: int) -> NDArray[np.int64]:
-        """Return the ids of the prompt that ends with `node`, int64, one a token."""
+        """Return the token ids of the prompt that ends at `node`: int64, shape (tokens,)."""
         path = self._tree.path(node)
         return np.concatenate([self._run(below) for below in path])
 
     def _run(self, node: int) -> NDArray[np.int64]:
+        """Return the token ids of one node."""
         tokens = int(self._tree.stop[node] - self._tree.start[node])
         seed = np.random.SeedSequence(self._seed, spawn_key=(node,))
         return np.random.default_rng(seed).integers(self._vocabulary, size=tokens)

@@ -1,1 +1,1 @@
-"""What everything stands on: errors, files, units, decoding."""
+"""Foundations without dependencies on the rest: errors, files, units, decoding."""

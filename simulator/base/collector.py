@@ -1,4 +1,4 @@
-"""The cycle collector, out of the way of loops that make many objects."""
+"""A context manager that pauses Python's cyclic garbage collector."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause Python's cycle collector where objects are many and no cycle is worth a search."""
+    """Pause the cyclic garbage collector, for loops that create many objects and few cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

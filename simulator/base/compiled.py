@@ -1,8 +1,8 @@
-"""Whether compiled modules run: all of them, or none where one is outdated or missing.
+"""Decides at import whether compiled modules run: all, or none if any is outdated or missing.
 
-`make fast`, or a wheel built with MILEPOST_COMPILE=1, puts compiled modules beside their source,
-with a stamp that names each and the checksum of its source. Python prefers compiled modules. They
-know each other's insides, so that no one of them can be left out.
+`make fast`, or building a wheel with MILEPOST_COMPILE=1, puts modules compiled by mypyc beside
+their source files, and a stamp file with the checksum of each source. Python prefers compiled
+modules. They depend on each other's memory layout, so compiled and plain ones cannot be mixed.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 from types import ModuleType
 
 STAMP = "simulator/compiled.txt"
-LIBRARY = "milepost__mypyc.py"  # what all of them share; it has no source
+LIBRARY = "milepost__mypyc.py"  # the shared library of all compiled modules; it has no source
 MEND = "`make fast` compiles anew, `make slow` removes what is compiled"
 
 
 class FromSource:
-    """Finds the source of modules beside which compiled ones lie.
+    """An import finder that loads the source of modules which also exist compiled.
 
     Parameters
     ----------
     root
-        The folder of the packages.
+        The folder that contains the packages.
     sources
-        Paths of the modules from there.
+        Paths of the modules, relative to `root`.
     """
 
     def __init__(self, root: Path, sources: Sequence[str]) -> None:
@@ -40,13 +40,13 @@ class FromSource:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where the source of a module is, None where others are to look for it."""
+        """Return the import spec of a module's source, or None for modules not in `sources`."""
         source = self._sources.get(fullname)
         return None if source is None else spec_from_file_location(fullname, source)
 
 
 def settle(root: Path) -> str:
-    """Turn away compiled modules that must not run; say what runs, and why if all is not well."""
+    """Disable compiled modules that must not run; return a description of what runs, and why."""
     stamp = root / STAMP
     if not stamp.exists():
         return "plain Python"
@@ -60,11 +60,12 @@ def settle(root: Path) -> str:
 
 
 def checksum_of(source: Path) -> str:
-    """Return the checksum of a source; that of nothing where it is not there."""
+    """Return the CRC-32 of a source file in hexadecimal; 00000000 if there is no file."""
     return f"{zlib.crc32(source.read_bytes()) if source.exists() else 0:08x}"
 
 
 def _problem(root: Path, suffix: str, checksums: dict[str, str]) -> str | None:
+    """Return why the compiled modules must not run, or None if they may."""
     if os.environ.get("MILEPOST_PLAIN"):
         return "MILEPOST_PLAIN is set"
     if suffix not in EXTENSION_SUFFIXES:
@@ -79,6 +80,7 @@ def _problem(root: Path, suffix: str, checksums: dict[str, str]) -> str | None:
 
 
 def _named(sources: list[str]) -> str:
+    """Name the first source file, and count the others."""
     return sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
 
 

@@ -1,8 +1,8 @@
-"""Turn decoded JSON into frozen dataclasses, checking every field. Standard library only.
+"""Conversion of decoded JSON to frozen dataclasses, with a check of every field.
 
-The annotations of a dataclass are its schema: `Annotated[float, Within(0, 1)]`, `Literal[...]`,
-`tuple[X, ...]`, `Mapping[str, X]`, `X | None` and other dataclasses. A field with a default may
-be absent.
+Uses the standard library only. The annotations of a dataclass are its schema:
+`Annotated[float, Within(0, 1)]`, `Literal[...]`, `tuple[X, ...]`, `Mapping[str, X]`, `X | None`
+and other dataclasses. A field with a default is optional.
 """
 
 from __future__ import annotations
@@ -23,56 +23,56 @@ _DEEPEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Bounds of a number, both allowed."""
+    """Inclusive bounds of a number, for use in `Annotated`."""
 
     low: float
     high: float
 
     @property
     def expected(self) -> str:
-        """What a value should be."""
+        """The bounds in words, for error messages."""
         return f"a number from {self.low:g} to {self.high:g}"
 
     def accepts(self, value: float) -> bool:
-        """Say whether `value` lies within the bounds."""
+        """Tell whether `value` lies within the bounds."""
         return self.low <= value <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A pattern that a text matches as a whole."""
+    """A regular expression that a text must match in full, for use in `Annotated`."""
 
     pattern: str
     expected: str
 
     def accepts(self, value: str) -> bool:
-        """Say whether `value` matches."""
+        """Tell whether the whole `value` matches."""
         return re.fullmatch(self.pattern, value) is not None
 
 
 def decode(schema: type[T], data: object, source: str, place: str = "") -> T:
-    """Return a `schema` (a dataclass) made from `data`.
+    """Build an instance of the dataclass `schema` from decoded JSON.
 
     Parameters
     ----------
     schema
         The dataclass.
     data
-        Decoded JSON.
+        The decoded JSON value.
     source, place
-        The file, and the dotted field within it that `data` stands at, for messages.
+        File name, and dotted path of `data` within the file, for error messages.
 
     Raises
     ------
     DataError
-        If a field is missing, unknown, of the wrong type or out of bounds: one line that names it.
+        If a field is missing, unknown, of the wrong type or out of bounds; the message names it.
     """
     record: T = _record(schema, data, source, place)
     return record
 
 
 def _value(kind: Any, value: object, source: str, place: str) -> Any:
-    """Return `value` as the annotation `kind` wants it."""
+    """Convert `value` to the annotated type `kind`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _bounded(arguments, value, source, place)
@@ -89,7 +89,7 @@ def _value(kind: Any, value: object, source: str, place: str) -> Any:
 def _container(
     origin: Any, arguments: tuple[Any, ...], value: object, source: str, place: str
 ) -> Any:
-    """Return a list as a tuple, or an object as a dict, of checked items."""
+    """Convert a list to a tuple, or an object to a dict, and check each item."""
     if origin is tuple:
         items = _of(list, "a list", value, source, place)
         return tuple(_value(arguments[0], x, source, f"{place}[{i}]") for i, x in enumerate(items))
@@ -98,7 +98,7 @@ def _container(
 
 
 def _record(schema: Any, data: object, source: str, place: str) -> Any:
-    """Return the dataclass `schema` made from an object."""
+    """Build the dataclass `schema` from a JSON object."""
     items = _of(dict, "an object", data, source, place)
     known = fields(schema)
     for key in items:
@@ -117,7 +117,7 @@ def _record(schema: Any, data: object, source: str, place: str) -> Any:
 
 
 def _bounded(arguments: tuple[Any, ...], value: object, source: str, place: str) -> Any:
-    """Return `value` as the annotated kind, within its bounds."""
+    """Convert `value` to an `Annotated` type and check its bounds."""
     kind, *bounds = arguments
     result = _value(kind, value, source, place)
     for bound in bounds:
@@ -127,7 +127,7 @@ def _bounded(arguments: tuple[Any, ...], value: object, source: str, place: str)
 
 
 def _first_fit(kinds: tuple[Any, ...], value: object, source: str, place: str) -> Any:
-    """Return `value` as the first of `kinds` that takes it."""
+    """Convert `value` to the first type of a union that accepts it."""
     if value is None and NoneType in kinds:
         return None
     kinds = tuple(kind for kind in kinds if kind is not NoneType)
@@ -140,7 +140,7 @@ def _first_fit(kinds: tuple[Any, ...], value: object, source: str, place: str) -
 
 
 def _choice(choices: tuple[Any, ...], value: object, source: str, place: str) -> Any:
-    """Return `value` if it is one of `choices`, of the same type: True is not 1."""
+    """Return `value` if it equals one of `choices` and has the same type (True is not 1)."""
     for choice in choices:
         if type(value) is type(choice) and value == choice:
             return value
@@ -148,7 +148,7 @@ def _choice(choices: tuple[Any, ...], value: object, source: str, place: str) ->
 
 
 def _plain(kind: Any, value: object, source: str, place: str) -> Any:
-    """Return a text, a number, or JSON of any kind without a number that is not finite."""
+    """Convert `value` to float, int or str; for any other type check it as arbitrary JSON."""
     if kind is float:
         return _number(value, source, place)
     if kind is int:
@@ -159,7 +159,7 @@ def _plain(kind: Any, value: object, source: str, place: str) -> Any:
 
 
 def _number(value: object, source: str, place: str) -> float:
-    """Return a finite number as a float."""
+    """Convert a finite number to float."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -171,7 +171,7 @@ def _number(value: object, source: str, place: str) -> float:
 
 
 def _any(value: object, source: str, place: str, levels: int) -> object:
-    """Return JSON as it is, if its numbers are finite and it is not nested absurdly."""
+    """Return JSON unchanged; raise DataError for a non-finite number or too deep nesting."""
     if levels == 0:
         raise DataError(source, f"nested more than {_DEEPEST} levels deep", field=place)
     if isinstance(value, dict):
@@ -186,19 +186,19 @@ def _any(value: object, source: str, place: str, levels: int) -> object:
 
 
 def _of(kind: type[T], expected: str, value: object, source: str, place: str) -> T:
-    """Return `value` if it is a `kind`; a bool is no number."""
+    """Return `value` if it is an instance of `kind`; a bool does not count as a number."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise _wrong(expected, value, source, place)
     return value
 
 
 def _wrong(expected: str, value: object, source: str, place: str) -> DataError:
-    """Say what was expected and what was found."""
+    """Return the error for an unexpected value."""
     return DataError(source, f"expected {expected}, found {_described(value)}", field=place or None)
 
 
 def _described(value: object) -> str:
-    """Name `value` briefly, in the words of JSON."""
+    """Describe `value` briefly in JSON terms, for an error message."""
     names = {None: "null", True: "true", False: "false"}
     if isinstance(value, NoneType | bool):
         return names[value]
@@ -210,5 +210,5 @@ def _described(value: object) -> str:
 
 
 def _join(place: str, name: str) -> str:
-    """Return the dotted name of a field."""
+    """Return the dotted path of a field."""
     return f"{place}.{name}" if place else name

@@ -1,4 +1,4 @@
-"""Errors that a user can cause, each with the exit code of the command line."""
+"""Errors caused by user input, each with the exit code of the command line."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from difflib import get_close_matches
 
 
 class MilepostError(Exception):
-    """An error that is reported as one line, without a traceback."""
+    """Base class of errors that are reported as one line, without a traceback."""
 
     exit_code = 1
 
 
 class UsageError(MilepostError):
-    """A wrong flag, key, policy or setting."""
+    """An invalid flag, key, policy or setting."""
 
     exit_code = 2
 
 
 class SettingError(UsageError):
-    """A setting with a wrong value, by the name that it has where it is read.
+    """A setting with an invalid value.
 
-    Who knows how the setting was written, as a flag or in a file, says so instead of the name.
+    The command line catches it to replace `name` by the flag or file key that the user wrote.
 
     Parameters
     ----------
     name
-        A keyword, such as "block", or a key of a study, such as "workload.block".
+        A keyword such as "block", or a key of a study file such as "workload.block".
     problem
         What was expected and what was found.
     """
@@ -40,18 +40,18 @@ class SettingError(UsageError):
 
 
 class DataError(MilepostError):
-    """A file whose content is not what it should be.
+    """A file with invalid content.
 
     Parameters
     ----------
     source
-        The file, as the user named it.
+        File name as the user gave it.
     problem
-        What was found and what was expected.
+        What was expected and what was found.
     line
-        Line number, counted from 1, where there is one.
+        Line number, counted from 1, if known.
     field
-        The field at fault, where there is one.
+        Name of the invalid field, if known.
     """
 
     exit_code = 3
@@ -69,13 +69,13 @@ class DataError(MilepostError):
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """Return `text` on one line, control characters escaped, cut at `limit` characters."""
+    """Return `text` on one line: control characters escaped, cut after `limit` characters."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return shown if len(shown) <= limit else f"{shown[:limit]}..."
 
 
 def did_you_mean(name: str, known: list[str]) -> str:
-    """Return a suggestion for an unknown name: "; did you mean 'lru'?", or all known names."""
+    """Return a hint for an unknown name: "; did you mean 'lru'?", or the list of known names."""
     close = get_close_matches(name, known, n=1)
     if close:
         return f"; did you mean '{close[0]}'?"

@@ -1,4 +1,4 @@
-"""Remembers what was worked out from a file for as long as the file stays as it is."""
+"""A cache decorator for functions of a file, invalidated when the file changes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 Stamp = tuple[int, int, int, int, int]  # device, inode, size, times of change of content and inode
 
-# File systems tell times in steps, so two contents of one size may have one stamp where they were
-# written within a step. A file is remembered only once it is older than any step.
+# Timestamps of file systems are coarse: two versions of a file with the same size, written shortly
+# after one another, may have equal stamps. So only files older than this are cached.
 SETTLED_SECONDS = 2.0
 
 P = ParamSpec("P")
@@ -22,7 +22,7 @@ OfFile = Callable[Concatenate[PathLike, P], T]
 
 
 def stamp_of(path: str | Path) -> Stamp | None:
-    """Return what tells one state of a file from another; None where there is no such file."""
+    """Return a fingerprint that changes when the file does; None if there is no such file."""
     try:
         status = os.stat(path)  # noqa: PTH116 (a name may be no path at all)
     except (OSError, ValueError):
@@ -33,18 +33,18 @@ def stamp_of(path: str | Path) -> Stamp | None:
 def remembered(
     maxsize: int, *, ours: bool = False
 ) -> Callable[[OfFile[PathLike, P, T]], OfFile[PathLike, P, T]]:
-    """Return a decorator that remembers a function of a path while the file is unchanged.
+    """Return a decorator that caches a function of a path while the file is unchanged.
 
-    The first argument is the path, or a name that may be one. What is no file is remembered by
-    its name; what was written in the last two seconds is worked out each time.
+    The first argument of the function is a path, or a name that may be a path. If it is not a file,
+    the result is cached by name. Results for files modified in the last two seconds are not cached.
 
     Parameters
     ----------
     maxsize
-        Results that are kept, the ones used last.
+        Number of results to keep (least recently used ones are dropped).
     ours
-        Whether the files are written by `simulator.base.files` alone: whole, under a name of their
-        own first. Then a new content is always a new file, and young ones are remembered too.
+        Whether only `simulator.base.files` writes these files. It replaces files atomically, so
+        new content always has a new inode; then recently written files are cached too.
     """
 
     def decorate(function: OfFile[PathLike, P, T]) -> OfFile[PathLike, P, T]:
@@ -58,7 +58,7 @@ def remembered(
             stamp = stamp_of(path)
             if stamp is not None and not ours and _is_fresh(stamp):
                 return function(path, *args, **kwargs)
-            # Typed as taking anything hashable, it would hide the types of the function.
+            # `lru_cache` is typed as taking any hashable, which would hide the function's types.
             return cast("Callable[..., T]", known)(stamp, path, *args, **kwargs)
 
         return wrapper
@@ -67,5 +67,6 @@ def remembered(
 
 
 def _is_fresh(stamp: Stamp) -> bool:
+    """Tell whether the file was modified less than `SETTLED_SECONDS` ago."""
     age_seconds = time.time() - max(stamp[-2:]) / 1e9
     return abs(age_seconds) < SETTLED_SECONDS

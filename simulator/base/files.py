@@ -1,7 +1,7 @@
-"""Files that are whole or absent: temporary name, fsync, rename.
+"""Atomic file writing: temporary file, fsync, rename.
 
-A temporary file is locked (flock) while it is written, so that what a killed process has left can
-be told from what a living one is writing; the next writer into the folder removes it.
+A temporary file is locked with flock while it is written. An unlocked one was left by a killed
+process and is removed by the next process that writes into the folder.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from simulator.base.errors import UsageError, printable
 
 TEMPORARY_PREFIX = ".writing-"
 _HALF = re.compile("[\ud800-\udfff]")
-_tidied: set[Path] = set()  # folders that this process has looked through
+_tidied: set[Path] = set()  # folders in which this process has already removed leftovers
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its name when the block ends well.
+    """Yield a temporary path that is renamed to `path` if the block ends without an exception.
 
     Raises
     ------
     UsageError
-        When the name is none, the folder cannot be written or the disk is full; `path` is then
-        as it was, and nothing is left behind.
+        If `path` is not a file name, the folder cannot be written or the disk is full. Then `path`
+        is unchanged and the temporary file is removed.
     """
     if "\0" in str(path) or not path.name:
         raise UsageError(f"cannot write '{printable(str(path))}': it is not a file name")
@@ -45,7 +45,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         _flush(temporary)
-        temporary.chmod(0o644)  # mkstemp makes it private
+        temporary.chmod(0o644)  # mkstemp creates it readable by its owner only
         temporary.replace(path)
         _flush(path.parent)
     except OSError as error:
@@ -56,12 +56,12 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files in a folder that no living process is writing.
+    """Remove temporary files in a folder that no running process is writing.
 
     Raises
     ------
     OSError
-        When the folder cannot be read or written.
+        If the folder cannot be read or written.
     """
     for leftover in folder.glob(f"{TEMPORARY_PREFIX}*"):
         with contextlib.suppress(FileNotFoundError, PermissionError, IsADirectoryError):
@@ -74,49 +74,50 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _locked_file(folder: Path) -> tuple[int, Path]:
-    """Make a temporary file and lock it; return the handle that holds the lock, and the path."""
+    """Create and lock a temporary file; return its handle, which holds the lock, and its path."""
     while True:
         handle, name = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=folder)
         _lock(handle)
-        if os.fstat(handle).st_nlink:  # nobody took it for a leftover before it was locked
+        if os.fstat(handle).st_nlink:  # not removed as a leftover before it was locked
             return handle, Path(name)
         os.close(handle)
 
 
 def _lock(handle: int) -> bool:
-    """Lock a file unless another process has; say whether it is locked now by this one."""
+    """Try to lock a file; return False if another process holds the lock."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another has it, or the file system knows no locks: hands off
+    except OSError:  # locked by another process, or locks are not supported
         return False
     return True
 
 
 def write_text(path: Path, text: str) -> None:
-    r"""Write a whole UTF-8 file, or none; what UTF-8 cannot hold is written as \udcff.
+    r"""Write a UTF-8 file atomically; lone surrogates are written as escapes such as \udcff.
 
-    Names of files may have that: halves of surrogate pairs stand for bytes that are no UTF-8.
+    Python represents bytes of a file name that are not valid UTF-8 by lone surrogates.
     """
     with whole_file(path) as temporary:
         temporary.write_bytes(text.encode(errors="backslashreplace"))
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with each half of a surrogate pair as six characters, such as \udcff."""
+    r"""Return the text with each lone surrogate escaped as six characters, such as \udcff."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def escaped_quoted(text: str) -> str:
-    """Return JSON or TOML that holds such halves within quotes, so that it reads as `escaped`."""
+    """Escape lone surrogates within strings of JSON or TOML, which then reads as `escaped` text."""
     return _HALF.sub(lambda half: rf"\\u{ord(half[0]):04x}", text)
 
 
 def unwritable(path: Path, error: OSError) -> UsageError:
-    """Return the one line for a path that cannot be written."""
+    """Return the error for a path that cannot be written."""
     return UsageError(f"{printable(str(path))}: cannot be written: {error.strerror or error}")
 
 
 def _flush(path: Path) -> None:
+    """Write a file or folder to disk (fsync)."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Hints on installing optional parts: from a clone, since Milepost is on no index."""
+"""Installation hints for optional dependencies; Milepost is installed from a clone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def install_hint(extra: str) -> str:
-    """Return the command that installs an optional part, and where it is to be typed."""
+    """Return the command that installs an optional dependency group, and where to run it."""
     clone = Path(__file__).resolve().parents[2]
     where = f"the clone, {clone}" if (clone / "pyproject.toml").is_file() else "a clone of Milepost"
     return f"pip install -e '.[{extra}]' in {where}"

@@ -1,4 +1,4 @@
-"""Read a small JSON file strictly. Standard library only."""
+"""A strict reader of small JSON files that uses only the standard library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from simulator.base.errors import DataError
 
 LARGEST_FILE_BYTES = 16 * 2**20
-_PICKLES = (b"\x80", b"PK\x03\x04")  # of Python, and zipped as torch.save writes them
+_PICKLES = (b"\x80", b"PK\x03\x04")  # plain pickles, and the zip files of torch.save
 
 
 def read_json(
@@ -19,25 +19,25 @@ def read_json(
     largest_file_bytes: int = LARGEST_FILE_BYTES,
     constant: Callable[[str], object] | None = None,
 ) -> object:
-    """Return the JSON in a regular file of at most 16 MiB, or of what is given.
+    """Return the decoded JSON of a regular file.
 
-    A field told twice is refused, and so are NaN and infinity.
+    Duplicate keys are rejected, and so are NaN and infinity unless `constant` is given.
 
     Parameters
     ----------
     path
         The file.
     what
-        What it should hold, such as "a profile", for messages.
+        What the file should hold, such as "a profile", for error messages.
     largest_file_bytes
-        How long it may be.
+        Largest accepted size in bytes, 16 MiB by default.
     constant
-        What NaN and infinity become; None where they are refused here.
+        Called with "NaN", "Infinity" or "-Infinity" to replace them; None to reject them.
 
     Raises
     ------
     DataError
-        If the file cannot be read or is not JSON.
+        If the file cannot be read or is not valid JSON.
     """
     source = str(path)
     try:
@@ -57,7 +57,7 @@ def read_json(
 
 
 def _read_text(path: Path, source: str, what: str, largest_file_bytes: int) -> str:
-    """Return the text of a regular file of bounded size."""
+    """Return the text of a regular file of limited size."""
     try:
         if path.exists() and not path.is_file():
             raise DataError(source, f"not a regular file: expected {what} in JSON")
@@ -78,12 +78,12 @@ def _read_text(path: Path, source: str, what: str, largest_file_bytes: int) -> s
 
 
 def _refuse(source: str, problem: str) -> NoReturn:
-    """Raise a DataError."""
+    """Raise a DataError; a function, since a lambda cannot raise."""
     raise DataError(source, problem)
 
 
 def _unique(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
-    """Return an object whose fields are told once."""
+    """Return a JSON object as a dict; raise DataError for a duplicate key."""
     result: dict[str, Any] = {}
     for key, value in pairs:
         if key in result:

@@ -1,7 +1,7 @@
-"""Parameters of what is named by one string: read from text, and written, with one wording.
+"""Reads and writes strings like `name:key=value,key=value` that name a class and its parameters.
 
-`name:key=value,key=value` names a policy, a generator or an arrival process. The parameters are
-those of its class's constructor.
+Policies, generators and arrival processes are named this way. The keys are the parameters of the
+class's constructor.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 from simulator.base.errors import UsageError, did_you_mean, printable
 
 REQUIRED = inspect.Parameter.empty
-GREATEST = 2**53  # integers beyond this are typing errors, and no longer exact as floats
+GREATEST = 2**53  # larger integers are not exact as floats, and surely a mistake
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a constructor; `default` is REQUIRED where it has none."""
+    """A constructor parameter; `default` is REQUIRED if it has none."""
 
     name: str
     type: type
@@ -31,13 +31,21 @@ class Parameter:
 
 
 def create_named(kind: str, classes: Mapping[str, type[T]], spec: str) -> T:
-    """Return what `spec` names among `classes`, made with the parameters that it gives.
+    """Create an instance from a string such as "poisson:rate=2".
+
+    Parameters
+    ----------
+    kind
+        What is being named, such as "arrivals", for error messages.
+    classes
+        The known classes by name.
+    spec
+        The string.
 
     Raises
     ------
     UsageError
-        Where the name, a parameter or a value is unknown, missing, ill-typed or out of range:
-        "kind 'spec': ...".
+        If the name, a parameter or a value is unknown, missing, of the wrong type or out of range.
     """
     name, _, assignments = (part.strip() for part in spec.partition(":"))
     try:
@@ -50,7 +58,7 @@ def create_named(kind: str, classes: Mapping[str, type[T]], spec: str) -> T:
 
 
 def name_of(classes: Mapping[str, type[T]], value: T) -> str:
-    """Return the string that names `value`, a frozen dataclass: defaults are left out."""
+    """Return the string from which `create_named` makes the dataclass `value`, defaults omitted."""
     name = next(name for name, known in classes.items() if known is type(value))
     given = ((p, getattr(value, p.name)) for p in parameters_of(type(value)))
     shown = ",".join(f"{p.name}={text_of(setting)}" for p, setting in given if setting != p.default)
@@ -58,7 +66,7 @@ def name_of(classes: Mapping[str, type[T]], value: T) -> str:
 
 
 def parameters_of(plugin: type) -> tuple[Parameter, ...]:
-    """Return the constructor's parameters, in order."""
+    """Return the parameters of a class's constructor, in order."""
     signature = inspect.signature(plugin, eval_str=True)
     return tuple(
         Parameter(name, _plain_type(parameter.annotation), parameter.default)
@@ -68,12 +76,12 @@ def parameters_of(plugin: type) -> tuple[Parameter, ...]:
 
 
 def read_values(known: tuple[Parameter, ...], assignments: str) -> dict[str, Any]:
-    """Read "key=value,key=value" against the known parameters.
+    """Parse "key=value,key=value" into a dict of typed values.
 
     Raises
     ------
     UsageError
-        Where a parameter is unknown, missing or given twice, or a value is ill-typed.
+        If a parameter is unknown, missing or given twice, or a value has the wrong type.
     """
     by_name = {parameter.name: parameter for parameter in known}
     values: dict[str, Any] = {}
@@ -103,7 +111,7 @@ _EXPECTED = {int: "a whole number", float: "a finite number", bool: "true or fal
 
 
 def _value(parameter: Parameter, text: str) -> Any:
-    """Read one value as the type of its parameter."""
+    """Parse one value as the type of its parameter."""
     kind = parameter.type
     if re.fullmatch(_PATTERNS[kind], text):
         value = text == "true" if kind is bool else kind(text)
@@ -113,11 +121,11 @@ def _value(parameter: Parameter, text: str) -> Any:
 
 
 def _plain_type(hint: Any) -> type:
-    """Return the type of an annotation such as `int` or `int | None`."""
+    """Return int, float, bool or str for an annotation such as `int | None`; str for any other."""
     options = [option for option in (typing.get_args(hint) or (hint,)) if option is not type(None)]
     return options[0] if options[0] in _PATTERNS else str
 
 
 def text_of(value: Any) -> str:
-    """Write a value as it is read."""
+    """Return a value as text that `read_values` accepts."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Sizes, times and counts as people write and read them."""
+"""Parsing and formatting of sizes, times, shares and counts."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z
 _SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(%?)\s*")
 _LONGEST_TEXT = 64
 BARE = re.compile(r"\s*[0-9]+(\.[0-9]*)?\s*")  # a number without a unit
-LEAST_BARE_BYTES = 1 << 16  # less than a page of KV of any model that is run
+LEAST_BARE_BYTES = 1 << 16  # less than one page of KV of any known model
 
 
 def parse_bytes(value: str | float, what: str = "size") -> int:
-    """Return whole bytes from "8 GiB", "512MB", "1.5 kB" or a bare number of bytes.
+    """Parse "8 GiB", "512MB", "1.5 kB" or a plain number into whole bytes.
 
-    KiB, MiB, GiB, TiB, PiB and EiB are powers of 1024; kB to EB powers of 1000; case is ignored.
+    KiB to EiB are powers of 1024, kB to EB powers of 1000; case is ignored.
 
     Parameters
     ----------
     value
         The text or the number.
     what
-        What the size is of, for the message.
+        Name of the quantity, for error messages.
 
     Raises
     ------
     UsageError
-        If it is not a size between 0 and 1 EiB, 2**60 bytes.
+        If it is not a size between 0 and 1 EiB (2**60 bytes).
     """
     expected = "a size such as '8 GiB', '512 MB' or a number of bytes"
     amount, unit = _split(value, what, expected, _BYTE_UNITS)
@@ -60,12 +60,12 @@ def parse_bytes(value: str | float, what: str = "size") -> int:
 
 
 def parse_capacity(value: str | float, what: str = "capacity") -> int | None:
-    """Return the bytes of a capacity, or None for "unbounded".
+    """Parse a capacity into bytes, or None for "unbounded".
 
     Raises
     ------
     UsageError
-        If it is neither "unbounded" nor a size that `parse_bytes` takes.
+        If it is neither "unbounded" nor a size that `parse_bytes` accepts.
     """
     if isinstance(value, str) and value.strip().lower() == "unbounded":
         return None
@@ -76,12 +76,21 @@ def parse_capacity(value: str | float, what: str = "capacity") -> int | None:
 
 
 def refuse_bare(capacity_bytes: int | None, stated: str, place: str) -> None:
-    """Refuse a small capacity without a unit, where the size of a page is not known yet.
+    """Reject a capacity without a unit that is smaller than any page of KV.
+
+    Parameters
+    ----------
+    capacity_bytes
+        The parsed capacity; None for unbounded.
+    stated
+        The text as the user wrote it.
+    place
+        The flag or key, for the error message.
 
     Raises
     ------
     UsageError
-        With what was probably meant.
+        If `stated` is a bare number below 64 KiB; the message suggests GiB.
     """
     small = capacity_bytes is not None and 0 < capacity_bytes < LEAST_BARE_BYTES
     if small and BARE.fullmatch(stated):
@@ -92,7 +101,7 @@ def refuse_bare(capacity_bytes: int | None, stated: str, place: str) -> None:
 
 
 def parse_seconds(value: str | float, what: str = "time") -> float:
-    """Return seconds from "800 ms", "2 min" or a bare number of seconds.
+    """Parse "800 ms", "2 min" or a plain number into seconds.
 
     The units are ns, us, ms, s, min and h.
 
@@ -109,7 +118,7 @@ def parse_seconds(value: str | float, what: str = "time") -> float:
 
 
 def parse_share(value: str | float, what: str = "share") -> float:
-    """Return a share from "1 %", "0.5%" or a bare number such as 0.01.
+    """Parse "1 %", "0.5%" or a plain number such as 0.01 into a fraction.
 
     Raises
     ------
@@ -124,12 +133,12 @@ def parse_share(value: str | float, what: str = "share") -> float:
 
 
 def format_bytes(size_bytes: float) -> str:
-    """Return a size in the binary unit that suits it, such as "49.1 MiB"."""
+    """Format a size with a fitting binary unit, such as "49.1 MiB"."""
     return _scaled(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
 
 
 def exact_bytes(size_bytes: int) -> str:
-    """Return a size to the byte, which `parse_bytes` reads back, such as "8GiB"."""
+    """Format a size exactly, such as "8GiB"; `parse_bytes` returns the same number."""
     for unit in ("EiB", "PiB", "TiB", "GiB", "MiB", "KiB"):
         if size_bytes and size_bytes % _BYTE_UNITS[unit] == 0:
             return f"{size_bytes // _BYTE_UNITS[unit]}{unit}"
@@ -137,7 +146,7 @@ def exact_bytes(size_bytes: int) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a time in the unit that suits it, such as "812 ms", with three digits."""
+    """Format a time with a fitting unit and three significant digits, such as "812 ms"."""
     if not math.isfinite(seconds):
         return "n/a"
     if seconds == 0:
@@ -149,14 +158,14 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_count(count: float) -> str:
-    """Return a whole count with thousands separated, such as "12,031"."""
+    """Format a whole number with thousands separators, such as "12,031"."""
     return f"{count:,.0f}" if math.isfinite(count) else "n/a"
 
 
 def _split(
     value: str | float, what: str, expected: str, units: dict[str, int] | dict[str, float]
 ) -> tuple[str, str]:
-    """Return the digits and the unit of a quantity, the latter as `units` spells it."""
+    """Split a quantity into its digits and its unit, spelled as in `units`."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UsageError(f"{what}: expected {expected}, found {_shown(value)}")
     text = value if isinstance(value, str) else _shown(value)
@@ -171,7 +180,7 @@ def _split(
 
 
 def _shown(value: object) -> str:
-    """Return `value` as a message may show it."""
+    """Return `value` as text for an error message."""
     try:
         return printable(repr(value), 60)
     except ValueError:  # an integer of thousands of digits
@@ -179,7 +188,7 @@ def _shown(value: object) -> str:
 
 
 def _scaled(amount: float, base: int, units: tuple[str, ...]) -> str:
-    """Return `amount` in the largest of `units` in which it is at least one."""
+    """Format `amount` in the largest of `units` in which it is at least one."""
     if not math.isfinite(amount):
         return "n/a"
     for unit in units[:-1]:
@@ -190,7 +199,7 @@ def _scaled(amount: float, base: int, units: tuple[str, ...]) -> str:
 
 
 def _three_digits(amount: float) -> str:
-    """Return `amount` with three significant digits and no exponent."""
+    """Format `amount` with three significant digits and no exponent."""
     if abs(amount) >= 99.95:
         return f"{amount:,.0f}"
     return f"{amount:.1f}" if abs(amount) >= 9.995 else f"{amount:.2f}"

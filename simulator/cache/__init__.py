@@ -1,1 +1,1 @@
-"""The shared prefix cache: what was seen, what is resident, what a request is granted."""
+"""The prefix cache of one replica: matching, storing, evicting."""

@@ -1,4 +1,4 @@
-"""Recounts a cache from scratch."""
+"""A consistency check that recounts a cache from scratch."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from simulator.plugins.entries import Entry, KvSpan
 
 
 class IntegrityError(MilepostError):
-    """The cache's books do not balance: a bug of Milepost."""
+    """An inconsistency in the cache's bookkeeping: a bug of Milepost."""
 
 
 def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = ()) -> None:
-    """Compare the pools' counts, the spans' links and the pins with a recount.
+    """Compare memory counters, links between KV spans, and pin counts with a recount.
 
     Parameters
     ----------
     tree
-        Every span, resident or not.
+        All KV spans, resident or not.
     layout
-        The pools, whose counts are checked.
+        The pools whose counters are checked.
     running
-        The running requests, for what they have pinned and what they hold.
+        The running requests, whose pins and reserved memory are checked.
 
     Raises
     ------
     IntegrityError
-        Naming the first thing that does not agree.
+        If anything differs; the message names the first difference.
     """
     _check_cover(tree)
     kv_bytes_per_token = layout.kv_bytes_per_token
-    held = Counter([tree.root, *_pinned_by(running)])  # the root stays
-    # Resident children by the node with which a span ends, which no other span has.
+    held = Counter([tree.root, *_pinned_by(running)])  # the root is always pinned
+    # Number of resident children, by the node where a span ends (unique to the span).
     below = [0] * tree.prefixes.nodes
     kv_tokens = checkpoints = 0
     root = tree.root
@@ -67,7 +67,7 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
     for span in spans:
         right = right and span.children_resident == below[span.node]
     _require(right, "the resident children are miscounted")
-    # None below 0, and the sum right: so all others are 0.
+    # Pin counts are non-negative and their sum is right, so all spans not in `pinned` have 0.
     pinned = {entry: count for entry, count in held.items() if isinstance(entry, KvSpan)}
     right = all(span.pins == count for span, count in pinned.items())
     _require(right and pins == sum(pinned.values()), "the pins of a span are miscounted")
@@ -76,7 +76,7 @@ def check_integrity(tree: KvTree, layout: Layout, running: Sequence[Running] = (
 
 
 def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
-    """Yield what running requests have pinned, once for each pin."""
+    """Yield each entry that running requests have pinned, once per pin."""
     for one in running:
         checkpoint = one.match.checkpoint
         if checkpoint is not None:
@@ -87,7 +87,7 @@ def _pinned_by(running: Sequence[Running]) -> Iterator[Entry]:
 
 
 def _check_cover(spans: KvTree) -> None:
-    """Check that each span covers a chain of nodes, and each node that was passed has one span."""
+    """Check that KV spans cover chains of prefix-tree nodes, one span per visited node."""
     prefixes = spans.prefixes
     parents, stops = prefixes.parent.data, prefixes.stop.data
     covering = [spans.covering(node) for node in range(prefixes.nodes)]
@@ -104,6 +104,7 @@ def _check_cover(spans: KvTree) -> None:
 def _check_pools(
     layout: Layout, kv_tokens: int, checkpoints: int, running: Sequence[Running]
 ) -> None:
+    """Recount the bytes of KV and states, and the budget of each memory pool."""
     kv, states = layout.kv, layout.states
     kv_bytes = kv_tokens * layout.kv_bytes_per_token
     checkpoint_bytes = checkpoints * layout.state_bytes
@@ -122,6 +123,7 @@ def _check_pools(
 
 
 def _check_budget(pool: Pool, stored_bytes: int, held_bytes: int) -> None:
+    """Recount reserved and free bytes of a memory pool."""
     capacity = pool.capacity_bytes
     _require(pool.held_bytes == held_bytes, "the bytes that running requests hold are miscounted")
     if capacity is not None:
@@ -131,6 +133,7 @@ def _check_budget(pool: Pool, stored_bytes: int, held_bytes: int) -> None:
 
 
 def _check_checkpoints(span: KvSpan, held: Counter[Entry]) -> None:
+    """Check the order, residency and pins of a KV span's checkpoints."""
     deepest = span.start
     for checkpoint in span.checkpoints:
         if checkpoint.position <= deepest:
@@ -144,9 +147,11 @@ def _check_checkpoints(span: KvSpan, held: Counter[Entry]) -> None:
 
 
 def _require(holds: bool, problem: str) -> None:
+    """Raise an IntegrityError with `problem` unless `holds`."""
     if not holds:
         raise _fault(problem)
 
 
 def _fault(problem: str) -> IntegrityError:
+    """Return the IntegrityError for a problem."""
     return IntegrityError(f"cache check failed: {problem}")

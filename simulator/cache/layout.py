@@ -1,7 +1,7 @@
-"""Layouts: the pools of a cache, and what a KV span gives up when it is evicted.
+"""Layouts: one memory pool for KV and states or two, and partial eviction of KV spans.
 
-A layout is named by a string: `unified`, one budget for KV and states, or `split:states=64` and
-`split:states=8GiB`, slots for so many states, or so many bytes of them, apart from KV.
+A layout is named by a string. `unified` is one budget for KV and states. `split:states=64` and
+`split:states=8GiB` reserve a fixed number of slots, or bytes, for states, apart from KV.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ Orders = Callable[[str], EvictionPolicy]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How much of a cache is kept apart for states: slots by count, or bytes."""
+    """The memory reserved for states: a number of slots, or a number of bytes."""
 
     slots: int | None
     size_bytes: int | None
 
     def states_bytes(self, state_bytes: int) -> int:
-        """Return the budget of the states."""
+        """Return the memory reserved for states in bytes, given the size of one state."""
         return self.slots * state_bytes if self.slots is not None else self.size_bytes or 0
 
 
 def parse_pools(text: str) -> Split | None:
-    """Return how the pools are split, None where they are one.
+    """Parse the name of a layout; return None for one pool.
 
     Raises
     ------
     UsageError
-        Where it is neither `unified` nor `split:states=...`.
+        If it is neither `unified` nor `split:states=...`.
     """
     if text == UNIFIED:
         return None
@@ -59,21 +59,27 @@ def parse_pools(text: str) -> Split | None:
 
 
 def pool_names(text: str) -> tuple[str, ...]:
-    """Return the names of the pools of a layout; errors as `parse_pools`."""
+    """Return the names of the memory pools of a layout.
+
+    Raises
+    ------
+    UsageError
+        If the layout's name is invalid.
+    """
     return (UNIFIED,) if parse_pools(text) is None else (KV, STATES)
 
 
 class PagedLayout:
-    """KV in pages, states as wholes; in one pool or in two.
+    """A layout with KV in pages and states stored whole, in one memory pool or two.
 
     Parameters
     ----------
     sizes
-        Bytes per token and per state, and tokens a page.
+        Bytes per token of KV and per state, and tokens per page.
     cut
-        What a KV span gives up, one of `simulator.plugins.context.CUTS`.
+        How much of a KV span is evicted at once: one of `simulator.plugins.context.CUTS`.
     kv, states
-        The pools of both; the same for one budget.
+        The pools of KV and of states; the same object for a unified budget.
     """
 
     def __init__(self, sizes: Sizes, cut: str, kv: Pool, states: Pool) -> None:
@@ -87,7 +93,11 @@ class PagedLayout:
         self._spares_states = kv is states and kv.order.spares_states
 
     def end_of_rest(self, span: KvSpan | Rest, short_bytes: int) -> int:
-        """Return where the KV of a victim is to end: `short_bytes` are free then, or all goes."""
+        """Return the position to which a victim's KV shrinks so that `short_bytes` become free.
+
+        That is the span's start if all of it must go. With a policy that spares states, KV up to
+        the deepest checkpoint is kept for now.
+        """
         end = span.start
         if not self._whole and (span.checkpoints or short_bytes < span.size_bytes):
             end = self._trimmed_end(span, short_bytes)
@@ -96,25 +106,25 @@ class PagedLayout:
         return end
 
     def fitting_end(self, span: KvSpan) -> int:
-        """Return how deep the KV of a span may grow into the free bytes, in whole pages."""
+        """Return the deepest page boundary to which a KV span can grow in the free memory."""
         end = span.kv_end + self.kv.free_bytes // self.kv_bytes_per_token
         return end - end % self._page_tokens
 
     def page_start(self, span: KvSpan) -> int:
-        """Return where the last resident page of a span starts."""
+        """Return the position at which the last resident page of a KV span starts, in tokens."""
         end = span.kv_end - 1
         return end - end % self._page_tokens
 
     def _end_behind(self, span: KvSpan | Rest, position: int) -> int:
-        """Return the first page boundary from `position` on, or 0 where no KV lies behind it."""
+        """Return a KV span's first page boundary from `position` on; 0 if no KV lies after it."""
         end = position + -position % self._page_tokens
         return end if end < span.kv_end else 0
 
     def _trimmed_end(self, span: KvSpan | Rest, short_bytes: int) -> int:
-        """Return the deepest page boundary to which `span` must shrink to free `short_bytes`.
+        """Return the page boundary to which a KV span must shrink to free `short_bytes`.
 
-        States beyond the new end go too, since a state needs the KV of every token before it;
-        what they free counts where they live in the same pool.
+        States after the new end are evicted too, since a state is usable only with the KV of all
+        tokens before it. Their bytes count if they are in the same pool.
         """
         kv_bytes = self.kv_bytes_per_token
         end = span.kv_end - -(-short_bytes // kv_bytes)
@@ -136,25 +146,25 @@ def layout_of(
     *,
     timed: bool = True,
 ) -> PagedLayout:
-    """Return the layout that a string names.
+    """Build the layout that a string names.
 
     Parameters
     ----------
     pools
-        "unified", or "split:states=" with a number of slots or a size.
+        "unified", or "split:states=" followed by a number of slots or a size.
     sizes, cut
-        As `PagedLayout` takes them.
+        See `PagedLayout`.
     capacity_bytes
-        The budget of all pools; None is unbounded, but for the states of a split.
+        Total budget of all pools in bytes; None for unbounded KV (a split still bounds the states).
     order_of
-        Makes the eviction policy of a pool, by its name.
+        Creates the eviction policy for a pool name.
     timed
-        Whether time passes: otherwise nothing expires.
+        Whether requests have arrival times; without them nothing expires.
 
     Raises
     ------
     UsageError
-        If the pools are none, or the states take more than there is.
+        If `pools` is invalid, or the states need more than `capacity_bytes`.
     """
     split = parse_pools(pools)
     if split is None:
@@ -172,11 +182,12 @@ def layout_of(
 
 
 def unified(context: CacheContext, order: EvictionPolicy) -> PagedLayout:
-    """Return the layout of one pool for KV and states."""
+    """Build the layout with one memory pool for KV and states."""
     pool = Pool(UNIFIED, context.capacity_bytes, order, expires=isinstance(order, Expiring))
     return PagedLayout(context.sizes, context.cut, pool, pool)
 
 
 def _pool(name: str, capacity_bytes: int | None, order_of: Orders, timed: bool) -> Pool:
+    """Create a memory pool with its eviction policy."""
     order = order_of(name)
     return Pool(name, capacity_bytes, order, expires=timed and isinstance(order, Expiring))

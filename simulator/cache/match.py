@@ -1,20 +1,23 @@
-"""Why a prompt token was not saved: a chain of relaxations that sums exactly.
+"""Matching of a prompt against the cache, and attribution of every token that is not saved.
 
-For a prompt of length L, matched when its prefill starts:
+The attribution is a chain of decreasing bounds on the saved tokens of a prompt of length L,
+computed when its prefill starts. Each difference is a loss with the name on the right, and the
+losses sum exactly to L - resume:
 
-    L >= overlap with anything that ever arrived before          never seen
-      >= A0 = min(that, L - 1)                                    last-token rule
-      >= A1 = the same over prefixes that have been computed      in flight
-      >= A2 = deepest depth <= A1 whose KV was ever admitted      not admitted
-      >= A3 = KV depth now, at most L - 1                         KV evicted
-      >= A4 = deepest position <= A3 where one was ever stored    not checkpointed, alignment
-      >= resume                                                   state evicted
+    L >= overlap with any earlier prompt                        never seen
+      >= A0 = min(overlap, L - 1)                                 last-token rule
+      >= A1 = the same for prefixes that have been computed       in flight
+      >= A2 = deepest position <= A1 whose KV was ever admitted   not admitted
+      >= A3 = resident KV depth, at most L - 1                    KV evicted
+      >= A4 = deepest position <= A3 ever checkpointed            not checkpointed, alignment
+      >= resume = deepest checkpoint now <= A3                    state evicted
 
-Alignment is the part of A3 - A4 that the flooring of a wanted position alone explains: up to
-the deepest position not beyond A3 that a placer wanted and whose floored position was stored.
+The loss A3 - A4 has two parts. "Alignment" is due only to rounding positions down to the grid of
+allowed ones: it is the distance from A4 to the deepest position <= A3 that the placement policy
+requested and whose rounded position was stored. The rest is "not checkpointed".
 
-Every step walks on from where the last one ended, towards the root, so the whole chain costs
-one walk over the part of the path that is not resident.
+Every step continues towards the root where the previous one ended, so the whole chain takes one
+walk over the part of the path that is not resident.
 """
 
 from __future__ import annotations
@@ -25,21 +28,21 @@ from simulator.trace.grid import Grid
 
 
 def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
-    """Match the prompt that ends with `leaf` against the cache, and split what is lost.
+    """Match the prompt that ends with `leaf` against the cache and attribute its losses.
 
     Parameters
     ----------
     leaf
-        The span with which the prompt ends.
+        The KV span (the KV of consecutive tokens) that ends with the prompt.
     request
-        Its request: what this was the first to bring was not there before.
+        Index of the request. Spans that it created itself do not count as seen before.
     grid
-        Where checkpoints may lie.
+        Positions where checkpoints are allowed.
     implicit
-        Whether a state is held at every position that the model allows.
+        Whether a state is available at every allowed position at no cost (an upper bound).
     """
     length = leaf.stop
-    limit = length - 1  # the logits of the last token are needed, so it always runs again
+    limit = length - 1  # the last token always runs, since its logits are needed
     span = leaf
     while span.request == request:
         span = span.parent
@@ -54,7 +57,7 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
         span = span.parent
     kv_depth = span.kv_end
 
-    # Conditional expressions cost a third of what min() does, and this runs for every request.
+    # Conditional expressions take a third of the time of min(), and this runs per request.
     a0 = overlap if overlap < limit else limit
     a1 = done_overlap if done_overlap < limit else limit
     a2 = admitted if admitted < limit else limit
@@ -87,10 +90,13 @@ def match(leaf: KvSpan, request: int, grid: Grid, *, implicit: bool) -> Match:
 
 
 def _deepest_checkpoint(span: KvSpan, limit: int) -> tuple[Checkpoint, int, int]:
-    """Return the deepest resident checkpoint up to `limit`, from `span` upwards.
+    """Find the deepest resident checkpoint at or before `limit`, walking up from a KV span.
 
-    On the way, find the deepest positions up to `limit` of one that was evicted, and of one that
-    was wanted and had to be floored; 0 where there is none behind the checkpoint.
+    Returns
+    -------
+    tuple
+        The checkpoint; the deepest evicted checkpoint position; and the deepest position that was
+        requested and rounded down. Both are at most `limit`, and 0 if the walk met none.
     """
     dropped = wanted = 0
     while True:

@@ -1,4 +1,4 @@
-"""The shared prefix cache, into which any placer, admission and eviction policy plugs."""
+"""The shared prefix cache, controlled by placement, admission and eviction policies."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from simulator.trace.trace import Trace
 
 
 class PolicyCache:
-    """A cache ruled by policies.
+    """A prefix cache whose decisions are made by policies.
 
     Parameters
     ----------
     trace
         The requests.
     context
-        Bytes, costs and capacity.
+        Entry sizes, costs and capacity.
     placer, admission
-        The policies.
+        The placement policy (where states are stored) and the admission policy.
     layout
-        The pools; each has its eviction policy.
+        The pools, each with its eviction policy.
     count_running
-        Whether what running requests hold beyond the cache counts against its budget: KV of the
-        tokens that they do not keep resident, one state, and those that are captured. A request
-        for which there is no room must wait.
+        Whether memory that running requests use outside the cache counts against the capacity: KV
+        of tokens that is not stored, one working state, and states being captured. A request that
+        does not fit must wait.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class PolicyCache:
         self.tree = KvTree(
             trace.tree, self._on_split, foresee=any(order.clairvoyant for order in orders)
         )
-        # Without times there are no ages.
+        # Entries expire only if requests have arrival times.
         timed = trace.arrival_seconds is not None
         self._expiring = [order for order in orders if timed and isinstance(order, Expiring)]
         self.residency = Residency(layout, admission)
-        # Memoryviews give plain ints several times faster than numpy arrays do.
+        # Reading an int from a memoryview is several times faster than from a numpy array.
         self._leaf = trace.leaf.data
         self._after = None if trace.after is None else trace.after.data
         self._stop = trace.tree.stop.data
@@ -81,7 +81,7 @@ class PolicyCache:
         self._step = context.grid.step
         self._counts_running = count_running
         self._running: dict[int, Running] = {}
-        self._pinning: dict[int, Running] = {}  # those that pin KV without a state there
+        self._pinning: dict[int, Running] = {}  # requests with a `pinned` span
         for policy in (placer, admission):
             policy.begin(replace(context, trace=trace if policy.clairvoyant else None))
         for pool in self.pools.values():
@@ -96,9 +96,16 @@ class PolicyCache:
             )
 
     def admit(self, request: int, now_seconds: float = 0.0) -> Running | None:
-        """Match the prompt of a request and pin what it uses; None where it must wait for room.
+        """Match the prompt of a request and pin what it reuses; None if it must wait for memory.
 
-        What has expired at `now_seconds` has gone before, unless a running request uses it.
+        Expired entries are removed first, unless a running request uses them.
+
+        Parameters
+        ----------
+        request
+            Index of the request in the trace.
+        now_seconds
+            Simulated time.
         """
         for order in self._expiring:
             while (entry := order.expired(now_seconds)) is not None:
@@ -125,9 +132,14 @@ class PolicyCache:
         return running
 
     def plan(self, running: Running, upto: int) -> None:
-        """Ask the placer where states are captured in the chunk that ends with token `upto`.
+        """Ask the placement policy where to store states in the chunk that ends at token `upto`.
 
-        What it wants is floored to where exact states exist and prompts can part.
+        Positions are rounded down to multiples of the trace's block size and the model's alignment.
+
+        Raises
+        ------
+        UsageError
+            If the policy returns anything but positions within the prompt and its answer.
         """
         if self._implicit:
             return
@@ -167,9 +179,10 @@ class PolicyCache:
             self._hold_captures(running)
 
     def commit(self, running: Running, upto: int, now_seconds: float) -> None:
-        """Store what `running` has computed up to token `upto`: it is visible from now on.
+        """Store a request's KV and states up to token `upto`, for reuse by other requests.
 
-        The policies learn of a request with its first commit, the placer with its last.
+        Admission and eviction policies observe a request at its first commit, the placement policy
+        at its last.
         """
         last = upto >= running.end
         span = running.match.leaf
@@ -199,7 +212,7 @@ class PolicyCache:
             self._hold_unstored(running)
 
     def release(self, running: Running) -> None:
-        """Unpin what `running` used, and give back what it holds."""
+        """Unpin what `running` used and free the memory reserved for it."""
         del self._running[running.request]
         if running.held_tokens or running.held_states:
             self.residency.give_back(running.held_tokens, running.held_states)
@@ -212,27 +225,27 @@ class PolicyCache:
             self.residency.unpin(checkpoint.span, checkpoint)
 
     def usage(self) -> Usage:
-        """Return what is stored now: states, their bytes, and the bytes of KV."""
+        """Return the number of stored states, their bytes, and the bytes of KV."""
         states = self._states
         return states.checkpoints, states.checkpoint_bytes, self._kv.kv_bytes
 
     def check(self) -> None:
-        """Recount everything from scratch.
+        """Recount the cache from scratch.
 
         Raises
         ------
         IntegrityError
-            If bytes, closure, pins or capacity are not what they should be.
+            If bytes, links, pins or capacity differ from the recount.
         """
         check_integrity(self.tree, self.residency.layout, list(self._running.values()))
 
-    # --- pins and holdings --------------------------------------------------------------------
+    # --- pins and reserved memory -------------------------------------------------------------
 
     def _on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Let the pins of a span follow the KV that they hold, and tell the policies."""
+        """Move the pins of a split KV span to the part whose KV they protect; tell the policies."""
         pins = lower.pins
         if pins:
-            # A state that is in use pins the span in which it lies, and has moved with the cut.
+            # A state in use pins its span; the split has already moved it to its part.
             upper.pins = sum(checkpoint.pins for checkpoint in upper.checkpoints)
             for running in self._pinning.values():
                 if running.pinned is lower and running.pinned_end <= upper.stop:
@@ -242,7 +255,10 @@ class PolicyCache:
         self.residency.note_split(upper, lower, unpinned=bool(pins) and not lower.pins)
 
     def _pin(self, running: Running, span: KvSpan, end: int) -> None:
-        """Let a request that runs on keep the KV that it has stored, up to token `end`."""
+        """Pin the KV that a running request has stored up to token `end`; drop its former pin.
+
+        `span` is the span that contains `end`.
+        """
         before = running.pinned
         running.pinned, running.pinned_end = span, end
         self._pinning[running.request] = running
@@ -252,9 +268,10 @@ class PolicyCache:
                 self.residency.unpin(before, None)
 
     def _hold(self, running: Running) -> bool:
-        """Set room apart for the tokens behind those that its pins keep resident, and one state.
+        """Reserve memory for one working state and the KV of tokens after those already resident.
 
-        Otherwise a prompt whose own KV lies behind its resume point would need room for it twice.
+        Counting from the resident KV rather than from the resume point avoids reserving memory
+        twice for KV that is already resident after the resume point.
         """
         tokens = running.end - running.match.kv_span.kv_end
         if not self.residency.hold(tokens, 1):
@@ -263,7 +280,7 @@ class PolicyCache:
         return True
 
     def _hold_captures(self, running: Running) -> None:
-        """Hold the states that a chunk captures; those for which there is no room are not."""
+        """Reserve memory for the states to store in a chunk; skip those that do not fit."""
         for number in range(len(running.captures)):
             if not self.residency.hold(0, 1):
                 del running.captures[number:]
@@ -271,7 +288,7 @@ class PolicyCache:
             running.held_states += 1
 
     def _give_back_chunk(self, running: Running, upto: int) -> None:
-        """Give back what is held of the tokens up to `upto`, and of captured states."""
+        """Free the memory reserved for tokens up to `upto` and for states stored in the chunk."""
         tokens = max(0, running.held_tokens - (running.end - upto))
         states = running.held_states - 1
         self.residency.give_back(tokens, states)
@@ -279,21 +296,21 @@ class PolicyCache:
         running.held_states -= states
 
     def _hold_unstored(self, running: Running) -> None:
-        """Hold what has been computed and is not stored, as far as it was held before."""
+        """Reserve memory again for KV that was computed but could not be stored, if it fits."""
         tokens = running.computed - running.pinned_end
         if tokens and self.residency.hold(tokens, 0):
             running.held_tokens += tokens
 
-    # --- where a request ends -----------------------------------------------------------------
+    # --- positions on the path of a request ---------------------------------------------------
 
     def _end_of(self, request: int, leaf: KvSpan) -> int:
-        """Return where prompt and answer end, in tokens; the prompt alone if that is unknown."""
+        """Return the tokens of prompt plus answer, or of the prompt if the answer is unknown."""
         if self._after is None or (after := self._after[request]) < 0:
             return leaf.stop
         return self._stop[after]
 
     def _span_at(self, running: Running, upto: int) -> KvSpan:
-        """Return the span of the request's path in which token `upto` lies."""
+        """Return the KV span on the request's path that contains token `upto`."""
         span = running.match.leaf
         if upto > span.stop and self._after is not None:
             span = self.tree.at(self._after[running.request], running.request)
@@ -302,6 +319,7 @@ class PolicyCache:
     # --- the placer ---------------------------------------------------------------------------
 
     def _no_positions(self, wanted: object) -> UsageError:
+        """Return the error for a placement policy that did not return ascending positions."""
         return UsageError(
             f"placer {type(self._placer).__name__}: place returned {printable(repr(wanted), 60)}; "
             "expected positions in increasing order"
@@ -310,9 +328,9 @@ class PolicyCache:
     # --- storing ------------------------------------------------------------------------------
 
     def _store(self, running: Running, end: KvSpan, upto: int, *, first: bool) -> KvSpan:
-        """Bring in the KV of the path up to token `upto` of `end`, and the captured states.
+        """Store the KV of a path up to token `upto`, which lies in span `end`, and the new states.
 
-        Returns the deepest span of the path that is resident then.
+        Returns the deepest resident span of the path afterwards.
         """
         residency, missing, written = self.residency, [], len(running.written)
         span = end
@@ -324,7 +342,7 @@ class PolicyCache:
         if captures and captures[0] <= span.kv_end:
             captures = running.captures = _absent(span, captures)
         before = span.kv_end
-        span.pins += 1  # with the deepest resident span pinned, all above it stay
+        span.pins += 1  # this keeps all resident spans above it, too
         tokens = upto - before
         if residency.make_room_for(tokens if tokens > 0 else 0, len(captures)):
             residency.fill(span, missing, upto)
@@ -347,8 +365,12 @@ class PolicyCache:
         return deepest
 
     def _take_own(self, running: Running, span: KvSpan, before: int) -> None:
-        """Let go of the last page of `span` if `running` has brought it, behind token `before`."""
-        # What it has used ends above, so its own pins do not count.
+        """Evict the last page of a KV span if `running` stored it itself, after token `before`.
+
+        This models block caches (cut "block"), which free the last page of an oversized prompt
+        while they try to make room for its next one.
+        """
+        # The reused prefix ends above token `before`, so the request's own pins are ignored here.
         checkpoint = running.match.checkpoint
         own = (checkpoint is not None and checkpoint.span is span) + (running.pinned is span)
         span.pins -= own
@@ -358,14 +380,14 @@ class PolicyCache:
     def _store_what_fits(
         self, running: Running, span: KvSpan, missing: list[KvSpan], upto: int
     ) -> list[KvSpan]:
-        """Bring in KV and checkpoints in the order of the tokens, until no more fit.
+        """Store KV and states in token order until nothing more fits; return the stored spans.
 
-        The request's own states are pinned meanwhile, so that what a full cache can hold of an
-        oversized prompt is a prefix to resume from. Returns the spans that have come in.
+        The states are pinned meanwhile, so that if the prompt is larger than the cache, a usable
+        prefix of it is kept.
         """
         written = len(running.written)
         pending = running.captures[::-1]
-        while pending and pending[-1] <= span.start:  # KV that was resident without a state
+        while pending and pending[-1] <= span.start:  # KV was resident, the state was not
             position = pending.pop()
             self._add_pinned(running, _span_holding(span, position), position)
         whole = self._extend(running, span, pending, upto)
@@ -386,7 +408,10 @@ class PolicyCache:
         return fresh
 
     def _extend(self, running: Running, span: KvSpan, pending: list[int], upto: int) -> bool:
-        """Bring in `span` up to token `upto` with its checkpoints; say whether all is there."""
+        """Store a KV span up to token `upto` with its states; return whether all was stored.
+
+        `pending` holds the positions of states still to store, the next one last.
+        """
         stop = span.stop if span.stop < upto else upto
         end = stop if self.residency.admits_rest(span, stop) else span.kv_end
         while pending and pending[-1] <= end:
@@ -401,6 +426,7 @@ class PolicyCache:
         return end >= stop
 
     def _add_pinned(self, running: Running, span: KvSpan, position: int) -> None:
+        """Store a state and pin it, if it is admitted and fits."""
         checkpoint = self.residency.add_checkpoint(span, position)
         if checkpoint is not None:
             checkpoint.pins += 1
@@ -408,9 +434,9 @@ class PolicyCache:
 
 
 def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
-    """Return what policies are told of a request that has been computed up to somewhere in `end`.
+    """Return what policies are told about a request that is computed up to the KV span `end`.
 
-    Nothing is known of its answer while its prompt is computed.
+    It contains nothing about the answer while the prompt is still being computed.
     """
     matched = running.match
     return Overlap(
@@ -429,7 +455,7 @@ def _overlap_of(running: Running, end: KvSpan, now_seconds: float) -> Overlap:
 
 
 def _mark_done(span: KvSpan, upto: int) -> None:
-    """Note that the tokens up to `upto`, which lies in `span`, have been computed."""
+    """Record that the tokens up to `upto`, which lies in `span`, have been computed."""
     if span.done_end < upto:
         span.done_end = upto
         span = span.parent
@@ -439,10 +465,10 @@ def _mark_done(span: KvSpan, upto: int) -> None:
 
 
 def _absent(span: KvSpan, positions: list[int]) -> list[int]:
-    """Return the `positions` without a state; `span` is the deepest resident one of their path.
+    """Return the positions at which no state is stored yet.
 
-    Another request may have stored one since this one was matched, and a prompt that is repeated
-    has its own at the end: no room is to be made for those.
+    `span` is the deepest resident span of their path. Another request may have stored a state since
+    this one was matched, and a repeated prompt has one at its end; no memory is needed for those.
     """
     absent: list[int] = []
     for position in reversed(positions):
@@ -455,7 +481,7 @@ def _absent(span: KvSpan, positions: list[int]) -> list[int]:
 
 
 def _span_holding(span: KvSpan, position: int) -> KvSpan:
-    """Return the span of the path up from `span` in which token `position` lies."""
+    """Return the KV span that contains token `position`, on the path from `span` to the root."""
     while span.start >= position:
         span = span.parent
     return span

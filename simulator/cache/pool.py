@@ -1,4 +1,4 @@
-"""A pool: one budget of bytes, and the order in which its entries leave."""
+"""A pool: a memory budget in bytes with the eviction policy of its entries."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Final
 from simulator.plugins.protocols import EvictionPolicy
 from simulator.results.result import PoolCounters
 
-_UNBOUNDED_BYTES: Final = 1 << 61  # compiled, whole numbers are fast below 2**62 only
+_UNBOUNDED_BYTES: Final = 1 << 61  # below 2**62, up to which integers are fast in compiled code
 
 
 class Pool:
-    """Counts the bytes in use against one capacity; an entry lives in exactly one pool.
+    """A memory budget and counters of what is stored in it; an entry is in exactly one pool.
 
     Parameters
     ----------
     name
-        As reports show it.
+        Name shown in reports.
     capacity_bytes
-        The budget; None is unbounded.
+        The budget in bytes; None for unbounded.
     order
-        Says which entry leaves next.
+        The eviction policy.
     expires
-        Entries may also leave where there is no limit.
+        Whether entries can expire, so that the policy is used even if the pool is unbounded.
     """
 
     __slots__ = (
@@ -55,27 +55,33 @@ class Pool:
         self.name = name
         self.capacity_bytes = capacity_bytes
         self.order = order
-        # Where nothing ever leaves, as in most unbounded pools, no order has to be kept.
+        # If nothing ever leaves, as in most unbounded pools, the policy need not be informed.
         self.evicts = expires or capacity_bytes is not None
         self.total_bytes = _UNBOUNDED_BYTES if capacity_bytes is None else capacity_bytes
         self.free_bytes = self._least_free_bytes = self.total_bytes
-        self.held_bytes = 0  # by running requests, beyond what is stored
+        self.held_bytes = 0  # reserved for running requests, apart from stored entries
         self.kv_bytes = 0
         self.checkpoint_bytes = 0
         self.checkpoints = 0
-        self.checkpoints_taken = 0  # all that ever entered
+        self.checkpoints_taken = 0  # ever stored
         self.kv_peak_bytes = 0
-        self.kv_taken_bytes = 0  # all that ever entered
+        self.kv_taken_bytes = 0  # ever stored
         self.checkpoint_peak_bytes = 0
         self.checkpoint_peak_count = 0
 
     @property
     def peak_bytes(self) -> int:
-        """The most bytes that were ever in use at once."""
+        """The largest number of bytes in use at once."""
         return self.total_bytes - self._least_free_bytes
 
     def counters(self, replica: int) -> PoolCounters:
-        """Return what it has counted, as the pool of a replica."""
+        """Return the pool's counters for the result of the simulation.
+
+        Parameters
+        ----------
+        replica
+            Index of the pool's replica.
+        """
         return PoolCounters(
             replica=replica,
             pool=self.name,
@@ -89,7 +95,7 @@ class Pool:
         )
 
     def take_kv(self, size_bytes: int) -> None:
-        """Count KV that has entered."""
+        """Add bytes of KV that is stored to the counters."""
         self.free_bytes -= size_bytes
         self.kv_taken_bytes += size_bytes
         self.kv_bytes += size_bytes
@@ -99,12 +105,12 @@ class Pool:
             self._least_free_bytes = self.free_bytes
 
     def give_kv(self, size_bytes: int) -> None:
-        """Count KV that has left."""
+        """Subtract bytes of KV that is removed from the counters."""
         self.free_bytes += size_bytes
         self.kv_bytes -= size_bytes
 
     def take_checkpoints(self, count: int, size_bytes: int) -> None:
-        """Count checkpoints that have entered; `size_bytes` is that of all."""
+        """Add stored checkpoints, of `size_bytes` in total, to the counters."""
         self.free_bytes -= size_bytes
         self.checkpoint_bytes += size_bytes
         self.checkpoints += count
@@ -116,13 +122,13 @@ class Pool:
             self._least_free_bytes = self.free_bytes
 
     def give_checkpoints(self, count: int, size_bytes: int) -> None:
-        """Count checkpoints that have left; `size_bytes` is that of all."""
+        """Subtract removed checkpoints, of `size_bytes` in total, from the counters."""
         self.free_bytes += size_bytes
         self.checkpoint_bytes -= size_bytes
         self.checkpoints -= count
 
     def hold(self, size_bytes: int) -> None:
-        """Count what a running request holds and has not stored; negative: what it gives back."""
+        """Reserve memory for a running request, apart from stored entries; if negative, free it."""
         self.free_bytes -= size_bytes
         self.held_bytes += size_bytes
         if self.free_bytes < self._least_free_bytes:

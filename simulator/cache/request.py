@@ -1,6 +1,7 @@
-"""A request in the cache: what was matched for it, and what it is granted while it runs.
+"""The match of a request in the cache, and its state while it runs.
 
-Plain classes with slots rather than dataclasses: one of each is made for every request.
+These are plain classes with slots, since one of each is created per request and creating a
+dataclass is slower.
 """
 
 from __future__ import annotations
@@ -9,26 +10,28 @@ from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 class Match:
-    """What the cache holds of a prompt, and why it does not hold more. Everything is in tokens.
+    """The result of matching a prompt against the cache. All lengths are in tokens.
 
     Parameters
     ----------
     leaf
-        The span with which the prompt ends.
-    overlap, done_overlap
-        Shared with the best of all prompts that arrived before, and of what has been computed
-        of them.
+        The KV span (the KV of consecutive tokens) that ends with the prompt.
+    overlap
+        Longest prefix shared with any prompt that arrived before.
+    done_overlap
+        Longest shared prefix that has already been computed.
     kv_depth
-        Prompt whose KV is resident.
+        Longest prefix of the prompt whose KV is resident.
     resume
-        The resume point.
+        Position from which prefill continues; the tokens before it are saved.
     checkpoint
-        The state there; None where it is held implicitly.
+        The recurrent state at `resume`; None if states are available everywhere at no cost.
     kv_span
-        The span that holds the KV at the resume point.
-    never_seen, last_token, in_flight, not_admitted, kv_evicted, not_checkpointed, alignment, \
-    state_evicted
-        Lost between the steps of the chain of `simulator.cache.match`.
+        The span that contains the KV at `resume`.
+    never_seen, last_token, in_flight, not_admitted, kv_evicted
+        Tokens not saved, by cause; see `simulator.cache.match`.
+    not_checkpointed, alignment, state_evicted
+        Further causes.
     """
 
     __slots__ = (
@@ -85,35 +88,38 @@ class Match:
 
 
 class Running:
-    """A request that has been admitted: what it uses, what it will leave behind, and its times.
+    """The state of an admitted request in the cache.
 
     Attributes
     ----------
     request, session, label
-        As in the trace.
+        Indices, as in the trace.
     match
-        What the cache held of its prompt when it was admitted.
+        The match of its prompt at admission.
     end
-        Where prompt and answer end, in tokens; where the prompt ends if the answer is unknown.
+        Length of prompt plus answer in tokens; of the prompt alone if the answer is unknown.
     computed
-        Up to where it has been committed, in tokens; the resume point at first.
+        Number of tokens committed so far; `match.resume` at first.
     captures
-        Where states are captured in the chunk that runs: ascending, behind `computed`.
+        Positions in the current chunk where states will be stored: ascending, after `computed`.
     floored
-        The positions that were wanted, of those that had to be floored.
+        Requested positions that were rounded down to the grid of allowed positions.
     written
-        The checkpoints that have been stored, ascending.
+        Checkpoints (stored states) of this request, ascending.
     pinned
-        The deepest span whose KV it needs besides that of `match.checkpoint`: what it has stored
-        itself while it runs on, or the KV at a state that is held implicitly; None if none.
+        A KV span pinned in addition to that of `match.checkpoint`, or None: the deepest one that
+        the request has stored itself, or that at its resume point if there is no checkpoint there.
     pinned_end
-        Up to where it needs that, in tokens.
+        Position up to which the KV of `pinned` is needed, in tokens.
     held_tokens, held_states
-        KV and states that it holds beyond what is stored, where that is counted.
+        Tokens of KV and number of states reserved for the request apart from stored entries, if the
+        memory of running requests is counted.
     overflows
-        Some of its KV has found no room.
-    arrival_seconds, wait_seconds, restore_seconds, prefill_seconds, capture_seconds
-        When it arrived, and what it has spent since, kept by the replica that serves it.
+        Whether some of its KV did not fit.
+    arrival_seconds
+        Time of arrival.
+    wait_seconds, restore_seconds, prefill_seconds, capture_seconds
+        Time spent waiting, loading states, computing the prompt and storing states.
     """
 
     __slots__ = (

@@ -1,4 +1,4 @@
-"""What is resident: entries in, entries out, pins, and the evict loop."""
+"""Storing and evicting cache entries, with admission control and pins against eviction."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from simulator.plugins.protocols import AdmissionPolicy
 
 
 class Residency:
-    """Brings entries in and lets others go; the policies only say which.
+    """Stores cache entries (KV and states) and evicts them, as the policies decide.
+
+    KV is kept in spans, each of which is the KV of consecutive tokens.
 
     Parameters
     ----------
     layout
-        The pools, each with its order, and what entries weigh.
+        The pools with their eviction policies, and entry sizes.
     admission
-        Says what is worth its bytes.
+        The admission policy.
     """
 
     def __init__(self, layout: Layout, admission: AdmissionPolicy) -> None:
@@ -37,32 +39,33 @@ class Residency:
         self._admission = admission
         self._asks = not admission.always
         self._kv_bytes, self._state_bytes = layout.kv_bytes_per_token, layout.state_bytes
-        # KV without bytes (a purely recurrent model) frees nothing, so it is never offered.
+        # A purely recurrent model has KV of 0 bytes; evicting it would free nothing.
         self._evicts_kv = layout.kv.evicts and layout.kv_bytes_per_token > 0
         self._evicts_states = layout.states.evicts
         self._hits_paths = layout.kv.order.hits_paths
 
-    # --- use --------------------------------------------------------------------------------
+    # --- informing the policies -------------------------------------------------------------
 
     def note_use(
         self, path: KvSpan, fresh: list[KvSpan], used: Checkpoint | None, written: list[Checkpoint]
     ) -> None:
-        """Tell the orders what a request has used and brought in, once all of it is there.
+        """Inform the eviction policies of what a request has used and stored.
 
-        First the KV, from the deepest span upwards, so that no span is older than what lies below
-        it; then the states, which so outlive the KV that the same request has used last.
+        It is called after everything is stored. KV comes first, from the deepest span upwards, so
+        that no span is older than its descendants. The states come after, so that they outlive the
+        KV last used by the same request.
 
         Parameters
         ----------
         path
-            The deepest span of the path that was resident before; the root if its use counts no
-            more.
+            The deepest span of the path that was already resident; the root if its use is not
+            counted.
         fresh
-            The spans that have come in below it, from the top.
+            The newly stored spans below it, from the top.
         used
-            The state that the request resumed from, if its use counts.
+            The state that the request resumed from, if its use is counted.
         written
-            The states that it has stored, ascending.
+            The states stored by the request, ascending.
         """
         if self._evicts_kv:
             order = self._kv.order
@@ -84,9 +87,14 @@ class Residency:
                 order.on_insert(checkpoint)
 
     def note_split(self, upper: KvSpan, lower: KvSpan, *, unpinned: bool) -> None:
-        """Tell the policies that a span has been split.
+        """Inform the policies that a KV span was split.
 
-        `unpinned` says that the lower part has lost its last pin to the upper one.
+        Parameters
+        ----------
+        upper, lower
+            The new upper part, and the lower part, which is the former span.
+        unpinned
+            Whether the lower part's last pin moved to the upper part.
         """
         if self._asks:
             self._admission.on_split(upper, lower)
@@ -98,7 +106,7 @@ class Residency:
             self._states.order.on_states_split(upper, lower)
 
     def unpin(self, span: KvSpan, checkpoint: Checkpoint | None) -> None:
-        """Take back one pin of each."""
+        """Remove one pin from a KV span, and one from a checkpoint if given."""
         span.pins -= 1
         if checkpoint is not None:
             checkpoint.pins -= 1
@@ -107,11 +115,11 @@ class Residency:
         if self._evicts_states and checkpoint is not None and not checkpoint.pins:
             self._states.order.on_evictable(checkpoint)
 
-    # --- in ---------------------------------------------------------------------------------
-    # The orders learn of what comes in by `note_use`, once all of it is there.
+    # --- storing ----------------------------------------------------------------------------
+    # The eviction policies are informed by `note_use`, after everything is stored.
 
     def hold(self, tokens: int, states: int) -> bool:
-        """Set room apart for what a running request holds beyond the cache, if it can be made."""
+        """Reserve memory for a running request; return False if no room can be made."""
         if not self._make_room_for_both(tokens * self._kv_bytes, states * self._state_bytes):
             return False
         self._kv.hold(tokens * self._kv_bytes)
@@ -119,24 +127,25 @@ class Residency:
         return True
 
     def give_back(self, tokens: int, states: int) -> None:
-        """Free what a running request has held."""
+        """Free memory reserved for a running request."""
         self._kv.hold(-tokens * self._kv_bytes)
         self._states.hold(-states * self._state_bytes)
 
     def make_room_for(self, tokens: int, states: int) -> bool:
-        """Make room for all that a request brings in; say whether it then fits for certain.
+        """Make room for everything a request will store; return whether all of it is sure to fit.
 
-        Where an admission policy is to be asked for every entry, nothing is certain.
+        With an admission policy that decides per entry, nothing is sure, so nothing is evicted
+        here.
         """
         if self._asks:
             return False
         kv_bytes, states_bytes = tokens * self._kv_bytes, states * self._state_bytes
-        if kv_bytes + states_bytes <= self._kv.free_bytes and self._shared:  # as in most cases
+        if kv_bytes + states_bytes <= self._kv.free_bytes and self._shared:  # the usual case
             return True
         return self._make_room_for_both(kv_bytes, states_bytes)
 
     def admits_rest(self, span: KvSpan, stop: int) -> bool:
-        """Ask whether the KV that `span` lacks up to token `stop` may enter: once for all of it."""
+        """Ask the admission policy, once, about all missing KV of a span up to token `stop`."""
         return (
             not self._asks
             or span.kv_end >= stop
@@ -144,11 +153,11 @@ class Residency:
         )
 
     def fill(self, top: KvSpan, below: list[KvSpan], upto: int) -> None:
-        """Bring in the rest of `top` and the spans `below` it, to token `upto`; there is room."""
+        """Store the rest of `top` and the spans `below` it up to token `upto`; they must fit."""
         kv_bytes = self._kv_bytes
         end = top.stop if top.stop < upto else upto
         tokens = self._grow(top, end) if top.kv_end < end else 0
-        for span in below:  # nothing of these is resident
+        for span in below:  # none of these is resident yet
             end, start = span.stop, span.start
             if end > upto:
                 end = upto
@@ -162,9 +171,9 @@ class Residency:
             self._kv.take_kv(tokens * kv_bytes)
 
     def extend(self, span: KvSpan, end: int) -> bool:
-        """Bring in the KV of `span` up to token `end`, or as far as it fits; say if all is there.
+        """Store the KV of `span` up to token `end`, or as much as fits; return whether all is in.
 
-        `span` must be pinned and admitted, and what lies above it whole.
+        `span` must be pinned and admitted, and all KV above it resident.
         """
         if end <= span.kv_end:
             return True
@@ -177,7 +186,10 @@ class Residency:
         return fits
 
     def add_checkpoint(self, span: KvSpan, position: int) -> Checkpoint | None:
-        """Store a state at `position` of `span`, where KV is and no state; None if it cannot be."""
+        """Store a state at `position` of a KV span; None if it is not admitted or does not fit.
+
+        KV must be resident there, and no state.
+        """
         size_bytes, pool = self._state_bytes, self._states
         checkpoint = Checkpoint(span, position, size_bytes)
         if self._asks and not self._admits(checkpoint, size_bytes, pool):
@@ -189,9 +201,10 @@ class Residency:
         return checkpoint
 
     def fill_checkpoints(self, span: KvSpan, positions: list[int]) -> list[Checkpoint]:
-        """Store states on the path up from `span`, where KV and room are and no state.
+        """Store states at ascending `positions` on the path that ends at `span`.
 
-        `positions` are ascending, and so are the states that are returned.
+        KV must be resident at each, there must be room, and no state must be stored there yet.
+        Returns the states, ascending.
         """
         size_bytes = self._state_bytes
         checkpoints = []
@@ -200,20 +213,20 @@ class Residency:
                 span = span.parent
             checkpoints.append(Checkpoint(span, position, size_bytes))
         checkpoints.reverse()
-        for checkpoint in checkpoints:  # ascending: each goes to the end of its span's list
+        for checkpoint in checkpoints:  # in ascending order each is appended to its span's list
             checkpoint.span.add(checkpoint)
         self._states.take_checkpoints(len(checkpoints), len(checkpoints) * size_bytes)
         return checkpoints
 
     def foresee(self, pool: Pool, short_bytes: int) -> Iterator[Departure]:
-        """Return what would be let go of for room in a pool, worked out as it is looked at."""
+        """Return, lazily, what would be evicted to free `short_bytes` in a pool."""
         victims = pool.order.victims()
         return departures_of(
             victims, short_bytes, self._end_of_rest, self._kv_bytes, with_states=self._shared
         )
 
     def _grow(self, span: KvSpan, end: int) -> int:
-        """Make the KV of `span` resident up to `end`; return by how many tokens it has grown."""
+        """Extend the resident KV of `span` to token `end`; return the number of tokens added."""
         before = span.kv_end
         tokens = end - before
         if before == span.start:
@@ -225,31 +238,32 @@ class Residency:
         return tokens
 
     def _admits(self, candidate: Entry, size_bytes: int, pool: Pool) -> bool:
+        """Ask the admission policy whether an entry may be stored."""
         departures = NO_DEPARTURES
         if size_bytes > pool.free_bytes:
-            # No room is made for a state that can never fit; of KV, what fits enters.
+            # Nothing is evicted for a state that can never fit; KV may be stored in part.
             never = size_bytes > pool.total_bytes and isinstance(candidate, Checkpoint)
             foresee = nothing if never else self._foreseen_in(pool)
             departures = Departures(size_bytes - pool.free_bytes, foresee)
         return self._admission.admit(candidate, size_bytes, departures)
 
-    # --- out --------------------------------------------------------------------------------
+    # --- removing ---------------------------------------------------------------------------
 
     def remove(self, entry: Entry) -> None:
-        """Let go of an evictable entry: a state, or all KV of a span with its states."""
+        """Evict an evictable entry: a state, or all KV of a span together with its states."""
         if isinstance(entry, Checkpoint):
             self._drop(entry)
         else:
             self._cut(entry, entry.start)
 
     def shorten(self, span: KvSpan, least: int) -> None:
-        """Let go of the last page of `span`, down to token `least` at most, if nothing needs it."""
+        """Evict the last page of a KV span, unless it is needed; keep the tokens before `least`."""
         end = max(self.layout.page_start(span), least, span.start)
         if span.evictable and end < span.kv_end:
             self._cut(span, end)
 
     def _make_room_for_both(self, kv_bytes: int, states_bytes: int) -> bool:
-        """Make room for KV and states that enter together; say whether there is."""
+        """Make room for KV and states that are stored together; return whether it succeeded."""
         kv, states = self._kv, self._states
         if self._shared:
             kv_bytes += states_bytes
@@ -259,13 +273,13 @@ class Residency:
         return states_bytes <= states.free_bytes or self._make_whole_room(states, states_bytes)
 
     def _make_whole_room(self, pool: Pool, size_bytes: int) -> bool:
-        """Evict until `size_bytes` fit, nothing if they never can; say whether they do."""
+        """Evict until `size_bytes` fit, or nothing if they never can; return whether they fit."""
         return size_bytes <= pool.total_bytes - pool.held_bytes and self._make_room(
             pool, size_bytes
         )
 
     def _make_room(self, pool: Pool, size_bytes: int) -> bool:
-        """Evict until `size_bytes` fit, or nothing more can go; say whether they do."""
+        """Evict until `size_bytes` fit or nothing more can be evicted; return whether they fit."""
         next_victim = pool.order.victim
         if not pool.capacity_bytes:
             if pool.capacity_bytes is None:
@@ -289,6 +303,7 @@ class Residency:
         return True
 
     def _drop(self, checkpoint: Checkpoint) -> None:
+        """Evict a state and inform the eviction policy."""
         checkpoint.resident = False
         checkpoint.span.remove(checkpoint)
         self._states.give_checkpoints(1, checkpoint.size_bytes)
@@ -296,7 +311,7 @@ class Residency:
             self._states.order.on_evict(checkpoint)
 
     def _cut(self, span: KvSpan, end: int) -> None:
-        """Let go of the KV of `span` beyond token `end`, and of the states there."""
+        """Evict the KV of `span` after token `end`, and the states there."""
         freed_bytes = (span.kv_end - end) * self._kv_bytes
         span.kv_end = end
         span.size_bytes -= freed_bytes
@@ -314,9 +329,11 @@ class Residency:
                 order.on_evictable(parent)
 
     def _foreseen_in(self, pool: Pool) -> Callable[[int], Iterator[Departure]]:
+        """Return a function from missing bytes to the evictions foreseen in a pool."""
         return lambda short_bytes: self.foresee(pool, short_bytes)
 
     def _no_entry(self, pool: Pool, victim: object) -> UsageError:
+        """Return the error for an eviction policy that names something else than an entry."""
         what = "an entry of the cache" if self._shared else f"an entry of the pool of {pool.name}"
         return UsageError(
             f"eviction {type(pool.order).__name__}: victim returned "
@@ -324,6 +341,7 @@ class Residency:
         )
 
     def _gone(self, pool: Pool) -> UsageError:
+        """Return the error for an eviction policy that names an entry not in the cache."""
         return UsageError(
             f"eviction {type(pool.order).__name__} names a victim that is not in the cache"
         )

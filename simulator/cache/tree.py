@@ -1,4 +1,4 @@
-"""The KV spans of a cache: one for all that a prompt brings, cut where later ones leave it."""
+"""The tree of KV spans: built as prompts arrive, split where later prompts diverge."""
 
 from __future__ import annotations
 
@@ -9,41 +9,42 @@ from simulator.trace.prefix_tree import ROOT, PrefixTree
 
 
 class KvTree:
-    """Finds the span that ends at a node of the prefix tree, and makes or cuts it where need be.
+    """The KV spans of a cache, arranged as a radix tree.
 
-    The nodes of the tree end where any two prompts of the whole trace diverge; the spans end only
-    where that has been seen. So a span covers a chain of nodes, and is split when a request comes
-    that diverges or ends inside it. The lower part stays the same object, since leaves and
-    running requests refer to the bottom of a span.
+    A KV span is the KV of consecutive tokens without a known divergence of prompts. The trace's
+    prefix tree knows where prompts of the whole trace diverge; the cache must not. So a span covers
+    a chain of prefix-tree nodes and is split only when a request arrives that diverges or ends
+    inside it. On a split the lower part remains the same object, because leaves and running
+    requests refer to the lower end of a span.
 
-    The root's span holds one virtual position, 0, and there the free state before the first
-    token: so a walk towards the root always ends at something resident and at a checkpoint.
+    The root span has one virtual position, 0, with a free state before the first token. So a walk
+    towards the root always ends at resident KV and at a checkpoint.
 
     Parameters
     ----------
     tree
-        The prompts.
+        The prefix tree of all prompts of the trace.
     on_split
-        Called with the upper and the lower part of a span that has just been split.
+        Called with the upper and the lower part after a span was split.
     foresee
-        End a span at every node at once, wherever prompts will diverge: for an eviction policy
-        that looks ahead.
+        Make one span per prefix-tree node from the start, as if all divergences were known: for
+        clairvoyant eviction policies.
     """
 
     def __init__(
         self, tree: PrefixTree, on_split: Callable[[KvSpan, KvSpan], None], *, foresee: bool = False
     ) -> None:
         self.prefixes = tree
-        # A memoryview gives plain ints several times faster than a numpy array does.
+        # Reading an int from a memoryview is several times faster than from a numpy array.
         self._parent = tree.parent.data
         self._stop = tree.stop.data
         self._on_split = on_split
         self._foresee = foresee
-        # The span that ends with each node that has been passed; within a span, its mark. That is
-        # a span too: a split so marks the nodes of the smaller part alone. No other has the mark.
+        # By node: the span that ends there, or for other nodes inside a span the span's mark:
+        # itself or a former part of it. Thanks to marks a split relabels only its smaller part.
         self._spans: list[KvSpan | None] = [None] * tree.nodes
-        self._marked: dict[KvSpan, KvSpan] = {}  # by mark, where a span is not its own
-        # In the order in which they lie in memory: looking at them all takes half the time so.
+        self._marked: dict[KvSpan, KvSpan] = {}  # spans by mark, if the mark is another span
+        # In order of creation, which is their order in memory: iterating takes half the time.
         self.made: list[KvSpan] = []
         self.root = KvSpan(None, -1, 0)
         self.root.pins = 1  # never evicted
@@ -54,11 +55,15 @@ class KvTree:
         self._spans[ROOT] = self.root
 
     def at(self, node: int, request: int) -> KvSpan:
-        """Return the span that ends with `node`, now that `request` comes this way."""
+        """Return the KV span that ends at a prefix-tree node, after creating or splitting spans.
+
+        `request` is the request on whose behalf spans are created.
+        """
         span = self._spans[node]
         return span if span is not None and span.node == node else self._make(node, request)
 
     def _make(self, node: int, request: int) -> KvSpan:
+        """Create or split KV spans so that one ends at a prefix-tree node; return it."""
         spans, parent = self._spans, self._parent
         missing = []
         above = node
@@ -74,7 +79,7 @@ class KvTree:
         return span
 
     def _add(self, above: KvSpan, nodes: list[int], request: int) -> KvSpan:
-        """Put one span over `nodes`, the deepest first, below another."""
+        """Create one KV span over a chain of prefix-tree nodes (deepest first), below `above`."""
         above.children_seen += 1
         span = KvSpan(above, above.stop, self._stop[nodes[0]], nodes[0], request)
         self.made.append(span)
@@ -83,16 +88,19 @@ class KvTree:
         return span
 
     def _split(self, mark: KvSpan, node: int) -> KvSpan:
-        """Cut the span with this mark behind one of its nodes; return the upper part."""
+        """Split a KV span after a prefix-tree node; return the upper part.
+
+        `mark` identifies the span, see `_spans`.
+        """
         spans, parent = self._spans, self._parent
         lower = self._marked.get(mark, mark)
         upper = spans[node] = lower.cut(self._stop[node], node)
         self.made.append(upper)
-        first, last = parent[node], upper.parent.node  # the upper part's nodes lie from there
+        first, last = parent[node], upper.parent.node  # ends of the upper part's nodes
         above, below = first, parent[lower.node]
         while above != last and below != node:
             above, below = parent[above], parent[below]
-        if above != last:  # the lower part has fewer
+        if above != last:  # the lower part has fewer nodes
             self._marked[mark], self._marked[upper] = upper, lower
             first, last = parent[lower.node], node
         while first != last:
@@ -102,16 +110,16 @@ class KvTree:
         return upper
 
     def covering(self, node: int) -> KvSpan | None:
-        """Return the span that covers a node, None where none has been passed."""
+        """Return the KV span that covers a prefix-tree node; None if no prompt has passed it."""
         span = self._spans[node]
         if span is None or span.node == node:
             return span
         return self._marked.get(span, span)
 
     def clear(self) -> None:
-        """Break the circle between spans and their checkpoints, so that all can be freed at once.
+        """Break reference cycles between KV spans and checkpoints, to free them at once.
 
-        Otherwise they stay until the cycle collector has searched through all of them.
+        Otherwise they stay allocated until the cyclic garbage collector runs.
         """
         for span in self:
             span.checkpoints = NO_CHECKPOINTS
@@ -119,5 +127,5 @@ class KvTree:
         self._spans = []
 
     def __iter__(self) -> Iterator[KvSpan]:
-        """Yield the spans that exist, below the root, as they were made."""
+        """Yield all KV spans except the root, in order of creation."""
         return iter(self.made)

@@ -1,1 +1,1 @@
-"""Bytes and seconds: model geometry, cost profiles, and their prices."""
+"""Costs in bytes and seconds: model geometry, cost profiles, and the cost model."""

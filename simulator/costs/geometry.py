@@ -1,8 +1,9 @@
-"""Model geometry: the one source of state bytes, KV bytes and FLOPs. Standard library only.
+"""Model geometry, from which state bytes, KV bytes and FLOPs are computed.
 
-The formulas hold for GatedDeltaNet, KDA and both Mambas, which differ in names only: Mamba-2 with
-g groups, h heads of p channels and N states has g key heads of N and h value heads of p; Mamba-1
-convolves its inner channels alone, so it has no key heads.
+Uses the standard library only. The formulas hold for Gated DeltaNet, KDA, Mamba-1 and Mamba-2,
+which differ in names only. A Mamba-2 with g groups, h heads of p channels and N states has g key
+heads of dimension N and h value heads of dimension p. Mamba-1 convolves its inner channels only,
+so it has no key heads.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ class RecurrentLayers:
     Parameters
     ----------
     layers
-        How many there are.
+        Number of layers.
     key_heads, key_dim, value_heads, value_dim
-        Shape of the state of one layer: `value_heads` matrices of `key_dim` by `value_dim`.
+        Heads and dimensions. The state of a layer is `value_heads` matrices of shape
+        (`key_dim`, `value_dim`).
     kernel
-        Width of the short convolution; its last `kernel - 1` inputs belong to the state.
+        Width of the short convolution; its last `kernel - 1` inputs are part of the state.
     ssm_dtype_bytes, conv_dtype_bytes
-        Bytes of one number of either part.
+        Bytes per number of the state matrices and of the convolution inputs.
     chunk
-        Tokens a chunk in the chunked scan: states exist at its multiples for free.
+        Tokens per chunk of the chunked scan; states at its multiples come at no cost.
     """
 
     layers: int
@@ -53,7 +55,7 @@ class RecurrentLayers:
 
     @property
     def conv_bytes(self) -> int:
-        """Bytes of the convolution inputs that all layers keep."""
+        """Bytes of the stored convolution inputs of all layers."""
         return self.layers * self.conv_channels * (self.kernel - 1) * self.conv_dtype_bytes
 
 
@@ -64,12 +66,12 @@ class AttentionLayers:
     Parameters
     ----------
     layers, heads, kv_heads, head_dim
-        As the model's configuration has them; no heads where only sizes are known.
+        As in the model's configuration; `heads` is 0 if only sizes are known.
     latent_dim
-        Numbers a token and layer that latent attention keeps instead of keys and values; 0 if
-        it is not latent.
+        Numbers stored per token and layer by latent attention in place of keys and values; 0 if the
+        attention is not latent.
     dtype_bytes
-        Bytes of one number.
+        Bytes per number.
     """
 
     layers: int
@@ -87,20 +89,20 @@ class AttentionLayers:
 
     @property
     def pair_flops(self) -> int:
-        """FLOPs that one query token spends on one context token, all layers."""
+        """FLOPs of one pair of query token and context token, all layers."""
         return self.layers * 4 * self.heads * self.head_dim
 
 
 @dataclass(frozen=True, slots=True)
 class FeedForward:
-    """The gated feed-forward block of every layer; with `experts`, one more is shared.
+    """The gated feed-forward block of every layer; with experts, one more expert is shared.
 
     Parameters
     ----------
     width
-        Inner width, of one expert where there are experts.
+        Inner width; of one expert if there are experts.
     experts, active
-        Routed experts, and how many of them serve a token; 0 for a dense block.
+        Number of routed experts, and of those used per token; 0 for a dense block.
     """
 
     width: int
@@ -108,7 +110,7 @@ class FeedForward:
     active: int = 0
 
     def parameters(self, hidden: int, routed: float) -> float:
-        """Return the matrix parameters of one layer with `routed` of its experts."""
+        """Return the matrix parameters of one layer, counting `routed` of its routed experts."""
         if not self.experts:
             return 3 * hidden * self.width
         return 3 * hidden * self.width * (routed + 1) + hidden * (self.experts + 1)
@@ -116,17 +118,17 @@ class FeedForward:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The dimensions of a hybrid model, and the bytes and FLOPs that follow.
+    """The dimensions of a hybrid model, and the sizes and FLOPs computed from them.
 
     Parameters
     ----------
     name
-        The model's name in `MODELS`.
+        Name in `MODELS`.
     recurrent, attention
         Its two kinds of layers.
     hidden, feed_forward
-        Hidden width and feed-forward block; 0 and None where only sizes are known, so that no
-        FLOPs can be told.
+        Hidden width and feed-forward block; 0 and None if only sizes are known, in which case FLOPs
+        raise UsageError.
     """
 
     name: str
@@ -137,36 +139,36 @@ class Geometry:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of one checkpoint."""
+        """Bytes of one checkpoint (the recurrent state of all layers)."""
         return self.recurrent.ssm_bytes + self.recurrent.conv_bytes
 
     @property
     def kv_bytes_per_token(self) -> int:
-        """KV bytes of one token."""
+        """KV bytes of one token, all layers."""
         return self.attention.kv_bytes_per_token
 
     @property
     def pair_flops(self) -> int:
-        """FLOPs of one pair of query token and context token; UsageError where unknown."""
+        """FLOPs of one pair of query token and context token; UsageError if unknown."""
         self._known_feed_forward()
         return self.attention.pair_flops
 
     @property
     def active_parameters(self) -> int:
-        """Matrix parameters that serve one token, embeddings and output head excluded."""
+        """Matrix parameters used per token (with active experts), without embeddings and head."""
         return round(self.touched_parameters(self._known_feed_forward().active))
 
     @property
     def parameters(self) -> int:
-        """All matrix parameters, embeddings and output head excluded."""
+        """All matrix parameters, without embeddings and output head."""
         return round(self.touched_parameters(self._known_feed_forward().experts))
 
     @property
     def linear_flops_per_token(self) -> int:
-        """FLOPs of one token without attention's pairs: matrices, and the chunked scan.
+        """FLOPs per token without attention scores: matrix products and the chunked scan.
 
-        The scan of a chunk of C tokens costs, per token and value head,
-        4 C d_k + C (d_k + d_v) + 6 d_k d_v + 2 C d_v.
+        The scan of a chunk of C tokens with key and value dimensions d_k and d_v costs, per token
+        and value head, 4 C d_k + C (d_k + d_v) + 6 d_k d_v + 2 C d_v.
         """
         shape = self.recurrent
         chunk, key, value = shape.chunk, shape.key_dim, shape.value_dim
@@ -174,7 +176,7 @@ class Geometry:
         return 2 * self.active_parameters + shape.layers * shape.value_heads * scan
 
     def touched_parameters(self, routed: float) -> float:
-        """Return the matrix parameters read when `routed` experts of every layer are used.
+        """Return the matrix parameters read if `routed` experts of every layer are used.
 
         Raises
         ------
@@ -187,7 +189,7 @@ class Geometry:
         return mixers + layers * block.parameters(self.hidden, routed)
 
     def _known_feed_forward(self) -> FeedForward:
-        """Return the feed-forward block, without which there are no FLOPs."""
+        """Return the feed-forward block; raise UsageError if it is unknown."""
         if self.feed_forward is None:
             raise UsageError(
                 f"model '{self.name}': its sizes are known, its FLOPs are not, so no times can be "
@@ -196,26 +198,26 @@ class Geometry:
         return self.feed_forward
 
     def _recurrent_parameters(self) -> int:
-        """Count the projections of the recurrent layers: in, output gate, two gates a head, out."""
+        """Return the parameters of the recurrent layers: input, output and gate projections."""
         shape = self.recurrent
         values = shape.value_heads * shape.value_dim
         columns = shape.conv_channels + 2 * values + 2 * shape.value_heads
         return shape.layers * self.hidden * columns
 
     def _attention_parameters(self) -> int:
-        """Count the projections of the attention layers: queries, their gate, KV, out."""
+        """Return the parameters of the attention layers: queries and their gate, KV, output."""
         shape = self.attention
         columns = (3 * shape.heads + 2 * shape.kv_heads) * shape.head_dim
         return shape.layers * self.hidden * columns
 
 
 def find_model(name: str) -> Geometry:
-    """Return a model of `MODELS`.
+    """Return the geometry of a known model by its name.
 
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If there is no model of this name.
     """
     if name not in MODELS:
         raise UsageError(
@@ -233,7 +235,7 @@ def _qwen(
     attention_heads: tuple[int, int],
     recurrent_heads: tuple[int, int],
 ) -> Geometry:
-    """Return a Qwen3.5 or Qwen3-Next: GatedDeltaNet and gated attention, three to one."""
+    """Return a Qwen3.5 or Qwen3-Next: three Gated DeltaNet layers per gated attention layer."""
     return Geometry(
         name,
         RecurrentLayers(layers[0], *recurrent_heads),
@@ -243,7 +245,7 @@ def _qwen(
     )
 
 
-# Dimensions from the configurations that the models are published with.
+# Dimensions from the published configurations of the models.
 _GEOMETRIES = (
     _qwen("qwen3.5-0.8b", 1024, (18, 6), FeedForward(3584), (8, 2), (16, 16)),
     _qwen("qwen3.5-2b", 2048, (18, 6), FeedForward(6144), (8, 2), (16, 16)),

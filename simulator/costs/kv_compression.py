@@ -1,17 +1,17 @@
-"""Lossy KV: what is left of its bytes, counted exactly. Standard library only.
+"""Lossy KV compression: exact counts of the remaining bytes.
 
-Two kinds can be counted by a cache that shares prefixes. Where every token keeps a share of its
-bytes (fewer bits, or a share of the tokens of each block), KV is as it was, only smaller. Where a
-prefix keeps a constant number of tokens, whatever its length, these are chosen for that prefix and
-are no part of the KV of a longer one; so they belong to the checkpoint at its end, in a slot of
-that size, and no KV is held between checkpoints. Either may fall from the first attention layer to
-the last. What may be lost of states is in `state_compression`.
+Two kinds work with a cache that shares prefixes. (1) Every token keeps a share of its bytes (fewer
+bits, or some tokens of each block): KV is shared as before, only smaller. (2) Every prefix keeps a
+constant number of tokens, chosen for that prefix: its KV is not part of the KV of a longer prefix.
+So each checkpoint holds a slot with its own compressed KV, and no KV is stored between checkpoints.
+Both may decrease from the first attention layer to the last. For the compression of states see
+`state_compression`. This module uses only the standard library.
 
 References
 ----------
 Shares: KIVI (arXiv:2402.02750) for bits, H2O (arXiv:2306.14048) for tokens. Constant budgets:
-StreamingLLM (arXiv:2309.17453), SnapKV (arXiv:2404.14469); falling by equal steps from layer to
-layer: PyramidKV (arXiv:2406.02069).
+StreamingLLM (arXiv:2309.17453), SnapKV (arXiv:2404.14469); decreasing linearly over the layers:
+PyramidKV (arXiv:2406.02069).
 """
 
 from __future__ import annotations
@@ -28,21 +28,23 @@ MOST_BUDGET_TOKENS = 2**30
 
 @dataclass(frozen=True, slots=True)
 class KvCompression:
-    """What is kept of the KV of every attention layer: one number, or first layer's and last's.
+    """The part of KV that is kept, as one number for all attention layers or for first and last.
+
+    With two numbers, the layers between are interpolated linearly.
 
     Parameters
     ----------
     share
-        Of the bytes of a token.
+        Kept fraction of each token's bytes.
     budget_tokens
-        Of a prefix, held with each of its checkpoints; None: every token is kept.
+        Tokens kept per prefix, stored with each of its checkpoints; None to keep every token.
     """
 
     share: tuple[Annotated[float, Within(1e-6, 1.0)], ...] = (1.0,)
     budget_tokens: tuple[Annotated[int, Within(1, MOST_BUDGET_TOKENS)], ...] | None = None
 
     def described(self) -> str:
-        """Return what is kept, in words."""
+        """Describe the part of KV that is kept."""
         parts = []
         if self.share != (1.0,):
             parts.append(f"{_ends([f'{100 * share:g} %' for share in self.share])} of its bytes")
@@ -53,23 +55,41 @@ class KvCompression:
 
 
 def token_bytes(compression: KvCompression, kv_bytes: int, layers: int | None) -> int:
-    """Return the bytes kept of a token's KV, of `kv_bytes` in all layers, in whole bytes a layer.
+    """Return the bytes that are kept of one token's KV, rounded up per layer.
+
+    Parameters
+    ----------
+    compression
+        The compression.
+    kv_bytes
+        Uncompressed KV bytes of one token, all layers.
+    layers
+        Number of attention layers, None if unknown.
 
     Raises
     ------
     ValueError
-        As `fault` says.
+        If the compression does not fit the model; see `fault`.
     """
     return sum(_by_layer(compression, kv_bytes, layers))
 
 
 def slot_bytes(compression: KvCompression, kv_bytes: int, layers: int | None) -> int:
-    """Return the bytes of KV that each checkpoint holds; 0 where no budget is set.
+    """Return the KV bytes stored with each checkpoint; 0 without a token budget.
+
+    Parameters
+    ----------
+    compression
+        The compression.
+    kv_bytes
+        Uncompressed KV bytes of one token, all layers.
+    layers
+        Number of attention layers, None if unknown.
 
     Raises
     ------
     ValueError
-        As `fault` says.
+        If the compression does not fit the model; see `fault`.
     """
     if compression.budget_tokens is None:
         return 0
@@ -81,7 +101,7 @@ def slot_bytes(compression: KvCompression, kv_bytes: int, layers: int | None) ->
 
 
 def fault(compression: KvCompression, kv_bytes: int, layers: int | None) -> str | None:
-    """Return why a model's KV cannot be compressed like this, or None."""
+    """Return why a model's KV cannot be compressed like this, or None if it can."""
     ends = [compression.share, compression.budget_tokens or (1,)]
     if any(not 1 <= len(values) <= 2 for values in ends):
         return "expected one number, or those of the first and the last attention layer"
@@ -97,25 +117,25 @@ def fault(compression: KvCompression, kv_bytes: int, layers: int | None) -> str 
 
 
 def _by_layer(compression: KvCompression, kv_bytes: int, layers: int | None) -> list[int]:
-    """Return the bytes kept of a token in each layer, or in all as one where none differs."""
+    """Return the bytes kept per token in each layer, or one sum if all layers are alike."""
     problem = fault(compression, kv_bytes, layers)
     if problem:
         raise ValueError(problem)
     differs = len(compression.share) == 2 or len(compression.budget_tokens or ()) == 2
     count = layers if differs and layers else 1
-    # As written in decimal: a tenth of 70 bytes is 7, not a bit more.
+    # Exact decimal fractions: a tenth of 70 bytes is 7, not slightly more.
     shares = _spread([Fraction(repr(share)) for share in compression.share], count)
     return [math.ceil(share * (kv_bytes // count)) for share in shares]
 
 
 def _spread(ends: list[Fraction], count: int) -> list[Fraction]:
-    """Return `count` values in equal steps from the first to the last of `ends`."""
+    """Return `count` values, interpolated linearly between the first and the last of `ends`."""
     first, last = ends[0], ends[-1]
     return [first + (last - first) * Fraction(index, max(count - 1, 1)) for index in range(count)]
 
 
 def _ends(values: list[str]) -> str:
-    """Return one value, or the way from the first layer's to the last's."""
+    """Describe one value, or those of the first and the last layer."""
     if len(values) == 1:
         return values[0]
     return f"{values[0]} (first attention layer) to {values[1]} (last)"

@@ -1,4 +1,4 @@
-"""Load, check and write cost profiles. Standard library only."""
+"""Reading, validation and writing of cost profiles, with only the standard library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEMA_VERSION = 1
 
 
 def load_profile(path: str | Path) -> Profile:
-    """Return the profile in a JSON file.
+    """Read a cost profile from a JSON file.
 
     Raises
     ------
@@ -40,22 +40,22 @@ def load_profile(path: str | Path) -> Profile:
 
 
 def parse_profile(data: object, source: str) -> Profile:
-    """Return the profile in decoded JSON.
+    """Build a cost profile from decoded JSON.
 
-    F is made non-decreasing by a running maximum, in draws too: tables measured or composed have
-    noise, and a hit must not cost more than a miss because of it.
+    The prefill table F and its draws are made non-decreasing by a running maximum: measured tables
+    are noisy, and a cache hit must not cost more than a miss because of noise.
 
     Parameters
     ----------
     data
         Decoded JSON.
     source
-        The file, for messages.
+        File name, for error messages.
 
     Raises
     ------
     DataError
-        If a field is missing, unknown, ill-typed, out of bounds or contradicts another.
+        If a field is missing, unknown, of the wrong type, out of bounds or inconsistent.
     """
     _refuse_newer(data, source)
     profile = decode(Profile, data, source)
@@ -66,7 +66,9 @@ def parse_profile(data: object, source: str) -> Profile:
 
 
 def drawn(profile: Profile, index: int) -> Profile:
-    """Return the profile with draw `index` of its coefficients in place of the fitted ones.
+    """Return the profile with its fitted coefficients replaced by draw number `index`.
+
+    Draws are alternative coefficients that represent the uncertainty of the fit.
 
     Raises
     ------
@@ -92,12 +94,12 @@ def drawn(profile: Profile, index: int) -> Profile:
 
 
 def profile_to_json(profile: Profile) -> str:
-    """Return the text of a profile file, the same bytes for equal profiles."""
+    """Return the text of a profile file; equal profiles give the same bytes."""
     return json.dumps(_without_null(asdict(profile)), indent=1, ensure_ascii=False) + "\n"
 
 
 def _refuse_newer(data: object, source: str) -> None:
-    """Refuse a profile of a later version, whose fields may mean something else."""
+    """Reject a profile of a later schema version, whose fields may have another meaning."""
     version = data.get("schema_version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         problem = f"expected {SCHEMA_VERSION}: a newer Milepost has written this profile"
@@ -105,7 +107,7 @@ def _refuse_newer(data: object, source: str) -> None:
 
 
 def _rising(prefill: Prefill) -> Prefill:
-    """Return the prefill costs with F and its draws non-decreasing."""
+    """Make the prefill table F non-decreasing, also in its draws (samples of the fit)."""
     table = replace(prefill.F, us=tuple(accumulate(prefill.F.us, max)))
     draws = prefill.draws and tuple(
         replace(draw, us=tuple(accumulate(draw.us, max))) for draw in prefill.draws
@@ -114,7 +116,7 @@ def _rising(prefill: Prefill) -> Prefill:
 
 
 def _fault(profile: Profile) -> tuple[str, str] | None:
-    """Return the field that contradicts another, and how, or None."""
+    """Return the first inconsistent field and the problem, or None."""
     state = profile.state
     if not _is_date(profile.created):
         return "created", "expected a date such as 2026-11-30"
@@ -134,7 +136,7 @@ def _fault(profile: Profile) -> tuple[str, str] | None:
 
 
 def _table_fault(table: CostTable) -> tuple[str, str] | None:
-    """Return the field at fault in F, and how, or None."""
+    """Return the invalid field of the prefill table F and the problem, or None."""
     if len(table.n) != len(table.us) or len(table.n) < 2:
         lengths = f"{len(table.n)} in n and {len(table.us)} in us"
         return "prefill.F", f"expected as many entries in n as in us, at least 2, found {lengths}"
@@ -145,7 +147,7 @@ def _table_fault(table: CostTable) -> tuple[str, str] | None:
 
 
 def _points_fault(prefill: Prefill) -> tuple[str, str] | None:
-    """Return the field at fault among the measured points, and how, or None."""
+    """Return the invalid field of the measured prefills and the problem, or None."""
     columns = (prefill.c, prefill.n, prefill.median, prefill.quartiles)
     if len({None if column is None else len(column) for column in columns}) != 1:
         return "prefill", "c, n, median and quartiles differ in length"
@@ -162,7 +164,7 @@ def _points_fault(prefill: Prefill) -> tuple[str, str] | None:
 
 
 def _is_date(text: str) -> bool:
-    """Say whether `text` is an ISO 8601 date or time."""
+    """Tell whether `text` is an ISO 8601 date or time."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
@@ -171,7 +173,7 @@ def _is_date(text: str) -> bool:
 
 
 def _without_null(value: Any) -> Any:
-    """Return JSON without the fields that are null."""
+    """Return JSON without fields that are null."""
     if isinstance(value, dict):
         return {key: _without_null(item) for key, item in value.items() if item is not None}
     return value

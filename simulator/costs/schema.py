@@ -1,6 +1,6 @@
-"""The fields of a cost profile, as its file has them. Standard library only.
+"""The fields of a cost profile file, as dataclasses; standard library only.
 
-Names follow the file: `_us` is microseconds, `gbps` is 10^9 bytes (not bits) a second.
+Suffixes of names: `_us` is microseconds; `gbps` is 10^9 bytes (not bits) per second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Positive = Annotated[float, Within(1e-9, 1e12)]
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """What the machine reaches at best: matrix products and copies on the device."""
+    """Peak rates of the machine: matrix products, and copies within the device."""
 
     gemm_tflops: Positive | None = None
     d2d_gbps: Positive | None = None
@@ -33,7 +33,7 @@ class Ceilings:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The machine; `memory` in bytes."""
+    """The machine of a profile: name, driver, memory in bytes, peak rates, clock rates."""
 
     name: Text
     driver: Text | None = None
@@ -44,7 +44,7 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """Versions, the kernels that were bound, and how they were launched."""
+    """Software versions, the kernels in use, and the launch mode."""
 
     torch: Text | None = None
     transformers: Text | None = None
@@ -54,9 +54,10 @@ class Software:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledModel:
-    """The model; `layer_types` counts its layers by kind, `scale` is "whole" or "group x k".
+    """The profiled model.
 
-    `dtype` is the precision in which it ran.
+    `layer_types` counts its layers by kind. `scale` is "whole", or "group x k" if one of k
+    identical layer groups was measured. `dtype` is the precision in which it ran.
     """
 
     name: Name
@@ -71,7 +72,10 @@ class ProfiledModel:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A checkpoint: its bytes, and the multiple of tokens at which it can be written."""
+    """A checkpoint (stored recurrent state): its bytes, and its alignment in tokens.
+
+    States can be stored at multiples of `alignment`.
+    """
 
     ssm_bytes: Bytes
     conv_bytes: Bytes
@@ -82,7 +86,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Kv:
-    """KV: bytes a token, and tokens a page (1: not paged)."""
+    """Size of KV: bytes per token, and tokens per page (1 if not paged)."""
 
     bytes_per_token: Bytes
     block_tokens: Tokens = 1
@@ -91,7 +95,10 @@ class Kv:
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """F: microseconds `us` to prefill `n` tokens without context, the pair term taken out."""
+    """The prefill table F: microseconds `us` to prefill `n` tokens without context.
+
+    The time of attention between pairs of tokens is not included.
+    """
 
     n: tuple[Tokens, ...]
     us: tuple[Annotated[float, Within(1e-6, 1e12)], ...]
@@ -100,7 +107,7 @@ class CostTable:
 
 @dataclass(frozen=True, slots=True)
 class Valid:
-    """The range that was measured: tokens prefilled, and tokens of context before them."""
+    """The measured range: most tokens prefilled in a pass, and most context tokens before it."""
 
     n_max: Tokens
     c_max: Annotated[int, Within(0, 2**40)]
@@ -108,7 +115,7 @@ class Valid:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What the coefficients might have been, had the points been measured again; `us` as in F."""
+    """One sample of the coefficients from the uncertainty of the fit; `us` are values of F."""
 
     us: tuple[Annotated[float, Within(1e-6, 1e12)], ...]
     e_us_per_pair: Annotated[float, Within(0.0, 1e6)]
@@ -117,11 +124,11 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Prefill:
-    """t(c, n) = F(n) + e n (c + n/2) + g c, and the points that it was fitted to, if any.
+    """Prefill time t(c, n) = F(n) + e n (c + n/2) + g c of n tokens after c tokens of context.
 
-    `c`, `n`, `median` and `quartiles` (first and third) have one entry a measured point; so has
-    `fitted`, where it was not the median that was fitted (the minimum, on a shared machine).
-    `draws` carry the uncertainty of the fit.
+    `c`, `n`, `median` and `quartiles` (first and third) have one entry per measured point, if the
+    form was fitted to measurements. So has `fitted` if something else than the median was fitted
+    (the minimum, on a shared machine). `draws` represent the uncertainty of the fit.
     """
 
     F: CostTable
@@ -140,10 +147,10 @@ class Prefill:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointCost:
-    """What writing a checkpoint costs.
+    """The cost of storing a state.
 
-    `cut_overhead` is "prefill_table" where cutting the prefill costs what F says of the pieces,
-    or microseconds a cut.
+    `cut_overhead` is a constant in microseconds per cut of a prefill, or "prefill_table" if it
+    follows from F.
     """
 
     cut_overhead: Literal["prefill_table"] | Microseconds
@@ -152,7 +159,7 @@ class CheckpointCost:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A way for bytes: they take latency + bytes / bandwidth."""
+    """Latency and bandwidth of a copy, which takes latency + bytes / bandwidth."""
 
     latency_us: Microseconds
     gbps: Positive
@@ -160,7 +167,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Io:
-    """Copies within the device, to and from the host, and from disk."""
+    """Costs of copies within the device (d2d), to and from the host (d2h, h2d), and from disk."""
 
     d2d: Link
     d2h: Link | None = None
@@ -170,9 +177,12 @@ class Io:
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """What the exactness gate found; a model that is further off has no profile.
+    """Results of the exactness check of calibration, which resumes prefill from stored states.
 
-    `kernels_max_abs` is the error with the kernels that ran, which may round in fp32 too.
+    The fields are the largest absolute difference of logits from those of an uninterrupted prefill:
+    in fp32, in fp32 with a deliberately wrong state, and with the kernels in use, which may round
+    even in fp32; and the share of positions with the same most likely token in bf16. A model with a
+    larger fp32 difference than the bound here gets no profile.
     """
 
     fp32_max_abs: Annotated[float, Within(0.0, 1e-5)] | None = None
@@ -183,10 +193,10 @@ class Exactness:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A cost profile, as its file has it (`kind` says how far to trust it).
+    """A cost profile, as in its file; `kind` tells how the figures were obtained.
 
-    `state` and `kv` are those of the model itself; `kv_compression` and `state_compression` say
-    what a cache keeps.
+    `state` and `kv` describe the model itself; `kv_compression` and `state_compression` what a
+    cache keeps of them.
     """
 
     schema_version: Literal[1]
@@ -213,7 +223,7 @@ class Profile:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes kept of one checkpoint, with the KV that a compressed prefix holds there."""
+        """Bytes of a stored checkpoint after compression, including KV stored with it."""
         state, spared = self.state, 0
         if self.state_compression is not None:
             parts = {"ssm": state.ssm_bytes, "conv": state.conv_bytes}
@@ -222,12 +232,12 @@ class Profile:
 
     @property
     def tells_times(self) -> bool:
-        """Whether its prices are seconds; those of sizes alone are tokens, to weigh entries by."""
+        """Whether costs are seconds; kind "sizes" has token counts in their place."""
         return self.kind != "sizes"
 
     @property
     def lossy(self) -> str | None:
-        """What a cache loses of KV and states, in words; None where it keeps both as they are."""
+        """Description of the lossy compression of KV and states; None if both are exact."""
         kv, states = self.kv_compression, self.state_compression
         if kv is None and states is None:
             return None
@@ -236,14 +246,14 @@ class Profile:
 
     @property
     def kv_slot_bytes(self) -> int:
-        """KV bytes that each checkpoint holds; 0 unless a prefix keeps a constant budget."""
+        """KV bytes stored with each checkpoint; 0 unless each prefix keeps a constant KV budget."""
         if self.kv_compression is None:
             return 0
         return slot_bytes(self.kv_compression, self.kv.bytes_per_token, self.attention_layers)
 
     @property
     def kv_bytes_per_token(self) -> int:
-        """KV bytes of one token; 0 where KV is held with checkpoints only."""
+        """KV bytes of one token; 0 if KV is stored with checkpoints only."""
         if self.kv_compression is None:
             return self.kv.bytes_per_token
         if self.kv_compression.budget_tokens is not None:
@@ -252,25 +262,25 @@ class Profile:
 
     @property
     def attention_layers(self) -> int | None:
-        """Layers with KV, where the profile tells."""
+        """Number of attention layers, None if unknown."""
         return (self.model.layer_types or {}).get("attention")
 
     @property
     def alignment(self) -> int:
-        """Tokens: checkpoints lie at its multiples."""
+        """Alignment of states: they can be stored at multiples of this number of tokens."""
         return self.state.alignment
 
     @property
     def page_tokens(self) -> int:
-        """Tokens of a page of KV; 1 where KV is not paged."""
+        """Tokens per page of KV; 1 if KV is not paged."""
         return self.kv.block_tokens
 
     @property
     def valid_n_max(self) -> int:
-        """Tokens of the longest prefill that the profile vouches for."""
+        """Tokens of the longest measured prefill."""
         return self.prefill.valid.n_max
 
     @property
     def valid_c_max(self) -> int:
-        """Tokens of the longest context before a prefill that the profile vouches for."""
+        """Tokens of the longest measured context before a prefill."""
         return self.prefill.valid.c_max

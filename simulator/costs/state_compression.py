@@ -1,11 +1,11 @@
-"""Lossy states: fewer bits for each of their numbers, bytes counted exactly. Standard library only.
+"""Lossy compression of recurrent states to fewer bits, with exact byte counts.
 
-A state is read and written again at every later token, so an error in it stays; what it does to
-answers is not known here. The scales that a quantiser keeps beside its blocks of numbers are not
-counted.
+Uses the standard library only. A state is read and updated at every later token, so its error
+persists; the effect on answers is not modelled. The scale factors that a quantiser stores with its
+blocks are not counted.
 
-Engines offer bfloat16 (vLLM: `mamba_ssm_cache_dtype`). Eight bits are a what-if: published schemes,
-such as Quamba (arXiv:2410.13229), quantise what enters and leaves the recurrence.
+Engines offer bfloat16 (vLLM: `mamba_ssm_cache_dtype`). Eight bits are hypothetical: published
+schemes, such as Quamba (arXiv:2410.13229), quantise the inputs and outputs of the recurrence.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ PARTS = ("ssm", "conv")
 
 @dataclass(frozen=True, slots=True)
 class StateCompression:
-    """The number format in which a cache keeps states; parts of no more bits stay as they are."""
+    """The number format in which states are stored; parts of fewer bits are left unchanged."""
 
     dtype: Literal["int8", "fp8", "bfloat16"]
 
     def described(self) -> str:
-        """Return how states are kept, in words."""
+        """Describe the number format."""
         return f"kept in {self.dtype}"
 
 
 def spared_bytes(
     compression: StateCompression, parts: Mapping[str, int], dtypes: Mapping[str, str] | None
 ) -> int:
-    """Return the bytes that a state no longer takes.
+    """Return the bytes that compression saves per state.
 
     Parameters
     ----------
     compression
-        How it is kept.
+        The number format.
     parts
-        Bytes of its parts as the model has them, "ssm" and "conv".
+        Uncompressed bytes of the parts "ssm" and "conv".
     dtypes
-        The number format of each part.
+        Original number format of each part.
 
     Raises
     ------
     ValueError
-        As `fault` says.
+        If the compression does not fit the formats; see `fault`.
     """
     problem = fault(compression, dtypes)
     if problem or dtypes is None:
@@ -59,7 +59,7 @@ def spared_bytes(
 
 
 def fault(compression: StateCompression, dtypes: Mapping[str, str] | None) -> str | None:
-    """Return why states of these number formats, by part, cannot be compressed like this."""
+    """Return why states with these number formats by part cannot be compressed, or None."""
     formats = [str((dtypes or {}).get(part)) for part in PARTS]
     for part, dtype in zip(PARTS, formats, strict=True):
         if dtype not in _BITS:

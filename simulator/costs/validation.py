@@ -1,4 +1,4 @@
-"""What a profile says of its own quality, as its file has it. Standard library only."""
+"""The fields of a cost profile file on the accuracy of its fit; standard library only."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ _Share = Annotated[float, Within(-1e9, 1e9)]
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Errors on points that the fit has not seen, of one regime, as shares of the measured time.
+    """Relative errors of the fit on held-out points of one regime.
+
+    Points are timed prefills of n tokens after c tokens of context; a regime is a range of c and n.
 
     Parameters
     ----------
     regime, points
-        Its name, "all" for all of them; how many points.
+        Name of the regime ("all" for all points), and number of points.
     mean, bias
-        Of the absolute errors, and of the signed ones (positive: the profile says too much).
+        Means of the absolute and of the signed errors (positive: the profile overestimates).
     worst, worst_c, worst_n
-        The largest error with its sign, and where it is.
+        The largest error with its sign, and the context c and tokens n at which it occurs.
     noise
-        How far repeated runs lie apart: what no fit can undercut.
+        Relative spread of repeated measurements, a lower bound on the error of any fit.
     """
 
     regime: _Text
@@ -41,7 +43,7 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
-    """A point that stands apart from all others: its context, tokens and error."""
+    """A point with an exceptionally large error: its context, tokens and relative error."""
 
     c: _Count
     n: _Count
@@ -50,21 +52,21 @@ class Outlier:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Held-out errors, outliers among the fitted points, and what a reader should be told.
+    """Held-out errors, outliers among the fitted points, and warnings.
 
     Parameters
     ----------
     held_out
-        One entry a regime.
+        One entry per regime.
     outliers
-        The worst first.
+        The largest error first.
     band
-        Half the width of the 95 % band of a prefill's seconds that the draws give, as a share of
-        them, on average over the measured points.
+        Half the relative width of the 95 % band of prefill times over the draws, averaged over the
+        measured points.
     warnings
-        One sentence each.
+        Warnings for the reader, one sentence each.
     notes
-        Whatever else was found.
+        Further findings.
     """
 
     held_out: tuple[HeldOut, ...] = ()

@@ -1,1 +1,1 @@
-"""What plug-ins promise, and what they are told."""
+"""The plug-in interface: protocols of policies, and the objects passed to them."""

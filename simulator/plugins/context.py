@@ -1,4 +1,4 @@
-"""What a policy is told before the first request."""
+"""The sizes, costs and capacity that a policy receives before the first request."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from simulator.costs.cost_model import CostModel
 from simulator.trace.grid import Grid
 from simulator.trace.trace import Trace
 
-# What a KV span gives up when it is evicted. The tail: as much of its end as is short, in whole
-# pages, as block caches do. A block: the same, but a prompt that is too large for the cache ends
-# one page earlier, since room is made for each page, and at last its own last one goes. The span:
-# all of it, as radix trees do.
+# How much of a KV span (the KV of consecutive tokens) is evicted at once. "tail": as many pages at
+# its end as are needed, as in block caches. "block": the same, but a prompt larger than the cache
+# ends one page earlier, since a block cache makes room page by page and in the end evicts the
+# prompt's own last page. "span": the whole span, as in radix trees.
 TAIL, BLOCK, SPAN = CUTS = ("tail", "block", "span")
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What an entry weighs: bytes per token of KV and per state, and tokens a page of KV."""
+    """Memory sizes: bytes per token of KV, bytes per state, and tokens per page of KV."""
 
     kv_bytes_per_token: int
     state_bytes: int
@@ -26,26 +26,26 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class CacheContext:
-    """The cache and the costs that a policy lives with.
+    """The cache and cost model that a policy works with.
 
     Parameters
     ----------
     sizes
-        Bytes per token and per state.
+        Bytes per token of KV and per state.
     grid
-        Where checkpoints may lie.
+        Positions where checkpoints (stored states) are allowed.
     costs
-        Seconds of prefill, restore and capture.
+        The cost model, in seconds.
     capacity_bytes
-        The budget for KV and states, or that of the one pool which an eviction policy orders;
-        None is unbounded.
+        Memory for KV and states in bytes; for an eviction policy, that of its pool. None for
+        unbounded.
     cut
-        What a KV span gives up when it is evicted, one of `CUTS`.
+        How much of a KV span is evicted at once: one of `CUTS`.
     orders_kv, orders_states
-        What the pool holds that an eviction policy orders: it is told of nothing else, and names
-        nothing else as victim.
+        Whether the pool of an eviction policy holds KV, and whether it holds states. The policy is
+        informed of such entries only and may name only those as victims.
     trace
-        All requests, those to come included: shown to clairvoyant policies only.
+        The whole trace, including future requests, for clairvoyant policies; None for others.
     """
 
     sizes: Sizes

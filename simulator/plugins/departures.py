@@ -1,4 +1,4 @@
-"""What would leave the cache if room were made."""
+"""A preview of which entries would be evicted to make room."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Departure(NamedTuple):
-    """One step of making room.
+    """One foreseen eviction: a state, or KV of a span with its dependent states.
 
     Parameters
     ----------
     entry
-        The state that would leave, or the span that would lose KV.
+        The state that would be evicted, or the span that would lose KV.
     freed_bytes
-        What that frees, states included.
+        Bytes freed, states included.
     states
-        The states that leave, deepest first: the entry itself, or those of the span without whose
-        KV they are of no use.
+        The evicted states, deepest first: `entry` itself, or the states of a span that become
+        unusable because KV before them is evicted.
     """
 
     entry: Entry
@@ -28,17 +28,17 @@ class Departure(NamedTuple):
 
 
 class Departures:
-    """All that would leave, in order, worked out as far as it is looked at.
+    """A lazy sequence of the evictions needed to free `short_bytes`.
 
-    It can be gone through any number of times, until the cache changes. It is false where there
-    is room, and where nothing suffices the departures sum to less than `short_bytes`.
+    It can be iterated repeatedly until the cache changes. It is falsy if there is room already. If
+    no evictions suffice, the freed bytes sum to less than `short_bytes`.
 
     Parameters
     ----------
     short_bytes
-        What is missing.
+        Bytes that must be freed.
     foresee
-        Begins to work it out.
+        Returns an iterator over the evictions that free a given number of bytes.
     """
 
     __slots__ = ("_foresee", "short_bytes")
@@ -55,23 +55,23 @@ class Departures:
 
 
 def nothing(short_bytes: int) -> Iterator[Departure]:
-    """Foresee that nothing leaves."""
+    """Return an empty iterator, for the case that nothing is evicted."""
     del short_bytes
     return iter(())
 
 
-NO_DEPARTURES = Departures(0, nothing)  # where there is room
+NO_DEPARTURES = Departures(0, nothing)  # used if there is room
 
 
 class Rest:
-    """What would be left of a span: the span itself, as far as shortening it asks.
+    """A KV span as it would be after the evictions foreseen so far.
 
     Parameters
     ----------
     span
         The span.
     gone
-        States that would have left before.
+        States that would have been evicted before.
     """
 
     __slots__ = ("_span", "checkpoints", "kv_end", "size_bytes", "start")
@@ -85,9 +85,21 @@ class Rest:
             self.checkpoints = [state for state in self.checkpoints if state not in gone]
 
     def cut(self, end: int, kv_bytes: int, *, with_states: bool) -> Departure:
-        """Let go of the KV beyond token `end`, at `kv_bytes` a token, and of the states there.
+        """Remove the KV after token `end`, and the states there, from the foreseen span.
 
-        The bytes of the states count if `with_states`.
+        Parameters
+        ----------
+        end
+            New end of the KV, in tokens.
+        kv_bytes
+            Bytes per token of KV.
+        with_states
+            Whether the bytes of the states count.
+
+        Returns
+        -------
+        Departure
+            The eviction.
         """
         freed_bytes = (self.kv_end - end) * kv_bytes
         self.kv_end = end
@@ -108,20 +120,20 @@ def departures_of(
     *,
     with_states: bool = True,
 ) -> Iterator[Departure]:
-    """Yield what leaves until `short_bytes` are free.
+    """Yield the evictions that free `short_bytes`.
 
     Parameters
     ----------
     victims
-        What goes, one after another, as the eviction policy foresees it.
+        The order of eviction, as foreseen by the eviction policy.
     short_bytes
-        What is missing.
+        Bytes that must be freed.
     end_of
-        Where the rest of a span is to end, if so many bytes are missing.
+        Returns the new end of a span's KV, given its rest and the bytes still missing.
     kv_bytes
-        Bytes of a token.
+        Bytes per token of KV.
     with_states
-        Whether the states that leave with KV free bytes of the same pool.
+        Whether states evicted along with KV free bytes in the same pool.
     """
     gone: set[Entry] = set()
     rests: dict[Entry, Rest] = {}
@@ -134,7 +146,7 @@ def departures_of(
                 rest = rests[victim] = Rest(victim, gone)
             end = end_of(rest, short_bytes)
             departure = rest.cut(end, kv_bytes, with_states=with_states)
-        else:  # all of it, and there is nothing else to it
+        else:  # the whole span is evicted and holds no states
             departure = Departure(victim, victim.size_bytes, ())
         yield departure
         short_bytes -= departure.freed_bytes

@@ -1,4 +1,4 @@
-"""What lives in the cache: KV spans and checkpoints."""
+"""Cache entries: KV spans and checkpoints."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any, Final
 
 
 class KvSpan:
-    """The KV of tokens among which no prompt has parted yet, resident over `(start, kv_end]`.
+    """The KV of consecutive tokens that all prompts seen so far share: an edge of a radix tree.
 
-    It covers the tokens that one request was the first to bring, down to where it ended or a
-    later one diverged. KvTree are closed towards the root: where this one holds a token, every span
-    above it is whole. So it can be evicted from its tail only, and only while no span below it
-    holds a token. It also remembers what its tokens have been through, which loss attribution
-    needs, and stays in memory when its KV is gone. The root is its own parent: every walk ends
-    there.
+    It covers the tokens `(start, stop]`, counted from the start of the prompt; their KV is resident
+    over `(start, kv_end]`. It is created for all tokens that one request is the first to bring, and
+    split when a later request ends or diverges inside it.
 
-    `rank`, `queued` and `policy_data` belong to the eviction policy, everything else to the cache.
+    If a span holds any KV, every span above it is completely resident. So a span is evicted from
+    its end, and only while no span below it holds KV. Without KV it stays in memory, since it
+    records what happened to its tokens, for loss attribution. The root is its own parent, which
+    ends every walk.
+
+    The attributes `rank`, `queued` and `policy_data` belong to the eviction policy, all others to
+    the cache.
     """
 
     __slots__ = (
@@ -46,38 +49,38 @@ class KvSpan:
         self.parent: KvSpan = self if parent is None else parent
         self.start = start
         self.stop = stop
-        self.node = node  # that of the prefix tree with which it ends
-        # The request that first came this way. With `stop` it names the prefix that ends here, by
-        # nothing that a policy or a later request could change.
+        self.node = node  # the prefix-tree node at which it ends
+        # The request that created the span. With `stop` it identifies the prefix that ends here,
+        # independently of later splits and of all policies.
         self.request = request
-        self.kv_end = start  # resident if beyond `start`
-        self.kv_admitted_end = start  # the deepest token whose KV was ever admitted
+        self.kv_end = start  # any KV is resident if this is larger than `start`
+        self.kv_admitted_end = start  # last token whose KV was ever stored
         self.size_bytes = 0
-        self.done_end = start  # the deepest token that any request has computed
+        self.done_end = start  # last token that any request has computed
         self.children_seen = 0
         self.children_resident = 0
         self.pins = 0
-        # Ascending. Most spans never hold any: the empty lists are shared, and never changed.
+        # Ascending. Most spans never hold any, so they share empty lists, which are never modified.
         self.checkpoints: list[Checkpoint] = NO_CHECKPOINTS  # resident
-        self.dropped: list[int] = NO_POSITIONS  # of those that were evicted
-        self.wanted: list[int] = NO_POSITIONS  # before they were floored
+        self.dropped: list[int] = NO_POSITIONS  # positions of evicted checkpoints
+        self.wanted: list[int] = NO_POSITIONS  # requested positions that were rounded down
         self.rank: Any = 0
         self.queued: int = 0
         self.policy_data: Any = None
 
     @property
     def key(self) -> KvSpan:
-        """What a policy may remember it by when its KV is gone: the span stays the same."""
+        """An identifier of the span for policies, valid after eviction: the span itself."""
         return self
 
     @property
     def resident(self) -> bool:
-        """Whether it holds any KV."""
+        """Whether any KV of the span is resident."""
         return self.kv_end > self.start
 
     @property
     def evictable(self) -> bool:
-        """Whether it holds KV that nothing needs: no pin, and no KV below it."""
+        """Whether the span holds KV, is not pinned, and no span below it holds KV."""
         return self.kv_end > self.start and not self.pins and not self.children_resident
 
     @property
@@ -86,7 +89,7 @@ class KvSpan:
         return self.kv_end
 
     def deepest_checkpoint(self, limit: int) -> Checkpoint | None:
-        """Return the deepest resident checkpoint of this span at or before token `limit`."""
+        """Return the span's deepest resident checkpoint at or before token `limit`, or None."""
         checkpoints = self.checkpoints
         if not checkpoints:
             return None
@@ -96,9 +99,16 @@ class KvSpan:
         return checkpoints[index - 1] if index else None
 
     def cut(self, stop: int, node: int) -> KvSpan:
-        """Give what lies up to token `stop` to a new span above this one, and return that.
+        """Split off the part of the span up to token `stop` as a new parent; return the new span.
 
-        Pins stay here, and the new span has nothing of the eviction policy's yet.
+        Pins stay on this span, and the new one has no data of the eviction policy yet.
+
+        Parameters
+        ----------
+        stop
+            Where to split, in tokens from the start of the prompt.
+        node
+            The prefix-tree node at which the new span ends.
         """
         upper = KvSpan(self.parent, self.start, stop, node, self.request)
         upper.children_seen = 1
@@ -120,7 +130,7 @@ class KvSpan:
         return upper
 
     def _take_marks_of(self, lower: KvSpan) -> None:
-        """Take over the checkpoints and the remembered positions up to the end of this span."""
+        """Move checkpoints and recorded positions that belong to this span from `lower` to it."""
         stop = self.stop
         checkpoints = lower.checkpoints
         if checkpoints:
@@ -133,7 +143,7 @@ class KvSpan:
         self.wanted, lower.wanted = _divided(lower.wanted, stop)
 
     def add(self, checkpoint: Checkpoint) -> None:
-        """Note that `checkpoint` is resident here."""
+        """Add a resident checkpoint to the span."""
         checkpoints, position = self.checkpoints, checkpoint.position
         if not checkpoints:
             self.checkpoints = [checkpoint]
@@ -145,21 +155,22 @@ class KvSpan:
             checkpoints.insert(_count_upto(checkpoints, position), checkpoint)
 
     def remove(self, checkpoint: Checkpoint) -> None:
-        """Note that `checkpoint` was resident here, and is no more."""
+        """Remove a checkpoint from the span and remember its position as evicted."""
         checkpoints = self.checkpoints
         if len(checkpoints) <= 1:
             self.checkpoints = NO_CHECKPOINTS
         elif checkpoints[-1] is checkpoint:
             checkpoints.pop()
-        else:  # there may be thousands: never a search from one end to the other
+        else:  # bisection, since there may be thousands
             del checkpoints[_count_upto(checkpoints, checkpoint.position) - 1]
         self.dropped = with_position(self.dropped, checkpoint.position)
 
 
 class Checkpoint:
-    """A stored recurrent state: after token `position` of every prompt through `span`.
+    """A stored recurrent state: that after token `position` of every prompt through `span`.
 
-    `rank`, `queued` and `policy_data` belong to the eviction policy, everything else to the cache.
+    The attributes `rank`, `queued` and `policy_data` belong to the eviction policy, all others to
+    the cache.
     """
 
     __slots__ = (
@@ -185,12 +196,12 @@ class Checkpoint:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What a policy may remember it by when it is gone: its place, however spans are cut."""
+        """An identifier of the state for policies, valid after eviction and splits of spans."""
         return self.span.request, self.position
 
     @property
     def evictable(self) -> bool:
-        """Whether it is still stored and no running request resumes from it."""
+        """Whether the state is stored and not pinned by a running request."""
         return self.resident and not self.pins
 
     @property
@@ -205,9 +216,9 @@ NO_POSITIONS: Final[list[int]] = []
 
 
 def _count_upto(checkpoints: list[Checkpoint], limit: int) -> int:
-    """Return how many of the ascending `checkpoints` lie at or before token `limit`."""
+    """Return the number of ascending `checkpoints` at or before token `limit`."""
     low, high = 0, len(checkpoints)
-    while low < high:  # written out: a key function for `bisect` costs several times as much
+    while low < high:  # several times faster than `bisect` with a key function
         middle = (low + high) // 2
         if checkpoints[middle].position <= limit:
             low = middle + 1
@@ -217,7 +228,7 @@ def _count_upto(checkpoints: list[Checkpoint], limit: int) -> int:
 
 
 def deepest_position(positions: list[int], limit: int) -> int:
-    """Return the last of ascending `positions` that is at most `limit`, or 0."""
+    """Return the last of ascending `positions` that is at most `limit`, or 0 if there is none."""
     if not positions:
         return 0
     if positions[-1] <= limit:
@@ -227,7 +238,7 @@ def deepest_position(positions: list[int], limit: int) -> int:
 
 
 def _divided(positions: list[int], stop: int) -> tuple[list[int], list[int]]:
-    """Return the ascending `positions` up to `stop`, and those beyond."""
+    """Split ascending `positions` into those up to `stop` and those after it."""
     if not positions:
         return NO_POSITIONS, NO_POSITIONS
     index = bisect_right(positions, stop)
@@ -235,7 +246,7 @@ def _divided(positions: list[int], stop: int) -> tuple[list[int], list[int]]:
 
 
 def with_position(positions: list[int], position: int) -> list[int]:
-    """Return ascending `positions` with `position` among them; a list is changed in place."""
+    """Insert `position` into ascending `positions`, in place unless empty; return the result."""
     if not positions:
         return [position]
     if positions[-1] < position:

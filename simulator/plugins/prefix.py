@@ -1,6 +1,7 @@
-"""What a plug-in is told of a request.
+"""What policies are told about a request: `Prefix`, `Window` and `Overlap`.
 
-Plain classes with slots rather than dataclasses: one of each is made for every request.
+These are plain classes with slots, since one of each is created per request and creating a
+dataclass is slower.
 """
 
 from __future__ import annotations
@@ -9,28 +10,28 @@ from simulator.plugins.entries import KvSpan
 
 
 class Prefix:
-    """What is known of a prompt when its prefill starts. All positions are tokens from the start.
+    """A prompt, as known when its prefill starts. All positions are in tokens from its start.
 
     Parameters
     ----------
     prompt_tokens
         Length of the prompt.
     resume
-        The resume point: states can only be written behind it.
+        Position from which prefill continues; new states can only be stored after it.
     overlap
-        Tokens shared with the best match among prompts whose prefill has ended.
+        Longest prefix shared with any prompt whose prefill has ended.
     step
-        The coarser of the trace's granularity and the model's alignment: positions are floored
-        to both after the placer has answered, so closer ones may fall together.
+        The larger of the trace's block size and the model's alignment, in tokens. Requested
+        positions are rounded down to multiples of both, so closer ones may coincide.
     session, label
-        Numbers of the session and of the label, -1 where unknown.
+        Indices of session and label, -1 if unknown.
     span
-        The span with which the prompt ends; `branch_points` reads the tree from it.
+        The KV span that ends with the prompt; `branch_points` reads the tree from it.
     end_tokens
-        Where prompt and answer end, if the trace tells what was generated: states can be
-        written in decode too, up to there. Otherwise the length of the prompt; 0 means that.
+        Length of prompt plus answer if the trace has the answer: states can be stored during decode
+        too. Otherwise the length of the prompt, or 0, which means the same.
     request
-        The number of the request in the trace, -1 where there is none.
+        Index of the request in the trace, -1 if there is none.
     """
 
     __slots__ = (
@@ -70,8 +71,8 @@ class Prefix:
     def branch_points(self) -> list[int]:
         """Return the positions in `(resume, prompt_tokens)` where prompts were seen to diverge.
 
-        Ascending. A position counts once a second prompt has taken another way there; that of
-        this prompt counts.
+        They are ascending and include positions where this prompt itself diverges from an earlier
+        one.
         """
         points: list[int] = []
         span = self.span.parent
@@ -83,9 +84,9 @@ class Prefix:
 
 
 class Window:
-    """The tokens `(start, stop]` of a prompt that are computed next: a chunk, or all of them.
+    """The tokens `(start, stop]` computed in the next chunk, which may be the whole prompt.
 
-    A state can be captured at any position in it.
+    A state can be stored at any position in it.
     """
 
     __slots__ = ("start", "stop")
@@ -96,31 +97,31 @@ class Window:
 
 
 class Overlap:
-    """A request whose prefill has ended, and how much of it had been seen before.
+    """A request whose prefill has ended, with its longest match among earlier requests.
 
     Parameters
     ----------
     depth
-        Tokens shared with the best match seen before; 0 is a miss.
+        Longest prefix shared with an earlier request, in tokens; 0 if none.
     prompt_tokens
-        Length of the prompt that was matched.
+        Length of the prompt.
     session, label
-        Numbers of the session and of the label, -1 where unknown.
+        Indices of session and label, -1 if unknown.
     span
-        The span with which the prompt ends, None where there is no tree: what lies beyond `depth`
-        on its path was new with this request.
-    kv_depth, resume
-        What the cache still held of the overlap when the prefill started: tokens whose KV was
-        resident, -1 where unknown, and the resume point.
+        The KV span that ends with the prompt; None if there is no tree. Tokens after `depth` on its
+        path appeared first in this request.
+    kv_depth
+        Tokens whose KV was resident when the prefill started, -1 if unknown.
+    resume
+        Position from which prefill continued.
     written
-        Checkpoints that the request has stored.
+        Number of checkpoints that the request has stored.
     request
-        The number of the request in the trace, -1 where there is none.
+        Index of the request in the trace, -1 if there is none.
     now_seconds
-        When its prefill has ended, since the first arrival.
+        Time since the first arrival when its prefill ended.
     end
-        The span with which prompt and answer end, where the trace tells what was generated;
-        otherwise `span`, or None.
+        The span that ends with the answer, if the trace has the answer; otherwise `span` or None.
     """
 
     __slots__ = (
@@ -164,7 +165,7 @@ class Overlap:
         self.end = end
 
     def counted_anew(self, depth: int, prompt_tokens: int) -> Overlap:
-        """Return the same request with its lengths counted from another place."""
+        """Return a copy with `depth` and `prompt_tokens` replaced, counted from another origin."""
         return Overlap(
             depth,
             prompt_tokens,

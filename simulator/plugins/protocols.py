@@ -1,7 +1,7 @@
-"""The plug-ins' contracts.
+"""Protocols of the policies: placement, estimation, eviction, admission.
 
-A policy sees only what the past has shown; one that looks ahead sets `clairvoyant = True`, and
-reports mark it so.
+A policy sees only past requests. One that uses future requests must set `clairvoyant = True`;
+reports then mark it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ __all__ = [
 
 
 class Placer(Protocol):
-    """Decides where the states of a prompt are checkpointed.
+    """A placement policy: decides at which positions of a prompt states are stored.
 
-    `place` is pure: the same arguments and the same observations before it give the same answer.
-    A placer with `implicit = True` holds a state at every position at no cost (an upper bound);
-    its `place` is not called. One with `observes = False` has no use for overlaps, and `observe`
-    is not called.
+    `place` must be deterministic given its arguments and earlier observations. With `implicit =
+    True` a state is available at every allowed position at no cost (an upper bound), and `place` is
+    not called. With `observes = False`, `observe` is not called.
     """
 
     clairvoyant: ClassVar[bool]
@@ -45,14 +44,25 @@ class Placer(Protocol):
     observes: ClassVar[bool]
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know the cache, before the first request."""
+        """Receive sizes, costs and capacity before the first request."""
         ...
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return wanted positions: ascending, unique, within `(prefix.resume, prefix.end_tokens]`.
+        """Return the positions where states should be stored.
 
-        Those within `window` count, so a placer may plan the whole prompt each time it is asked.
-        Where chunks end may depend on the load; a prompt that runs at once is one window.
+        Parameters
+        ----------
+        prefix
+            The prompt.
+        window
+            The chunk computed next. Only positions in it count now, so a policy may return a plan
+            for the whole prompt each time. Chunks may depend on load; without chunking there is
+            one.
+
+        Returns
+        -------
+        sequence of int
+            Ascending, unique positions within `(prefix.resume, prefix.end_tokens]`.
         """
         ...
 
@@ -63,18 +73,18 @@ class Placer(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Law:
-    """A law of overlap depths on its support.
+    """A discrete distribution of overlap depths (prefix lengths shared with earlier prompts).
 
     Parameters
     ----------
     depths
-        int64, ascending, unique, at least 1.
+        int64, shape (n,), in tokens: ascending, unique, at least 1.
     weights
-        float64, non-negative, of one length with `depths`; any scale.
+        float64, shape (n,), non-negative, not necessarily normalised.
     misses
         Weight of depth 0, on the same scale.
     version
-        Changes when the law does, and only then.
+        Changes exactly when the distribution does.
     """
 
     depths: NDArray[np.int64]
@@ -84,33 +94,37 @@ class Law:
 
 
 class OverlapEstimator(Protocol):
-    """Learns the law of overlap depths."""
+    """Estimates the distribution of overlap depths (prefix lengths shared with earlier prompts)."""
 
-    scope: ClassVar[str]  # whose overlaps it pools: "global", "label" or "document"
-    coordinate: ClassVar[str]  # where depths are counted from: "start", "end" or "branch"
+    scope: ClassVar[str]  # requests estimated together: "global", "label" or "document"
+    coordinate: ClassVar[str]  # origin of depths: "start", "end" or "branch"
 
     def observe(self, overlap: Overlap) -> None:
-        """Take one more observation."""
+        """Learn the overlap of one request."""
         ...
 
     def law(self) -> Law:
-        """Return the current law; empty before the first observation."""
+        """Return the estimated distribution; empty before the first observation."""
         ...
 
 
 class EvictionPolicy(Protocol):
-    """Keeps an order over the entries of the cache; never touches bytes.
+    """An eviction policy: keeps the order in which entries of a memory pool are evicted.
 
-    The cache calls the `on_` methods; `victim` returns the entry that should go next among those
-    that are `evictable`, or None, and leaves the order as it was. One with `observes = True` is
-    told of each request before any of its entries enters or is used.
+    An entry is a stored state (`Checkpoint`) or the KV of consecutive tokens (`KvSpan`). The cache
+    calls the `on_` methods and evicts what `victim` returns; the policy itself evicts nothing.
+    Class attributes adjust the calls:
 
-    A request that uses a path uses all of its spans. One with `hits_paths = True` is told of each
-    of them, from the deepest upwards; otherwise of the deepest that was resident before, alone.
-
-    One that is not clairvoyant is never shown where prompts still to come will diverge: spans are
-    split when that is seen (`on_split`). Of a span that it names as victim, one with
-    `spares_states = True` means only what lies behind the last state, if anything does.
+    `observes`
+        `observe` is called with each request, before its entries are stored or used.
+    `hits_paths`
+        `on_hit` is called for every resident span of a request's path, from the deepest upwards;
+        otherwise only for the deepest.
+    `spares_states`
+        Evicting a span first removes only the KV after its last state, if there is any.
+    `clairvoyant`
+        The policy knows future requests. Others learn where prompts diverge only when spans are
+        split (`on_split`).
     """
 
     clairvoyant: ClassVar[bool]
@@ -119,80 +133,84 @@ class EvictionPolicy(Protocol):
     hits_paths: ClassVar[bool]
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know the cache, before the first request."""
+        """Receive sizes, costs and capacity before the first request."""
         ...
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn who comes next: all calls until the next one are on behalf of this request."""
+        """Receive the request on whose behalf all calls until the next `observe` are made."""
         ...
 
     def on_insert(self, entry: Entry) -> None:
-        """`entry` has entered the cache (it may not be evictable yet)."""
+        """Handle an entry that was just stored; it may not be evictable yet."""
         ...
 
     def on_hit(self, entry: Entry) -> None:
-        """`entry` has served a request, or has been written again."""
+        """Handle the reuse of an entry by a request, or its being stored again."""
         ...
 
     def on_evictable(self, entry: Entry) -> None:
-        """Nothing needs `entry` any more: it may be evicted from now on."""
+        """Handle an entry that has become evictable, since nothing needs it any more."""
         ...
 
     def on_evict(self, entry: Entry) -> None:
-        """`entry` has left the cache altogether."""
+        """Handle an entry that has left the cache completely."""
         ...
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """`lower` has been split: a request parts from it where `upper`, which is new, ends.
+        """Handle the split of a KV span: the new span `upper` took over the first part of `lower`.
 
-        Either part may be without bytes. Where only `upper` has any, `lower` has not been evicted:
-        `upper` stands in its place. That request passes `upper`, and hits it when it has been
-        served.
+        A request diverges or ends where `upper` ends; once served, it causes `on_hit(upper)`.
+        Either part may have no resident KV. If only `upper` has, then `lower` was not evicted:
+        `upper` replaces it.
         """
         ...
 
     def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """`lower` has been split: its states up to where `upper` ends lie in that now.
+        """Handle the split of a KV span whose states, up to the end of `upper`, are now in `upper`.
 
-        Called instead of `on_split` where the policy orders states alone, and KV has its own.
+        It is called instead of `on_split` if the policy's pool holds states only.
         """
         ...
 
     def victim(self) -> Entry | None:
-        """Return the evictable entry that should go next, or None where there is none."""
+        """Return the evictable entry to evict next, or None; the order is unchanged."""
         ...
 
     def victims(self) -> Iterator[Entry]:
-        """Yield the entries that would go, one after another, if room were made now.
+        """Yield the entries in the order in which they would be evicted now.
 
-        The first is the one that `victim` would return. Each later one is named as if those
-        before it had gone whole, a span with its states; so a span is named once what lies below
-        it has been. With `spares_states`, what lies behind the last state of a span may be named
-        first, and the same span again for the rest. Nothing changes, neither an order nor a mark
-        nor an entry; what is yielded holds until the cache changes.
+        The first is what `victim` would return. Each further entry assumes that those before it
+        were evicted completely, a span with its states; so a span comes after all spans below it.
+        With `spares_states`, a span may come twice: for the KV after its last state, and for the
+        rest.
+
+        The call must not change the order or any entry. The result is valid until the cache
+        changes.
         """
         ...
 
 
 @runtime_checkable
 class Expiring(Protocol):
-    """What an eviction policy has besides, if its entries have a life.
+    """The interface of eviction policies whose entries expire, in addition to `EvictionPolicy`.
 
-    It is asked before each match, and told of its entries where the cache has no limit as well.
+    `expired` is called before each match. Such a policy is informed of its entries in unbounded
+    pools too.
     """
 
     def expired(self, now_seconds: float) -> Entry | None:
-        """Return an evictable entry whose life is over, or None where there is none.
+        """Return an evictable entry that has expired, or None.
 
-        The entry leaves, and the next is asked for. A span comes after what lies below it.
+        The cache removes the entry and calls again. A span must come after all spans below it.
         """
         ...
 
 
 class AdmissionPolicy(Protocol):
-    """Decides what is worth its bytes. One with `always = True` is not asked.
+    """An admission policy: decides which states and which KV are worth storing.
 
-    One with `observes = True` is told of each request before it is asked about its entries.
+    With `always = True`, everything is admitted and `admit` is not called. With `observes = True`,
+    `observe` is called with each request before `admit` is called for its entries.
     """
 
     clairvoyant: ClassVar[bool]
@@ -200,21 +218,27 @@ class AdmissionPolicy(Protocol):
     observes: ClassVar[bool]
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know the cache, before the first request."""
+        """Receive sizes, costs and capacity before the first request."""
         ...
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn who comes next: all calls until the next one are on behalf of this request."""
+        """Receive the request on whose behalf all calls until the next `observe` are made."""
         ...
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """`lower` has been split: what is known of it holds for `upper`, which is new, as well."""
+        """Handle the split of a KV span: what is known of `lower` also holds for `upper`."""
         ...
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
-        """Say whether `size_bytes` more of `candidate` enter the cache.
+        """Decide whether an entry is stored. No entry may be modified.
 
-        `departures` are what would have to leave, false when there is room. They are worked out
-        as far as they are looked at. No entry may be changed.
+        Parameters
+        ----------
+        candidate
+            The state, or the span whose KV would grow.
+        size_bytes
+            Bytes that would be added.
+        departures
+            The evictions this would need, computed lazily; falsy if there is room.
         """
         ...

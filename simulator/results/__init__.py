@@ -1,1 +1,1 @@
-"""One row a request, and what is summed up of them."""
+"""The results of a simulation: one record per request, counters, load and a summary."""

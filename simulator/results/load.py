@@ -1,7 +1,7 @@
-"""The load of a server: work that arrives, how busy it is, whether its queue grows to the end.
+"""Server load: offered load, utilisation, and whether the queue grows.
 
-All is of the time from the first counted arrival to the last: the server works on after that,
-which would make every server look idle in the end.
+All figures cover the time from the first counted arrival to the last. The idle time after the last
+arrival is excluded.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The load of a server. All but `queue_grows` are None where no time passes between arrivals.
+    """The load of a server. All but `queue_grows` are None if no time passes between arrivals.
 
     Parameters
     ----------
     offered_load_nothing_saved
-        Seconds of prefill that arrive per second, each prompt being computed in full.
+        Seconds of prefill arriving per second if every prompt were computed in full.
     offered_load
-        Seconds of service (restore, prefill, capture) that arrive per second, as they were. A
-        request that was not served counts with its full prefill times what the served took of
-        theirs. Above 1 more arrives than the server can do.
+        Seconds of service (loading states, prefill, storing states) arriving per second, with the
+        cache as simulated. A request that was not served counts with its full prefill time, scaled
+        by the ratio of service to full prefill of the others. Above 1 the server is overloaded.
     offered_load_last_half
-        The same of the last half of the time.
+        The same for the last half of the time.
     utilisation
-        The share of the time that the server was busy.
+        Fraction of the time that the server was busy.
     wait_last_quarter_seconds
-        The mean wait of the requests that arrive in the last quarter of the time. One that still
-        waited at the horizon counts with what the work before it would have made it wait.
+        Mean wait of requests arriving in the last quarter of the time. A request still waiting at
+        the horizon counts with the wait that the work before it implies.
     queue_grows
-        Whether, over all of the time or over its last half, the offered load is above 1 and the
-        requests of the later half of it wait longer, by more than a mean service time.
+        Whether, over the whole time or its last half, the offered load exceeds 1 and the mean wait
+        in the later half of that period exceeds that in the earlier half by more than a mean
+        service time.
     """
 
     offered_load_nothing_saved: float | None = None
@@ -51,18 +52,18 @@ class Load:
 
 
 def load_of(columns: Columns, full_seconds: Float64, first: int, ended_seconds: float) -> Load:
-    """Return the load of a server that takes one request after another.
+    """Compute the load of a server that serves one request after another.
 
     Parameters
     ----------
     columns
-        Of a result, one row a request, in the order of arrival.
+        Columns of a result, one row per request in order of arrival.
     full_seconds
-        The prefill of each request, nothing being saved.
+        Prefill time of each request without a cache.
     first
-        The first row that counts.
+        Index of the first row that counts (after warm-up).
     ended_seconds
-        When the simulation ended.
+        End of the simulation.
     """
     arrival = columns["arrival_seconds"]
     if first >= len(arrival) or arrival[-1] <= arrival[first]:
@@ -82,7 +83,10 @@ def load_of(columns: Columns, full_seconds: Float64, first: int, ended_seconds: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Work:
-    """Counted requests: arrival, full prefill, service as it was, and wait; NaN if rejected."""
+    """Times of the counted requests in seconds; `wait` is NaN for rejected ones.
+
+    `full` is the prefill without a cache, `demand` the service time as simulated.
+    """
 
     arrival: Float64
     full: Float64
@@ -91,7 +95,7 @@ class _Work:
 
     @classmethod
     def of(cls, columns: Columns, full: Float64, first: int) -> _Work:
-        """Take the rows from `first` on."""
+        """Build the times from the result's rows, without warm-up (those before `first`)."""
         rows = {name: column[first:] for name, column in columns.items()}
         full, finished = full[first:], rows["status"] == FINISHED
         service = _service(rows)
@@ -106,17 +110,17 @@ class _Work:
         return cls(rows["arrival_seconds"], full, demand, wait)
 
     def per_second(self, seconds: Float64, begin: float, end: float) -> float:
-        """Return what arrives from `begin` to just before `end`, per second."""
+        """Return the seconds of work of requests arriving in [begin, end), per second of time."""
         inside = (self.arrival >= begin) & (self.arrival < end)
         return float(seconds[inside].sum()) / (end - begin)
 
     def mean_wait(self, begin: float, end: float) -> float | None:
-        """Return the mean wait of those that arrive then; None for none."""
+        """Return the mean wait of requests arriving in [begin, end), None if there are none."""
         inside = (self.arrival >= begin) & (self.arrival < end) & np.isfinite(self.wait)
         return float(self.wait[inside].mean()) if inside.any() else None
 
     def grows(self, begin: float, end: float) -> bool:
-        """Whether the queue grows from `begin` to `end`, by the rule of `Load.queue_grows`."""
+        """Tell whether the queue grows from `begin` to `end`, as defined at `Load.queue_grows`."""
         middle = (begin + end) / 2
         before, after = self.mean_wait(begin, middle), self.mean_wait(middle, np.inf)
         if before is None or after is None or self.per_second(self.demand, begin, end) <= 1:
@@ -125,12 +129,13 @@ class _Work:
 
 
 def _service(rows: Columns) -> Float64:
+    """Return the service time of each request: loading states, prefill, storing states."""
     service: Float64 = rows["restore_seconds"] + rows["prefill_seconds"] + rows["capture_seconds"]
     return service
 
 
 def _stops(columns: Columns) -> Float64:
-    """Return when each finished request ended."""
+    """Return the end time of each finished request."""
     finished = columns["status"] == FINISHED
     stops = columns["arrival_seconds"] + columns["wait_seconds"] + _service(columns)
     ended: Float64 = stops[finished]
@@ -138,7 +143,7 @@ def _stops(columns: Columns) -> Float64:
 
 
 def _waits(arrival: Float64, service: Float64, free: float) -> Float64:
-    """Return the waits of a queue whose server is free from a time on (Lindley)."""
+    """Return the waiting times in a queue whose server is free from time `free` on (Lindley)."""
     before = np.cumsum(service) - service
     starts = before + np.maximum.accumulate(np.maximum(arrival, free) - before)
     waits: Float64 = starts - arrival
@@ -146,12 +151,12 @@ def _waits(arrival: Float64, service: Float64, free: float) -> Float64:
 
 
 def _busy_seconds(columns: Columns, begin: float, end: float, ended_seconds: float) -> float:
-    """Return the seconds between two times in which a request was served."""
+    """Return how many seconds between `begin` and `end` the server was busy."""
     finished = columns["status"] == FINISHED
     stops = _stops(columns)
     starts = stops - _service(columns)[finished]
     left = columns["arrival_seconds"][columns["status"] == UNFINISHED]
-    if len(left):  # the first of these was being served at the horizon
+    if len(left):  # the first unfinished request was being served at the horizon
         started = max(float(left[0]), float(stops.max(initial=0.0)))
         starts, stops = np.append(starts, started), np.append(stops, ended_seconds)
     return float((stops.clip(begin, end) - starts.clip(begin, end)).sum())

@@ -1,8 +1,8 @@
-"""Percentiles of any order: their names, and how many requests can tell them.
+"""Percentiles: their names, and the sample size from which on they are reported.
 
-A percentile is told where both ends of a 95 % confidence interval for it exist among the values.
-The largest of n independent values lies below the quantile of level q with a probability of q**n,
-the smallest above it with (1 - q)**n; neither may exceed 2.5 %. So P50 needs 6 requests, P90 36,
+A percentile is reported if both ends of a 95 % confidence interval for it exist in the sample. The
+largest of n independent values is below the quantile of level q with probability q**n, the smallest
+is above it with probability (1 - q)**n; neither may exceed 2.5 %. So P50 needs 6 requests, P90 36,
 P95 72, P99 368 and P99.9 3,688.
 
 References
@@ -24,18 +24,25 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TAIL = 0.025  # on either side of a 95 % interval
+TAIL = 0.025  # probability on either side of a 95 % interval
 USUAL = ("p50", "p90", "p99")
 _NAME = re.compile(r"[pP]?([0-9]{1,2}(?:\.[0-9]{1,6})?)", re.ASCII)
 
 
 def percentile_name(text: str | float, what: str = "") -> str:
-    """Return the one name of a percentile: "p99.9" for "99.90", 99.9 or "P99.9".
+    """Return the canonical name of a percentile: "p99.9" for "99.90", 99.9 or "P99.9".
+
+    Parameters
+    ----------
+    text
+        The percentile, with or without "p".
+    what
+        Name of the setting, for the error message.
 
     Raises
     ------
     UsageError
-        Where it is no number above 0 and below 100, with at most six decimals.
+        If it is not a number above 0 and below 100 with at most six decimals.
     """
     match = _NAME.fullmatch(str(text).strip())
     if match is None or not Decimal(match[1]):
@@ -50,24 +57,24 @@ def percentile_name(text: str | float, what: str = "") -> str:
 
 
 def level_of(name: str) -> float:
-    """Return the level of a percentile by its name: 0.999 for "p99.9"."""
+    """Return the level of a percentile name: 0.999 for "p99.9"."""
     return float(Decimal(name.removeprefix("p")) / 100)
 
 
 def complement(level: float) -> float:
-    """Return 1 - level without the rounding of binary fractions: 0.1 for 0.9."""
+    """Return 1 - level without binary rounding errors: 0.1 for 0.9."""
     return float(1 - Decimal(str(level)))
 
 
 def least_requests(level: float) -> int:
-    """Return from how many independent requests on a quantile of this level is told."""
+    """Return the smallest sample size for which a quantile of this level is reported."""
     return ceil(log(TAIL) / log(max(level, complement(level))))
 
 
 def percentiles(
     values: NDArray[np.float64], names: Iterable[str] = USUAL
 ) -> dict[str, float | None]:
-    """Return percentiles by name; None for those that so few values cannot tell."""
+    """Return percentiles by name; None for those that the sample is too small for."""
     import numpy as np
 
     levels = {name: level_of(name) for name in names}
@@ -77,10 +84,10 @@ def percentiles(
 
 
 def with_usual(names: Iterable[str]) -> list[str]:
-    """Return the usual percentiles and these, ascending, each once."""
+    """Return the default percentiles and those in `names`, ascending, without duplicates."""
     return sorted({*USUAL, *names}, key=level_of)
 
 
 def too_few(name: str) -> str:
-    """Return why a percentile is not told: "n < 368"."""
+    """Return why a percentile is not reported, such as "n < 368"."""
     return f"n < {least_requests(level_of(name)):,}"

@@ -1,4 +1,4 @@
-"""One record a request, in named columns."""
+"""The records of a simulation: one row per request, in named columns."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from simulator.trace.trace import Trace
 
-ABSENT, FINISHED, REJECTED, UNFINISHED = 0, 1, 2, 3  # absent: did not arrive in time
+ABSENT, FINISHED, REJECTED, UNFINISHED = 0, 1, 2, 3  # absent: arrived after the horizon
 
-# Loss attribution: why a prompt token was not saved, in the order of the chain (cache/match.py).
+# Reasons why a prompt token was not saved; see `simulator.cache.match` for their definitions.
 LOSSES = (
     "never_seen",
     "last_token",
@@ -34,14 +34,13 @@ Seconds: TypeAlias = "memoryview[float]"  # float64
 
 @dataclass
 class Columns:
-    """The columns of the records: one line each.
+    """The columns of the records, as views that are written while the simulation runs.
 
-    Whoever knows a value writes it into the row of its request. Those that end in `_seconds` hold
-    floats, all others whole numbers. They are memoryviews, which take plain numbers several times
-    faster than numpy arrays do.
+    Names that end in `_seconds` hold floats, all others integers. They are memoryviews, to which
+    single values are written several times faster than to numpy arrays.
     """
 
-    request: Counts  # its place in the trace
+    request: Counts  # index in the trace
     status: Counts
     prompt_tokens: Counts
     saved_tokens: Counts
@@ -57,11 +56,11 @@ class Columns:
     lost_state_evicted_tokens: Counts
     lost_not_served_tokens: Counts
     checkpoints_written: Counts
-    # the cache after this request:
+    # contents of the cache after this request:
     checkpoints_resident: Counts
     checkpoint_bytes: Counts
     kv_bytes: Counts
-    replica: Counts  # the one that served it
+    replica: Counts  # index of the replica that served it
     arrival_seconds: Seconds
     wait_seconds: Seconds
     restore_seconds: Seconds
@@ -72,20 +71,20 @@ class Columns:
 _NAMES = tuple(field.name for field in fields(Columns))
 COUNT_COLUMNS = tuple(name for name in _NAMES if not name.endswith("_seconds"))
 TIME_COLUMNS = tuple(name for name in _NAMES if name.endswith("_seconds"))
-SERVICE_COLUMNS = TIME_COLUMNS[2:]  # of one request, once it runs
-_WIDE: dict[str, Any] = {"seconds": np.float64, "bytes": np.int64}  # the last word of a name
+SERVICE_COLUMNS = TIME_COLUMNS[2:]  # times after waiting
+_WIDE: dict[str, Any] = {"seconds": np.float64, "bytes": np.int64}  # by last word of the name
 
 
 class Records:
-    """A row a request, all 0 at first.
+    """The result table with one row per request, initially all 0.
 
     Parameters
     ----------
     requests
-        How many there can be.
+        Number of requests.
     most_tokens
-        Of a prompt with its answer. Tokens are kept in 32 bits where they fit, since a simulation
-        has its whole cache in memory as well.
+        Largest number of tokens in a prompt with its answer. Tokens are stored in 32 bits if they
+        fit, to save memory.
     """
 
     def __init__(self, requests: int, most_tokens: int = 0) -> None:
@@ -95,12 +94,12 @@ class Records:
         }
         views: dict[str, Any] = {name: values.data for name, values in self._arrays.items()}
         self.rows = Columns(**views)
-        self._positions = array("q")  # of all states that were stored, request by request
-        self._writers = array("I")  # the requests that stored any, in that order
+        self._positions = array("q")  # of all stored states, by request
+        self._writers = array("I")  # the requests they belong to, in the same order
 
     @classmethod
     def of(cls, trace: Trace) -> Records:
-        """Return the records of a trace, with what that tells of each request."""
+        """Create the records of a trace, with prompt lengths and arrival times filled in."""
         records = cls(len(trace), int(trace.tree.stop.max(initial=0)))
         records._arrays["prompt_tokens"][:] = trace.prompt_tokens
         if trace.arrival_seconds is not None:
@@ -108,24 +107,27 @@ class Records:
         return records
 
     def add_positions(self, request: int, positions: Iterable[int]) -> None:
-        """Note where `request` has stored states, as many as its row counts; at most once each."""
+        """Record the positions, in tokens, where a request stored states; once per request.
+
+        Their number must equal the request's `checkpoints_written`.
+        """
         self._writers.append(request)
         self._positions.extend(positions)
 
     def positions(self) -> NDArray[np.int64]:
-        """Return where all states were stored, int64, in the order of the trace and ascending.
+        """Return the positions of all stored states: int64, ordered by request, then ascending.
 
-        `checkpoints_written` tells how many of them are of each request.
+        `checkpoints_written` tells how many belong to each request.
         """
-        writers = np.array(self._writers, dtype=np.int64)  # copies: the arrays may go on growing
+        writers = np.array(self._writers, dtype=np.int64)  # a copy, since the array may still grow
         written = self._arrays["checkpoints_written"][writers]
         order = np.argsort(np.repeat(writers, written), kind="stable")
         return np.array(self._positions, dtype=np.int64)[order]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name, rows in the order of the trace, absent requests left out.
+        """Return the columns by name, in trace order, without requests that did not arrive.
 
-        `ttft_seconds` is added: the sum of the times, NaN where the request did not finish.
+        A column `ttft_seconds` is added: time to first token, NaN for unfinished requests.
         """
         self._arrays["request"][:] = np.arange(len(self._arrays["request"]))
         arrived = self._arrays["status"] != ABSENT

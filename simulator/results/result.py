@@ -1,4 +1,4 @@
-"""What a simulation gives: records, counters, a summary."""
+"""The result of a simulation: records, counters and a summary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.results.records import FINISHED, LOSSES, REJECTED, UNFINISHED
 
 @dataclass(frozen=True, slots=True)
 class PoolCounters:
-    """What one pool of one replica counted over the whole run, warm-up included."""
+    """Counters of one memory pool of one replica over the whole run, including warm-up."""
 
     replica: int
     pool: str
@@ -31,9 +31,9 @@ class PoolCounters:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The sums of what the pools counted, and the pools themselves.
+    """The counters of all memory pools, and their sums.
 
-    A peak is the sum of the peaks of the pools, which they may have reached at different times.
+    Peaks are sums of the pools' peaks, which may have occurred at different times.
     """
 
     checkpoints_evicted: int
@@ -50,7 +50,7 @@ class Counters:
     def of(
         cls, pools: Sequence[PoolCounters], kv_bytes_per_token: int, extrapolated_requests: int
     ) -> Counters:
-        """Add up the counters of all pools."""
+        """Sum the counters of all pools."""
         return cls(
             checkpoints_evicted=sum(pool.checkpoints_evicted for pool in pools),
             checkpoint_peak_count=sum(pool.checkpoint_peak_count for pool in pools),
@@ -66,25 +66,25 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """The outcome of one simulation.
+    """The result of one simulation.
 
     Parameters
     ----------
     columns
-        One row a request, in the order of the trace: `records.COUNT_COLUMNS` as int64,
+        One row per request, in trace order: `records.COUNT_COLUMNS` as int64,
         `records.TIME_COLUMNS` and `ttft_seconds` as float64.
     counters
-        What the cache counted.
+        Counters of the cache.
     simulated_seconds
-        Where the clock stood at the end.
+        Simulated time at the end.
     wall_seconds
-        How long the simulation took.
+        Real time that the simulation took.
     full_seconds
-        float64, one a row: its prefill, nothing being saved. None for the instant server, which
-        has no clock and so no load, and for several replicas.
+        float64, one per row: prefill time without a cache. None for the instant server and for
+        several replicas, for which load is not defined.
     positions
-        int64: where states were stored, in tokens from the start, of all rows one after another;
-        `checkpoints_written` tells how many are of each row.
+        int64: positions of all stored states, in tokens from the start of the prompt, ordered by
+        row; `checkpoints_written` tells how many belong to each row.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -97,15 +97,15 @@ class Result:
     def summary(
         self, warmup_share: float = 0.0, percentile_names: Iterable[str] = ()
     ) -> dict[str, Any]:
-        """Return the figures of a run, as plain numbers for JSON; None where there is no figure.
+        """Return the main figures of a run as plain values for JSON; None for undefined figures.
 
         Parameters
         ----------
         warmup_share
-            Share of the requests, from the first on, that is left out of everything but what
-            `counters` holds: peaks, evictions, requests beyond the measured range.
+            Fraction of the requests, counted from the first, to exclude. It does not apply to
+            `counters`: peaks, evictions, requests beyond the measured range.
         percentile_names
-            Of times to first token, such as "p95", besides p50, p90 and p99.
+            Percentiles of time to first token, such as "p95", in addition to p50, p90 and p99.
         """
         rows = self.rows_after(warmup_share)
         prompt, saved = int(rows["prompt_tokens"].sum()), int(rows["saved_tokens"].sum())
@@ -137,18 +137,19 @@ class Result:
         }
 
     def load(self, warmup_share: float = 0.0) -> dict[str, Any] | None:
-        """Return the figures of `simulator.results.load.Load`; None where there is no load."""
+        """Return the fields of `simulator.results.load.Load`, or None if load is undefined."""
         if self.full_seconds is None:
             return None
         first = int(len(self.columns["status"]) * warmup_share)
         return asdict(load_of(self.columns, self.full_seconds, first, self.simulated_seconds))
 
     def rows_after(self, warmup_share: float) -> dict[str, NDArray[Any]]:
-        """Return the columns without the first `warmup_share` of the requests."""
+        """Return the columns without the first `warmup_share` (a fraction) of the requests."""
         first = int(len(self.columns["status"]) * warmup_share)
         return {name: column[first:] for name, column in self.columns.items()}
 
     def _checkpoints(self, rows: dict[str, NDArray[Any]], finished: int) -> dict[str, Any]:
+        """Return the summary's figures on checkpoints (stored states)."""
         written = int(rows["checkpoints_written"].sum())
         return {
             "written": written,
@@ -159,6 +160,10 @@ class Result:
         }
 
     def _kv(self, rows: dict[str, NDArray[Any]], finished: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the summary's figures on KV.
+
+        KV after a request's resume point is called stranded: resident, but not reused.
+        """
         stranded = (rows["kv_tokens"] - rows["saved_tokens"])[finished]
         stranded_tokens = _mean(stranded)
         per_token = self.counters.kv_bytes_per_token
@@ -172,9 +177,10 @@ class Result:
 def quantiles(
     ttft_seconds: NDArray[np.float64], names: Iterable[str] = ()
 ) -> dict[str, float | int | None]:
-    """Return mean, p50, p90, p99 and what `names` adds of times to first token, and their count.
+    """Return mean, percentiles and count of times to first token; NaN values are excluded.
 
-    A percentile that so few requests cannot tell is None (see `simulator.results.percentiles`).
+    The percentiles are p50, p90, p99 and those in `names`. Those for which the sample is too small
+    are None (see `simulator.results.percentiles`).
     """
     ttft_seconds = ttft_seconds[~np.isnan(ttft_seconds)]
     count = len(ttft_seconds)
@@ -186,4 +192,5 @@ def quantiles(
 
 
 def _mean(values: NDArray[Any]) -> float | None:
+    """Return the mean of an array, None if it is empty."""
     return float(values.mean()) if len(values) else None

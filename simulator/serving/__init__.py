@@ -1,1 +1,1 @@
-"""Who runs when: the clock and the servers."""
+"""Replicas, schedulers, executors, routers and the clock."""

@@ -1,4 +1,4 @@
-"""Arrivals: the requests of a trace come to the replicas."""
+"""Delivery of the trace's requests to the replicas."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from simulator.trace.trace import Trace
 
 
 class Arrivals:
-    """One cursor over the sorted trace; one callback for each distinct time.
+    """A cursor over the trace that delivers requests at their arrival times.
+
+    It schedules one callback per distinct arrival time.
 
     Parameters
     ----------
     clock
-        The time.
+        Simulated time.
     trace
-        The requests. Without times only their order is known, and all come at time 0.
+        The requests. Without arrival times all arrive at time 0, in trace order.
     replicas, router
-        Where they go. One replica needs no choice.
+        The replicas, and the router that chooses one for each request.
     """
 
     def __init__(
@@ -32,22 +34,24 @@ class Arrivals:
         self._replicas = replicas
         self._router = router
         times = np.zeros(len(trace)) if trace.arrival_seconds is None else trace.arrival_seconds
-        # Numpy says that all columns hold whole numbers, which compiled code would believe.
+        # numpy's stub types `.data` as integers, which mypyc would rely on.
         self._times = cast("memoryview[float]", times.data)
         self._next = 0
 
     def begin(self) -> None:
-        """Wait for the first arrival."""
+        """Schedule the first arrival."""
         self._wait()
 
     def _wait(self) -> None:
+        """Schedule the next arrival, if there is one."""
         if self._next < len(self._times):
             delay = self._times[self._next] - self._clock.now
             self._clock.after(max(0.0, delay), self._arrive)
 
     def _arrive(self, _: object) -> None:
+        """Deliver all requests with the next arrival time to replicas."""
         clock, times, replicas = self._clock, self._times, self._replicas
-        if clock.peek() <= clock.now:  # a step ends now too, and goes first
+        if clock.peek() <= clock.now:  # a step ends at the same time: it takes precedence
             clock.after(0.0, self._arrive)
             return
         first = last = self._next

@@ -1,4 +1,4 @@
-"""The one place where a delay enters the event loop."""
+"""The simulation clock on SimPy; all delays enter the event loop here."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from simulator.serving.interfaces import ClockError
 
 
 class SimpyClock(Environment):
-    """Time as SimPy keeps it.
-
-    SimPy accepts `timeout(nan)`, which poisons its clock, so every delay is checked here.
-    """
+    """A SimPy environment that rejects invalid delays; `timeout(nan)` would corrupt its clock."""
 
     def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
-        """Call back after a delay.
+        """Schedule a callback after a delay.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""First come, first served: one prefill at a time."""
+"""The first-come-first-served scheduler, with one prefill at a time."""
 
 from __future__ import annotations
 
@@ -12,24 +12,23 @@ from simulator.serving.step import Chunk, Step
 
 
 class Fcfs:
-    """Runs each prompt whole, in the order of arrival.
+    """A scheduler that runs each prompt as a whole, in order of arrival.
 
-    Requests that arrive at one instant are matched at one instant, when the first of them starts:
-    none can use what another is still computing. So two simultaneous first requests for one
-    document both miss. All others are matched when their own prefill starts.
+    Requests that arrive at the same instant are matched together when the first of them starts, so
+    none can reuse what another is about to compute. All others are matched when their own prefill
+    starts.
 
-    One for which the cache has no room waits, and all behind it, until the running ones have
-    ended; where none runs, room will never be made, and it is rejected.
+    A request that does not fit into the cache waits, with all requests after it, until running
+    requests have ended. If none is running it can never fit, and is rejected.
 
     Parameters
     ----------
     cache
         The cache of the replica.
     reject
-        Called with a request that is rejected.
+        Called with the index of a rejected request.
     queue_limit
-        Requests that may wait; one that would have to wait behind so many is rejected. None: no
-        limit.
+        Largest number of waiting requests; further ones are rejected. None for no limit.
     """
 
     timeless: ClassVar[bool] = False
@@ -41,11 +40,11 @@ class Fcfs:
         self._reject = reject
         self._queue_limit = queue_limit
         self._waiting: deque[tuple[int, float]] = deque()  # request, arrival
-        self._matched: deque[Running] = deque()  # arrived with the running one
+        self._matched: deque[Running] = deque()  # not started; arrived with the running one
         self._runs = False
 
     def arrive(self, request: int, now_seconds: float) -> None:
-        """Let a request wait, or reject it."""
+        """Enqueue a request, or reject it if the queue is full."""
         limit = self._queue_limit
         if limit is not None and self._must_wait_behind() >= limit:
             self._reject(request)
@@ -53,7 +52,7 @@ class Fcfs:
             self._waiting.append((request, now_seconds))
 
     def next_step(self, now_seconds: float) -> Step | None:
-        """Return the prefill of the next request."""
+        """Return the prefill of the next request, or None if there is none."""
         while not self._matched and self._waiting:
             self._match_next(now_seconds)
         self._runs = bool(self._matched)
@@ -63,16 +62,16 @@ class Fcfs:
         return Step([Chunk(running, running.computed, running.end)])
 
     def waiting(self) -> Iterator[int]:
-        """Yield the requests that wait."""
+        """Yield the waiting requests."""
         yield from (running.request for running in self._matched)
         yield from (request for request, _ in self._waiting)
 
     def _must_wait_behind(self) -> int:
-        """Return how many wait; the first that an idle server has taken does not, so -1 is idle."""
+        """Return the number of waiting requests, less one if the server is idle."""
         return len(self._waiting) + len(self._matched) - (not self._runs)
 
     def _match_next(self, now_seconds: float) -> None:
-        """Match all that arrived together with the first that waits, as far as there is room."""
+        """Match all requests that arrived together with the first waiting one, if they fit."""
         waiting = self._waiting
         together_seconds = waiting[0][1]
         while waiting and waiting[0][1] == together_seconds:

@@ -1,4 +1,4 @@
-"""Each request at once: only the order of arrivals counts."""
+"""The instant scheduler, whose steps take no simulated time."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from simulator.serving.step import Chunk, Step
 
 
 class Instant:
-    """Runs each request completely before the next arrives.
+    """A scheduler that runs each request completely before the next one arrives.
 
-    Its time to first token is the service time alone. A request for which the cache can make no
-    room is rejected.
+    There is no queueing: time to first token is the service time alone. A request that does not fit
+    into the cache is rejected.
 
     Parameters
     ----------
     cache
         The cache of the replica.
     reject
-        Called with a request that is rejected.
+        Called with the index of a rejected request.
     """
 
     timeless: ClassVar[bool] = True
@@ -32,12 +32,12 @@ class Instant:
         self._waiting: deque[tuple[int, float]] = deque()  # request, arrival
 
     def arrive(self, request: int, now_seconds: float) -> None:
-        """Let a request wait for those that have arrived at the same instant before it."""
+        """Enqueue a request, after those that arrived at the same instant before it."""
         self._waiting.append((request, now_seconds))
 
     def next_step(self, now_seconds: float) -> Step | None:
-        """Return the next request, as a whole."""
-        del now_seconds  # each runs at its own arrival
+        """Return the next request as one step, or None if there is none."""
+        del now_seconds  # each request runs at its arrival time
         while self._waiting:
             request, arrival_seconds = self._waiting.popleft()
             running = self._cache.admit(request, arrival_seconds)
@@ -48,5 +48,5 @@ class Instant:
         return None
 
     def waiting(self) -> Iterator[int]:
-        """Yield the requests that wait: none when a step has ended."""
+        """Return the waiting requests; none between steps."""
         return (request for request, _ in self._waiting)

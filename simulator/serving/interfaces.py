@@ -1,4 +1,4 @@
-"""What the parts of a replica promise each other: clock, scheduler, executor, router."""
+"""Protocols of the parts of a server: scheduler, executor, router, clock."""
 
 from __future__ import annotations
 
@@ -11,70 +11,73 @@ from simulator.serving.step import Step, StepSeconds
 
 
 class ClockError(MilepostError):
-    """A delay that is not finite and non-negative: a bug of a policy, a scheduler or a profile."""
+    """A delay that is negative or not finite: a bug in a policy, a scheduler or a profile."""
 
 
 class Scheduler(Protocol):
-    """Decides what a replica runs next; it admits and plans what it runs.
+    """Decides what a replica runs next, and calls `admit` and `plan` of the cache for it.
 
-    With `timeless = True` steps take no time on the clock: only the order of arrivals counts, and
-    `next_step` is asked until it has nothing left.
+    With `timeless = True`, steps take no simulated time: only the order of arrivals matters, and
+    `next_step` is called until it returns None.
     """
 
     timeless: ClassVar[bool]
 
     def arrive(self, request: int, now_seconds: float) -> None:
-        """Take a request that has arrived, or reject it."""
+        """Accept a request that has arrived, or reject it."""
         ...
 
     def next_step(self, now_seconds: float) -> Step | None:
-        """Return what runs from now on, None where nothing can; the last step has ended."""
+        """Return the step to run now, or None if there is nothing to run; no step is running."""
         ...
 
     def waiting(self) -> Iterable[int]:
-        """Return the requests that have arrived and neither ended nor were rejected.
+        """Return the requests that have arrived and have neither ended nor been rejected.
 
-        Those of the step that runs may be left out.
+        Those of the running step may be left out.
         """
         ...
 
 
-# Makes the scheduler of a replica: its cache, and what is to be called with a rejected request.
+# Creates a replica's scheduler from its cache and a function to call with rejected requests.
 SchedulerFactory = Callable[[Cache, Callable[[int], None]], Scheduler]
 
 
 class Executor(Protocol):
-    """Does the work of a step, or says what it would take."""
+    """Executes a step (the chunks that run together), or estimates its duration."""
 
     def seconds(self, step: Step) -> StepSeconds:
-        """Return the seconds of restore, prefill and capture; captures are planned by now."""
+        """Return the seconds that a step spends on loading states, computing, and storing states.
+
+        It is called after the positions of states to store were planned.
+        """
         ...
 
 
 class ReplicaView(Protocol):
-    """What a router sees of a replica."""
+    """The information about a replica that a router may use."""
 
     @property
     def number(self) -> int:
-        """Its place among the replicas."""
+        """Index of the replica."""
         ...
 
     @property
     def unfinished(self) -> int:
-        """Requests that it has been given and has not finished, running ones included."""
+        """Number of requests assigned to it that have not finished, running ones included."""
         ...
 
 
 class Router(Protocol):
-    """Sends each request to a replica."""
+    """Assigns each request to a replica."""
 
     def choose(self, request: int, replicas: Sequence[ReplicaView]) -> int:
-        """Return the number of the replica that serves a request which arrives now."""
+        """Return the index of the replica that serves a request arriving now."""
         ...
 
 
 class Clock(Protocol):
-    """Simulated time: it goes on when all that is due has been done."""
+    """Simulated time, driven by callbacks."""
 
     @property
     def now(self) -> float:
@@ -82,13 +85,13 @@ class Clock(Protocol):
         ...
 
     def peek(self) -> float:
-        """Return when the next callback is due, infinity for none."""
+        """Return the time of the next callback, infinity if there is none."""
         ...
 
     def after(self, delay_seconds: float, callback: Callable[[object], None]) -> None:
-        """Call back after a delay, with whatever the clock keeps of it.
+        """Schedule a callback after a delay; the argument it receives has no meaning.
 
-        Those that are due at one time come in the order in which they were asked for.
+        Callbacks at the same time run in the order in which they were scheduled.
 
         Raises
         ------

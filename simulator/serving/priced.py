@@ -1,4 +1,4 @@
-"""Steps priced by a cost profile."""
+"""An executor that takes the duration of steps from a cost profile."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from simulator.serving.step import Step, StepSeconds
 
 
 class PricedExecutor:
-    """An executor that computes nothing: a profile tells what a step would take.
+    """An executor that computes nothing and returns the durations given by a cost model.
 
-    The chunks of a step are priced one after another, at batch 1. States and tokens behind the
-    prompt come after the first token and cost no prefill.
+    The duration of a step is the sum over its chunks, each at batch size 1. Work after the first
+    token, such as storing states during decode, costs nothing here.
 
     Parameters
     ----------
     costs
-        Seconds of restore, prefill and capture.
+        The cost model.
     state_bytes
-        Of the state that is restored.
+        Bytes of a state, which determine the time to load one.
     """
 
     def __init__(self, costs: CostModel, state_bytes: int) -> None:
@@ -27,7 +27,7 @@ class PricedExecutor:
         self._restore_seconds = costs.restore_seconds(state_bytes)
 
     def seconds(self, step: Step) -> StepSeconds:
-        """Return the seconds of restore, prefill and capture."""
+        """Return the seconds a step spends on loading states, computing, and storing states."""
         restore = prefill = capture = 0.0
         for chunk in step.chunks:
             running, start, stop = chunk.running, chunk.start, chunk.stop
@@ -44,9 +44,16 @@ class PricedExecutor:
         return restore, prefill, capture
 
     def price(self, resume: int, start: int, stop: int, positions: Sequence[int]) -> StepSeconds:
-        """Return the seconds of restore, prefill and capture of the tokens `(start, stop]`.
+        """Return the seconds of loading a state, computing `(start, stop]`, and storing states.
 
-        They are of a prompt with its resume point at `resume`; states are captured at `positions`.
+        Parameters
+        ----------
+        resume
+            Position from which the request continues; a state is loaded if the chunk starts there.
+        start, stop
+            The chunk, in tokens from the start of the prompt.
+        positions
+            Where states are stored.
         """
         costs = self._costs
         return (

@@ -1,4 +1,4 @@
-"""One replica: the loop that every scheduler and every executor runs in."""
+"""A replica: the serving loop, independent of scheduler and executor."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from simulator.serving.step import Chunk, Step, StepSeconds
 
 
 class Replica:
-    """Runs one step after another: schedule, execute, commit, release, record.
+    """A server that runs one step after another: schedule, execute, commit, release, record.
 
     Parameters
     ----------
     cache
-        The cache.
+        Its prefix cache.
     schedule
-        Makes the scheduler.
+        Factory of its scheduler.
     executor
-        Does the work of a step, or prices it.
+        Executes the steps, or estimates their durations.
     clock
-        The time.
+        Simulated time.
     records
-        Where the requests are recorded.
+        Table to which the results of requests are written.
     number
-        Its place among the replicas.
+        Index among the replicas.
     on_finished
-        Called with each request that has finished, if anything is to be.
+        Called with each finished request; None to call nothing.
     """
 
     def __init__(
@@ -54,17 +54,17 @@ class Replica:
         self._step: Step | None = None
 
     def arrive(self, request: int, arrival_seconds: float) -> None:
-        """Take a request; `wake` when all of this instant have been taken."""
+        """Accept a request; call `wake` after all requests of the same instant."""
         self.unfinished += 1
         self._scheduler.arrive(request, arrival_seconds)
 
     def wake(self) -> None:
-        """Start a step, if none runs."""
+        """Start a step if none is running."""
         if self._step is None:
             self._run()
 
     def stop(self) -> None:
-        """Record the requests that have arrived and not finished."""
+        """Record the requests that have not finished at the end of the simulation."""
         step = self._step
         if step is not None:
             for chunk in step.chunks:
@@ -73,7 +73,7 @@ class Replica:
             self._record_unserved(request, UNFINISHED)
 
     def _run(self) -> None:
-        """Start steps until one takes time, or nothing is left to do."""
+        """Start steps until one takes simulated time or there is nothing to run."""
         clock, next_step, timeless = self._clock, self._scheduler.next_step, self.timeless
         now = clock.now
         while (step := next_step(now)) is not None:
@@ -87,18 +87,19 @@ class Replica:
             self._end(step)
 
     def _end_step(self, _: object) -> None:
+        """End the running step and start the next."""
         step, self._step = self._step, None
         if step is not None:
             self._end(step)
         self._run()
 
     def _note_times(self, chunk: Chunk, seconds: StepSeconds, now: float) -> None:
-        """Note what a request has waited since its last step, and what this one takes."""
+        """Add a request's waiting time since its last step, and the duration of the current one."""
         running = chunk.running
         if chunk.start == running.match.resume:
             running.arrival_seconds = self._rows.arrival_seconds[running.request]
         if not self.timeless:
-            # The clock adds up delays, so it may stand an ulp before the arrival itself.
+            # Sums of delays are rounded, so `now` may precede the arrival by an ulp.
             waited = now - _now_of(running)
             if waited > 0.0:
                 running.wait_seconds += waited
@@ -108,6 +109,7 @@ class Replica:
         running.capture_seconds += capture
 
     def _end(self, step: Step) -> None:
+        """Commit the chunks of a step; release and record the requests that have finished."""
         for chunk in step.chunks:
             running, stop = chunk.running, chunk.stop
             self.cache.commit(running, stop, _now_of(running))
@@ -116,6 +118,7 @@ class Replica:
                 self._record(running)
 
     def _record(self, running: Running) -> None:
+        """Record a finished request."""
         matched, written, row, rows = running.match, running.written, running.request, self._rows
         self.unfinished -= 1
         rows.status[row] = FINISHED
@@ -135,9 +138,10 @@ class Replica:
             self._on_finished(running)
 
     def _record_losses(self, matched: Match, row: int) -> None:
+        """Record, by cause, the tokens of a prompt that were not saved."""
         rows = self._rows
         rows.lost_never_seen_tokens[row] = matched.never_seen
-        # Most of the others are 0, as they stand there already.
+        # The rows are initialised with 0, and most other losses are 0.
         if matched.last_token:
             rows.lost_last_token_tokens[row] = matched.last_token
         if matched.in_flight:
@@ -154,17 +158,19 @@ class Replica:
             rows.lost_state_evicted_tokens[row] = matched.state_evicted
 
     def _reject(self, request: int) -> None:
+        """Record a rejected request."""
         self.unfinished -= 1
         self._record_unserved(request, REJECTED)
 
     def _record_unserved(self, request: int, status: int) -> None:
-        """Record a request that was rejected or has not finished: all its tokens are lost."""
+        """Record a request that was rejected or has not finished, with all its tokens as lost."""
         rows = self._rows
         rows.status[request] = status
         rows.lost_not_served_tokens[request] = rows.prompt_tokens[request]
         self._record_usage(request)
 
     def _record_usage(self, row: int) -> None:
+        """Record a request's replica and the bytes in the cache after it."""
         rows = self._rows
         if self.number:
             rows.replica[row] = self.number
@@ -175,7 +181,7 @@ class Replica:
 
 
 def _now_of(running: Running) -> float:
-    """Return when the last step of a request ends, as its own times add up."""
+    """Return the end of a request's last step: its arrival plus all its recorded times."""
     return (
         running.arrival_seconds
         + running.wait_seconds

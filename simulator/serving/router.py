@@ -1,4 +1,4 @@
-"""Routers: which replica serves a request."""
+"""Routers, which assign requests to replicas."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from simulator.serving.interfaces import ReplicaView
 
 
 class RoundRobin:
-    """Sends requests to the replicas in turn."""
+    """A router that assigns requests to the replicas in turn."""
 
     def __init__(self) -> None:
         self._next = 0
 
     def choose(self, request: int, replicas: Sequence[ReplicaView]) -> int:
-        """Return the number of the next replica."""
+        """Return the index of the next replica."""
         del request
         chosen = self._next
         self._next = (chosen + 1) % len(replicas)

@@ -1,6 +1,7 @@
-"""A step of a replica: what runs together, and what it takes.
+"""A step of a replica: the chunks that run together.
 
-Plain classes with slots rather than dataclasses: one of each is made for every request.
+These are plain classes with slots, since one of each is created per request and creating a
+dataclass is slower.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from simulator.cache.request import Running
 class Chunk:
     """The tokens `(start, stop]` of a request that are computed in one step.
 
-    Behind the prompt come the tokens of the answer, where the trace tells them: to decode one of
-    them is a chunk of one token.
+    Positions after the prompt are tokens of the answer, if the trace has it; decoding one token is
+    a chunk of one token.
     """
 
     __slots__ = ("running", "start", "stop")
@@ -24,7 +25,7 @@ class Chunk:
 
 
 class Step:
-    """What runs together: chunks of different requests. One whose last token is in it ends."""
+    """Chunks of different requests that run together; a request ends with its last token."""
 
     __slots__ = ("chunks",)
 
@@ -32,5 +33,5 @@ class Step:
         self.chunks = chunks
 
 
-# What a step takes: copying states into place, computing, and copying states out.
+# Seconds that a step spends on loading states, computing, and storing states.
 StepSeconds = tuple[float, float, float]

@@ -1,1 +1,1 @@
-"""A trace: request columns over an interned prefix tree, and where checkpoints may lie in it."""
+"""Traces: request columns, a prefix tree of all prompts, and allowed checkpoint positions."""

@@ -1,4 +1,4 @@
-"""Where a checkpoint may lie."""
+"""The positions at which checkpoints are allowed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The positions at which checkpoints can be stored and matched.
+    """The positions at which checkpoints (recurrent states) can be stored and matched.
 
     Parameters
     ----------
     granularity
-        Tokens a block of the trace: no overlap ends inside a block.
+        Block size of the trace, in tokens: prompts are known to diverge only between blocks.
     alignment
-        Tokens a chunk of the model: exact states exist only at multiples of it.
+        Chunk size of the model, in tokens: exact states exist only at its multiples.
     """
 
     granularity: int = 1
@@ -22,10 +22,10 @@ class Grid:
 
     @property
     def step(self) -> int:
-        """The coarser of the two."""
+        """The larger of granularity and alignment, in tokens."""
         return max(self.granularity, self.alignment)
 
     def floor(self, position: int) -> int:
-        """Return the deepest position of the grid that is not beyond `position`."""
+        """Return the deepest allowed checkpoint position at or before `position`."""
         position -= position % self.granularity
         return position - position % self.alignment

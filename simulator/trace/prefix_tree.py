@@ -1,4 +1,4 @@
-"""The interned prefix tree of a trace."""
+"""The prefix tree of all prompts of a trace."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ ROOT = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrefixTree:
-    """Every distinct prompt of a trace, as runs of tokens that share their prefix.
+    """All distinct prompts of a trace, as a radix tree whose token ids were dropped.
 
-    Node `i` holds the tokens `(start[i], stop[i]]` below its parent. Nodes split only where
-    prompts diverge or end, so every prompt is the whole path from the root to one node, its
-    *leaf* (which may have children: longer prompts). Node 0 is the root and holds no token.
-    Parents stand before their children.
+    Node `i` holds the tokens `(start[i], stop[i]]`, counted from the start of the prompt. Nodes are
+    split only where prompts diverge or end, so every prompt is the path from the root to one node,
+    its *leaf*. (A leaf has children if longer prompts continue this one.) Node 0 is the root, which
+    holds no token. Parents precede their children.
 
     Parameters
     ----------
     parent
         int32, shape (nodes,): the parent of each node, -1 for the root.
     start, stop
-        int64, shape (nodes,), tokens counted from the start of the prompt.
+        int64, shape (nodes,): the tokens of each node.
     """
 
     parent: NDArray[np.int32]
@@ -33,11 +33,11 @@ class PrefixTree:
 
     @property
     def nodes(self) -> int:
-        """The number of nodes, the root included."""
+        """The number of nodes, including the root."""
         return len(self.parent)
 
     def problem(self) -> str | None:
-        """Say what breaks the rules above, or return None when they hold."""
+        """Return a description of the first violated invariant, or None if the tree is valid."""
         if not len(self.parent) == len(self.start) == len(self.stop) >= 1:
             return "the columns of the prefix tree differ in length"
         if (self.parent[ROOT], self.start[ROOT], self.stop[ROOT]) != (-1, 0, 0):
@@ -52,7 +52,7 @@ class PrefixTree:
         return None
 
     def path(self, node: int) -> list[int]:
-        """Return the nodes from below the root down to `node`."""
+        """Return the nodes on the path from the root to `node`, without the root."""
         path: list[int] = []
         while node != ROOT:
             path.append(node)

@@ -1,4 +1,4 @@
-"""A trace: request columns over an interned prefix tree."""
+"""A trace: request columns and the prefix tree of their prompts."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ NO_LABEL = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """Requests in order of arrival, as columns of one length.
+    """Requests in order of arrival, as columns of equal length.
 
     Parameters
     ----------
     name
-        What the trace is called in reports.
+        Name shown in reports.
     tree
-        The prompts.
+        The prefix tree of the prompts.
     leaf
-        int32: the node at which each prompt ends.
+        int32: the prefix-tree node at which each prompt ends.
     arrival_seconds
-        float64, ascending, from 0; None where the source tells no times.
+        float64, ascending and non-negative; None if the source has no times.
     output_tokens
-        int64; 0 where unknown.
+        int64: length of each answer; 0 if unknown.
     session
-        int32: requests of one number belong to one conversation; -1 where unknown.
+        int32: index of the conversation; -1 if unknown.
     label
-        int32: index into `labels`; -1 where unknown.
+        int32: index into `labels`; -1 if unknown.
     labels
-        The names of the labels.
+        Names of the labels, such as kinds of traffic.
     granularity
-        Tokens a block: overlaps are exact to this, and none ends inside a block except where
-        a prompt does.
+        Block size in tokens. Shared prefixes are known to this precision; they end inside a block
+        only where a prompt ends.
     after
-        int32: the node at which each prompt and its answer end, -1 where the answer is unknown;
-        None where no answer is known.
+        int32: the node at which prompt plus answer end, -1 if the answer is unknown; None if no
+        answer is known.
     notes
-        What the importer wants a reader to know (lines skipped, rows sorted, ...).
+        Remarks of the importer for the reader (lines skipped, rows sorted, ...).
     """
 
     name: str
@@ -62,15 +62,15 @@ class Trace:
 
     @property
     def prompt_tokens(self) -> NDArray[np.int64]:
-        """Tokens of each prompt, int64: a prompt ends where its leaf does."""
+        """Length of each prompt in tokens, int64."""
         return self.tree.stop[self.leaf]
 
     def with_arrivals(self, arrival_seconds: NDArray[np.float64]) -> Trace:
-        """Return the same requests at other times (float64, ascending, one a request)."""
+        """Return the same requests with other arrival times (float64, ascending, in seconds)."""
         return replace(self, arrival_seconds=arrival_seconds)
 
     def problem(self) -> str | None:
-        """Say what breaks the rules above, or return None when they hold."""
+        """Return a description of the first violated invariant, or None if the trace is valid."""
         columns = (self.output_tokens, self.session, self.label)
         if any(len(column) != len(self.leaf) for column in columns):
             return "the request columns differ in length"
@@ -81,6 +81,7 @@ class Trace:
         return self.tree.problem() or self._time_problem() or self._after_problem()
 
     def _time_problem(self) -> str | None:
+        """Return what is wrong with the arrival times, or None."""
         times = self.arrival_seconds
         if times is None:
             return None
@@ -91,6 +92,7 @@ class Trace:
         return None
 
     def _after_problem(self) -> str | None:
+        """Return what is wrong with the ends of the answers, or None."""
         if self.after is None:
             return None
         if len(self.after) != len(self.leaf):
