@@ -1,7 +1,4 @@
-"""What `adaptive` learns of the uses of checkpoints, and which it writes for a prompt.
-
-It stands apart from the placer so that it can be compiled.
-"""
+"""The learning and the choice of the placer `adaptive`, apart from it so as to be compiled."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix
 
-MOST: Final = 8  # landings at one point that are told apart
-REFRESH: Final = 32  # requests between two looks at how often points are used again
+MOST: Final = 8  # returns to one point; more are counted as this many
+REFRESH: Final = 32  # requests after which the expected further uses are computed anew
 ENDLESS: Final = 2**62
 LABEL_SAMPLES: Final = 8  # divergences before a label has a law of its own
 
@@ -26,7 +23,7 @@ Point = tuple[int, float]  # a candidate, and the uses to expect of it
 
 
 class AdaptiveRule:
-    """Expects uses of each point that prompts may return to, and chooses by their price.
+    """Estimates the uses of each point that prompts may return to, and chooses by their price.
 
     Parameters
     ----------
@@ -45,14 +42,14 @@ class AdaptiveRule:
         # By kind: how often a segment is continued behind its end, and first left inside.
         self._ends = [self._rates.add() for _ in KINDS]
         self._firsts = [self._rates.add() for _ in KINDS]
-        # By the number of landings: how often one more follows, and how many in all.
+        # By the number of returns so far: how often one more follows, and how many in all.
         self._end_returns = [self._rates.add() for _ in range(MOST + 1)]
         self._branch_returns = [self._rates.add() for _ in range(MOST + 1)]
         self._end_further = [1.0] * (MOST + 1)
         self._branch_further = [1.0] * (MOST + 1)
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know costs, bytes and where checkpoints may lie."""
+        """Read costs, sizes and the grid of checkpoint positions."""
         self._sightings.grid = context.grid
         self._price.begin(context)
         self._reach = reach_tokens(context)
@@ -204,9 +201,9 @@ def reach_tokens(context: CacheContext) -> int:
 
 
 def _further(returns: list[ReuseRate]) -> list[float]:
-    """Return the uses to expect of a point after each number of landings, 1 to MOST.
+    """Return the further uses to expect of a point after each number of returns, 1 to MOST.
 
-    With q_j the chance that landing j is followed by another: q_j (1 + q_{j+1} (1 + ...)).
+    With q_j the chance that return j is followed by another: q_j (1 + q_{j+1} (1 + ...)).
     """
     rates = [min(rate.rate(), 0.995) for rate in returns]
     further = [0.0] * MOST + [rates[MOST] / (1 - rates[MOST])]

@@ -1,4 +1,4 @@
-"""A state everywhere."""
+"""A state at every position, at no cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from simulator.plugins.protocols import Prefix, Window
 
 
 class Dense(BasePlacer):
-    """Hold a state at every position at no cost: the upper bound of every placer.
+    """Hold a state at every position at no cost: an upper bound for all placers.
 
     Source: none; what a cache of KV alone would save.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> served = serve(["abcdefgh", "abcdefxy"], placer="dense")
+    >>> served.saved, served.states  # all that is shared, with no state stored
+    ([0, 6], [])
     """
 
     implicit = True

@@ -41,6 +41,14 @@ class Random(BasePlacer):
 
     Source: sampling: Floyd, in Bentley 1987, CACM 30(9); numbers: SplitMix64, Steele et al.
     2014.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("random:budget=3", prompt_tokens=100)
+    [7, 27, 72]
+    >>> planned("random:budget=3,seed=1", prompt_tokens=100)
+    [32, 75, 96]
     """
 
     def __init__(self, budget: int, seed: int = 0) -> None:

@@ -14,7 +14,7 @@ Plan = Callable[[int, int], list[int]]
 # From a law, where position x is floored to (phase + x) - (phase + x) % step - phase, to a plan.
 Planner = Callable[[Law, int, int], Plan]
 
-MOST_PLANS = 1024  # that are kept; for more prompts at a time they are worked out again
+MOST_PLANS = 1024  # plans that are kept; all are dropped when there are more
 
 
 class PlannedPrompt(NamedTuple):
@@ -43,7 +43,7 @@ class PlannedPrompt(NamedTuple):
 
 
 class LawView:
-    """Learn the law of overlaps counted in one coordinate, and plan for the law last settled.
+    """Learns the law of overlaps in one coordinate, and plans for the law last settled.
 
     Parameters
     ----------
