@@ -16,8 +16,8 @@ class LibLirs(LibPolicy, lirs.Lirs):
     reproduced, since hits depend on them: demoting LIR objects for a hit on an object that is in
     the queue and no longer in S can evict that very object, which then still counts as resident
     though its bytes are free; and the loop that demotes them goes on with the size of the object
-    that has taken the evicted one's memory. Where the capacity is two, or objects change their size, the
-    faults have further effects, which are not reproduced.
+    that has taken the evicted one's memory. Where the capacity is two, or objects change their
+    size, the faults have further effects, which are not reproduced.
 
     Examples
     --------
