@@ -6,8 +6,8 @@ Two forms are read::
     module:Class            module:Class:key=value,key=value
 
 A name is looked up in the dict of its kind (PLACERS, ESTIMATORS, ...). The second form reaches any
-other class that Python can import, from the working folder as well. What follows the first colon
-is a class where it holds no "=" and what stands before it is no known name.
+other class that Python can import, from the working folder as well. The text after the first colon
+is a class if it has no "=" and the text before it is no known name.
 
 Parameters are those of the class's constructor: `int`, `float`, `bool` and `str` (or one of these
 and `None`, which cannot be written: leave the parameter out).

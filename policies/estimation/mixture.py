@@ -37,16 +37,13 @@ class MixtureEstimator(WindowEstimator):
 
     Examples
     --------
-    Label 0 has overlaps of 4 tokens, label 1 of 8. The law for label 1 is half its own, half
-    that of all requests:
-
     >>> from policies.estimation import MixtureEstimator
     >>> from simulator.plugins.protocols import Overlap
     >>> mixture = MixtureEstimator(shrinkage=2)
     >>> for depth, label in [(4, 0), (4, 0), (8, 1), (8, 1)]:
     ...     mixture.observe(Overlap(depth, prompt_tokens=10, label=label))
     >>> mixture.settle()
-    >>> mixture.law_for(label=1).weights.tolist()  # of depths 4 and 8
+    >>> mixture.law_for(label=1).weights.tolist()  # 4 and 8: half its own law, half that of all
     [0.25, 0.75]
     """
 

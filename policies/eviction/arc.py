@@ -123,8 +123,8 @@ class Arc(BaseEviction):
     def victims(self) -> Iterator[Entry]:
         """Yield the next victims in order; nothing changes.
 
-        The ghosts stay as they are: what leaves T1 is counted in B1 instead, and none of the
-        choices depends on which of the two it is in.
+        The ghosts are not changed: an entry that leaves T1 would count in B1 instead, which makes
+        no difference to the choices.
         """
         outlook = Outlook()
         t1, t2 = ByteQueueView(self._t1, outlook), QueueView(self._t2, outlook)
@@ -137,7 +137,7 @@ class Arc(BaseEviction):
             t2.on_evictable(freed)
 
     def _choose(self, t1: ByteQueue | ByteQueueView, t2: Queue | QueueView) -> Entry | None:
-        """Return what goes of the two lists."""
+        """Return the victim, the head of one of the two lists."""
         t1_bytes, target = t1.bytes, self._target
         overfull = not self._returning and not self._b1 and self._overfills(t1_bytes)
         exceeds = t1_bytes > target or (t1_bytes == target and self._from_b2)
@@ -146,7 +146,7 @@ class Arc(BaseEviction):
         return t2.head() or t1.head()
 
     def _note_return(self, entry: Entry, page_bytes: int) -> None:
-        """Move the target if `entry` is remembered, and forget it: it comes back."""
+        """Move the target if `entry` returns, and remove it from its list of ghosts."""
         b1, b2 = self._b1, self._b2
         if entry.key in b1:
             step = max(b2.bytes / max(b1.bytes, 1), 1) * page_bytes
@@ -162,7 +162,7 @@ class Arc(BaseEviction):
         self._returning.add(entry)
 
     def _full(self) -> bool:
-        """Whether the incoming entry overfills T1 and B1 together."""
+        """Say whether the incoming entry overfills T1 and B1 together."""
         return self._overfills(self._t1.bytes)
 
     def _overfills(self, t1_bytes: int) -> bool:

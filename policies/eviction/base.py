@@ -50,7 +50,7 @@ class BaseEviction:
         """Note a hit; by default nothing."""
 
     def on_evictable(self, entry: Entry) -> None:
-        """Consider again an entry that could not be evicted for a while."""
+        """Make an entry a candidate again that was in use and is evictable now."""
 
     def on_evict(self, entry: Entry) -> None:
         """Forget an entry that has left."""

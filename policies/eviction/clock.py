@@ -16,7 +16,7 @@ class ClockEviction(BaseEviction):
     """Evict what entered first, but give an entry that was hit another round.
 
     The hand moves when the victim is asked for: it lowers the counters of the entries that it
-    passes and stops at the first that stands at 0.
+    passes and stops at the first whose counter is 0.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class ClockEviction(BaseEviction):
         self._queue.split(upper, lower)
 
     def victim(self) -> Entry | None:
-        """Move the hand to the first evictable entry without a hit to its credit."""
+        """Move the hand to the first evictable entry whose counter is 0, and return that."""
         queue = self._queue
         order = queue.order
         while (entry := queue.head()) is not None and entry.rank:

@@ -24,7 +24,7 @@ class Lfu(Ranked):
     """
 
     def first_rank(self, entry: Entry) -> tuple[int, int]:
-        """Return one use, now."""
+        """Return the rank of one use, now."""
         del entry
         return 1, self._clock
 

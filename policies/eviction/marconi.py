@@ -92,7 +92,7 @@ class MarconiEviction(NodeEviction):
         return flops / max(self._state_bytes + tokens * self._kv_bytes, 1)
 
     def recency(self, last: Any, now: int) -> Any:
-        """Return 1 / (1 + requests since then)."""
+        """Return 1 / (1 + requests since the last use)."""
         return 1.0 / (1.0 + now - last)
 
     def observe(self, overlap: Overlap) -> None:

@@ -41,7 +41,7 @@ class NodeEviction(PrefixEviction):
         self._state_bytes = self._kv_bytes = 1
         self._orders_kv = self._orders_states = True
         self._now = self._age = 0  # requests; nodes so far
-        self.asked = False  # room had to be made
+        self.asked = False  # whether a victim was ever asked for
         self._candidates = Candidates(self.recency)
         self._stateless = Stateless()
         self._lineage = Lineage()
@@ -79,7 +79,7 @@ class NodeEviction(PrefixEviction):
                 self._note_children(above[-1], entry.parent.children_resident)
             return
         if self._orders_kv:
-            entry.span.policy_data = None  # it is not without a state any more
+            entry.span.policy_data = None  # the span now has a state
         self._age += 1
         entry.policy_data = KnownState(entry, self._now, self._age)
         for changed in self._lineage.add(entry):
@@ -97,7 +97,7 @@ class NodeEviction(PrefixEviction):
             self._stateless.offer(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Consider it again, unless it has more than one child."""
+        """Make it a candidate again, unless it has more than one child."""
         if isinstance(entry, KvSpan):
             self._stateless.offer(entry)
         else:

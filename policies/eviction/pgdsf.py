@@ -40,7 +40,7 @@ class Pgdsf(Ranked):
         self._asked: Entry | None = None
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the costs."""
+        """Read the costs."""
         super().begin(context)
         self._costs = context.costs
 

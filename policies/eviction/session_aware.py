@@ -94,7 +94,7 @@ class SessionAware(PrefixEviction):
         self._shared.split(upper, lower)
 
     def victim(self) -> Entry | None:
-        """Return the least recent entry of the sessions if that one is silent, else of all."""
+        """Return the least recent entry of one session if that is silent, else that of all."""
         return self._sooner(self._own.head(), self._shared.head())
 
     def victims(self) -> Iterator[Entry]:

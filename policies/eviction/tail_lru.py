@@ -65,7 +65,7 @@ class TailLru(Scored):
         self.place(entry, (not self._is_surplus(entry), self._clock))
 
     def on_hit(self, entry: Entry) -> None:
-        """Make it the most recent, as this request sees it."""
+        """Rank it anew, as of this request."""
         self.on_insert(entry)
 
     def _is_surplus(self, entry: Entry) -> bool:

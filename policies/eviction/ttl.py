@@ -124,7 +124,7 @@ class Ttl(Scored):
             span, depth = entry.parent, entry.start
         birth = self._now
         if not self._refresh:  # else the request uses all that lies above, too
-            while span.stop and span.policy_data is None:  # it comes in with the entry
+            while span.stop and span.policy_data is None:  # it enters with the entry
                 span = span.parent
             if span.stop:
                 birth = min(birth, span.rank[0])

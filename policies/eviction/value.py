@@ -66,7 +66,7 @@ class ValueEviction(PrefixEviction):
         self._now = 0
         self._hazard = Hazard(2 * _MOST_USES + 2)
         self._groups = Groups(self._hazard, self._step)
-        self._waiting: list[Life] = []  # to be put into them before the next decision
+        self._waiting: list[Life] = []  # states to put into groups before the next decision
         self._lineage = Lineage()
         self._bare = BareKv()
         self._kv_bytes = 1
@@ -85,7 +85,7 @@ class ValueEviction(PrefixEviction):
     def observe(self, overlap: Overlap) -> None:
         """Count the request."""
         self._now += 1
-        if self._waiting:  # here as well: `victims` alone leaves them waiting
+        if self._waiting:  # also here, since `victims` leaves them waiting
             self._settle()
 
     def on_insert(self, entry: Entry) -> None:
@@ -93,7 +93,7 @@ class ValueEviction(PrefixEviction):
         if isinstance(entry, KvSpan):
             if not entry.children_resident:
                 self._bare.offer(entry)
-            self._note_last(entry.parent)  # its KV stays with this one
+            self._note_last(entry.parent)  # the KV that can leave with its last state has changed
             return
         entry.policy_data = life = Life(entry, _ends_path(entry), self._now)
         for changed in self._lineage.add(entry):
@@ -110,7 +110,7 @@ class ValueEviction(PrefixEviction):
         now = self._now
         self._hazard.note_use(life.kind, now - life.last)
         life.last = now
-        life.time = 0  # its place is another now
+        life.time = 0  # its old place is outdated
         if life.uses < _MOST_USES:
             life.uses += 1
         life.kind = 2 * life.uses + _ends_path(entry)
@@ -122,7 +122,7 @@ class ValueEviction(PrefixEviction):
         """Make it a candidate again."""
         if isinstance(entry, KvSpan):
             self._bare.offer(entry)
-            self._note_last(entry)  # its KV can go with it now
+            self._note_last(entry)  # its KV can leave with its last state now
             return
         if not entry.policy_data.time:
             self._note(entry)
@@ -155,7 +155,7 @@ class ValueEviction(PrefixEviction):
             self._lineage.split(upper, lower)
         if upper.size_bytes:
             self._bare.split(upper, lower)
-            self._note_last(upper)  # other KV goes with it now
+            self._note_last(upper)  # other KV leaves with its last state now
             self._note_last(lower)
 
     def victim(self) -> Entry | None:
@@ -186,7 +186,7 @@ class ValueEviction(PrefixEviction):
             if span is not None:
                 yield span
                 if self._cuts_to_state and outlook.states_of(span):
-                    continue  # only what lies behind the last one has gone
+                    continue  # only the KV behind the last one has left
                 bare.offer(outlook.let_go(span))
             elif (state := next(states, None)) is not None:
                 entry = outlook.with_kv(state) if self._orders_kv else state

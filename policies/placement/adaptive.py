@@ -52,11 +52,11 @@ class Adaptive(BasePlacer):
         self._rule.begin(context)
 
     def coordinate(self, label: int = -1) -> str:
-        """Return the coordinate in which divergences inside prompts of a label are sharpest."""
+        """Return the coordinate in which positions have saved most for prompts of a label."""
         return self._rule.coordinate(label)
 
     def observe(self, overlap: Overlap) -> None:
-        """Count how the request met earlier ones, and what it has added."""
+        """Count how the request overlapped earlier ones, and the tokens that it added."""
         self._rule.observe(overlap)
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:

@@ -55,13 +55,13 @@ class AdaptiveRule:
         self._reach = reach_tokens(context)
 
     def coordinate(self, label: int = -1) -> str:
-        """Return the coordinate in which divergences inside prompts of a label are sharpest."""
+        """Return the coordinate in which positions have saved most for prompts of a label."""
         return self._law_of(label).coordinate
 
     # --- learning ---------------------------------------------------------------------------
 
     def observe(self, overlap: Overlap) -> None:
-        """Count how the request met earlier ones, and what it has added."""
+        """Count how the request overlapped earlier ones, and the tokens that it added."""
         self._rates.tick()
         self._price.observe(overlap)
         span = overlap.span
@@ -80,7 +80,7 @@ class AdaptiveRule:
             self._branch_further = _further(self._branch_returns)
 
     def _count_use(self, meeting: Meeting, overlap: Overlap) -> None:
-        """Count the use of the point where a prompt left what was known."""
+        """Count a use of the point where a prompt left the known prompts."""
         segment = meeting.segment
         assert segment is not None
         depth, resident = overlap.depth, overlap.kv_depth
@@ -128,7 +128,7 @@ class AdaptiveRule:
     def _on_grid(
         self, points: list[Point], resume: int
     ) -> tuple[list[int], list[float], list[float]]:
-        """Return the points behind `resume`, with what each saves one use, and all uses of it."""
+        """Return the points behind `resume`, what each saves a use, and its expected uses."""
         floor = self._sightings.grid.floor
         wanted: list[int] = []
         gains: list[float] = []
@@ -151,7 +151,7 @@ class AdaptiveRule:
     def _add_first_seen(
         self, points: list[Point], prefix: Prefix, meeting: Meeting, price: float
     ) -> None:
-        """Add the points that this prompt brings, the deepest first."""
+        """Add the candidates in the new part of the prompt, the deepest first."""
         start, stop, label, kind = prefix.overlap, prefix.prompt_tokens, prefix.label, meeting.kind
         points.append((stop, self._end_uses(kind, 0, label)))
         first = self._firsts[kind].rate(label)
@@ -161,7 +161,7 @@ class AdaptiveRule:
                 points.append((position, first * share))
 
     def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
-        """Add the known points without a state up to the overlap, the deepest first."""
+        """Add the candidates between resume point and overlap, the deepest first."""
         segment_of, left_at = self._sightings.segment_of, self._sightings.left
         span, below = meeting.span, None
         continued = meeting.kind == CONTINUED
@@ -183,7 +183,7 @@ class AdaptiveRule:
         return min(self._ends[kind].rate(label), 1.0) * (1 + self._end_further[1])
 
     def _law_of(self, label: int) -> DivergenceLaw:
-        """Return the law of a label, or that of all while the label has shown too little."""
+        """Return the law of a label, or that of all while the label has few divergences."""
         own = self._laws.get(label)
         return self._law if own is None or len(own) < LABEL_SAMPLES else own
 

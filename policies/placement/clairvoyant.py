@@ -67,7 +67,7 @@ class ClairvoyantPlacer(BasePlacer):
     def begin(self, context: CacheContext) -> None:
         """Plan for all requests of the trace."""
         trace = context.trace
-        if trace is None:  # nothing is known of what will come
+        if trace is None:  # the future is not known
             return
         checkpoints = self._checkpoints
         if self._budget_bytes is not None:

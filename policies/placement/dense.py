@@ -24,5 +24,5 @@ class Dense(BasePlacer):
     implicit = True
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return every position in reach (the cache holds them implicitly and does not ask)."""
+        """Return every position behind the resume point; the cache never asks for them."""
         return range(prefix.resume + 1, prefix.prompt_tokens + 1)

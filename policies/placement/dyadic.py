@@ -38,7 +38,7 @@ class Dyadic(BasePlacer):
         self._positions = [2**i for i in range((first - 1).bit_length(), LONGEST.bit_length())]
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return the powers of two in reach."""
+        """Return the powers of two between the resume point and the end."""
         positions = self._positions
         return positions[
             bisect_right(positions, prefix.resume) : bisect_right(positions, prefix.prompt_tokens)

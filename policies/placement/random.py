@@ -57,7 +57,7 @@ class Random(BasePlacer):
         self._seed = seed
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return a uniform sample of 1..L without repetition, less what is out of reach."""
+        """Return the positions behind the resume point of a uniform sample of 1..L."""
         length = prefix.prompt_tokens
         numbers = _stream(self._seed, prefix.span, length)
         sample: set[int] = set()

@@ -54,7 +54,7 @@ class Schedule:
 
 
 def fixed_schedule(trace: Trace, law: TreeLaw, plan: TreePlan) -> Schedule:
-    """Return the schedule that writes the chosen candidates of a law, and writes them again."""
+    """Return the schedule that writes the chosen candidates whenever a prefill passes them."""
     wanted: dict[int, dict[int, Uses | None]] = defaultdict(dict)
     rows = zip(law.nodes[plan.chosen].tolist(), law.positions[plan.chosen].tolist(), strict=True)
     for node, position in rows:
