@@ -1,39 +1,45 @@
-"""What a policy's docstring says of it: the one place where that is written."""
+"""Policy docstrings in their parts, as `milepost policies` shows them."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field
 
+_EXAMPLES = "\n\nExamples\n--------\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
-    """A docstring in its parts, each on one line.
+    """A docstring in its parts, each on one line but for the example.
 
     Parameters
     ----------
     summary
-        Its first line.
+        Its first paragraph.
     explanation
-        The paragraphs between that and its parameters or source.
+        The paragraphs after it, up to the first section or the source.
     parameters
-        What is said of each parameter, by name.
+        The description of each parameter, by name.
     source
-        What follows "Source:"; empty where nothing does.
+        What follows "Source:"; empty where there is none.
+    example
+        The lines of the section "Examples", which is the last one; empty where there is none.
     """
 
     summary: str = ""
     explanation: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
     source: str = ""
+    example: str = ""
 
 
 def documentation_of(plugin: type) -> Documentation:
-    """Read the docstring of the class itself: that of its base tells of another policy.
+    """Read the docstring of the class itself, not an inherited one, which is of another policy.
 
-    Only a parameter whose text begins with "As for" is looked up in what the class is made from.
+    Only a parameter whose description begins with "As for" is looked up in the base classes.
     """
-    paragraphs = inspect.cleandoc(plugin.__doc__ or "").split("\n\n")
+    prose, _, example = inspect.cleandoc(plugin.__doc__ or "").partition(_EXAMPLES)
+    paragraphs = prose.split("\n\n")
     summary, *rest = paragraphs
     explanation: list[str] = []
     parameters: dict[str, str] = {}
@@ -52,11 +58,11 @@ def documentation_of(plugin: type) -> Documentation:
                 name: inherited.get(name, text) if text.startswith("As for") else text
                 for name, text in parameters.items()
             }
-    return Documentation(_on_one_line(summary), tuple(explanation), parameters, source)
+    return Documentation(_on_one_line(summary), tuple(explanation), parameters, source, example)
 
 
 def _parameters(lines: list[str]) -> dict[str, str]:
-    """Read a numpydoc section: names at the margin, what is said of them indented."""
+    """Read a numpydoc section: names at the margin, their descriptions indented."""
     paragraphs: dict[str, list[str]] = {}
     name = ""
     for line in lines:

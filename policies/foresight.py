@@ -1,4 +1,4 @@
-"""What a clairvoyant policy knows of the requests to come."""
+"""The future uses of entries, for clairvoyant policies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEVER = 1 << 62
 
 
 class Foresight:
-    """Tells when an entry is used next: the number of the next request that passes its span.
+    """Finds when an entry is used next: the number of the next request that passes its span.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How often keys were used lately."""
+"""Recent frequencies of use, as TinyLFU counts them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Frequencies:
     """TinyLFU's counters: uses of each key, halved once a sample has been counted.
 
     The paper approximates the counts by a sketch to save memory; here they are exact, so no hash
-    function has to be fixed. Keys whose count comes to 0 are forgotten, which bounds the
-    memory by the sample.
+    function has to be chosen. Keys whose count falls to 0 are forgotten, which bounds the memory
+    by the sample.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Frequencies:
         return self._counts.get(key, 0)
 
     def split(self, upper: Hashable, lower: Hashable) -> None:
-        """Let `upper` have the count of `lower`."""
+        """Give `upper` the count of `lower` as well."""
         if lower in self._counts:
             self._counts[upper] = self._counts[lower]
 

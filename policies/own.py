@@ -1,4 +1,4 @@
-"""Plug-ins of one's own (module:Class): whose fault an error is, hooks that nobody calls."""
+"""Plug-ins that users bring (module:Class): errors that they cause, hooks that nobody calls."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from simulator.base.errors import printable
 
 _HOME = Path(__file__).resolve().parent.parent
 _HOUSE = tuple(str(_HOME / room) for room in ("simulator", "policies", "workloads", "reports"))
-_names: dict[str, str] = {}  # of the plug-ins, by the file in which their class stands
+_names: dict[str, str] = {}  # names of plug-ins, by the file of their class
 
-# Methods of base classes that only mean something to those who derive from them.
+# Hooks of base classes, which are called only where a class derives from the base.
 _HOOKS_OF_BASES = {
     "first_rank": "policies.eviction.ranked.Ranked",
     "rank": "policies.eviction.ranked.Ranked, as first_rank",
@@ -22,16 +22,17 @@ _HOOKS_OF_BASES = {
 
 
 def remember(name: str, plugin: type) -> None:
-    """Note that a class is a plug-in of one's own, by the name that reaches it."""
+    """Remember a class as a plug-in of the user, by the string that names it."""
     file = _file_of(plugin)
     if file is not None and not file.startswith(_HOUSE):
         _names[file] = name
 
 
 def fault_of(error: BaseException) -> str | None:
-    """Return whose code raised an error, with file and line, if it is a plug-in of one's own.
+    """Return a message that names the user's plug-in which raised an error, with file and line.
 
-    Of the calls that led to the error the innermost in a plug-in's own file counts.
+    None where no plug-in of the user was involved. Of the calls that led to the error the
+    innermost in the file of a plug-in counts.
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         name = _names.get(str(Path(frame.filename).resolve()))
@@ -43,19 +44,19 @@ def fault_of(error: BaseException) -> str | None:
 
 
 def in_use() -> list[str]:
-    """Return the plug-ins of one's own that were created so far."""
+    """Return the names of the user's plug-ins that were created so far."""
     return sorted(_names.values())
 
 
 def doubts(plugin: type, promised: list[str]) -> list[str]:
-    """Return what looks like a hook of a class of one's own, and is called by nobody.
+    """Return a sentence for each method of the user's class that looks like a hook and is none.
 
     Parameters
     ----------
     plugin
         The class.
     promised
-        What the protocol of its kind has.
+        The names of the members of the protocol of its kind.
     """
     own = [base for base in plugin.__mro__ if _is_own(base)]
     inherited = {name for base in plugin.__mro__ if not _is_own(base) for name in vars(base)}
@@ -77,7 +78,7 @@ def doubts(plugin: type, promised: list[str]) -> list[str]:
 
 
 def _observes(plugin: type, own: list[type]) -> bool:
-    """Say whether a class says that it observes, or any of its own methods speaks of it."""
+    """Say whether a class sets `observes`, or any of its own methods refers to it."""
     code = (getattr(each, "__code__", None) for base in own for each in vars(base).values())
     return bool(inspect.getattr_static(plugin, "observes", False)) or any(
         "observes" in each.co_names for each in code if each is not None

@@ -1,4 +1,4 @@
-"""What a constructor of a policy refuses, with one wording for all."""
+"""Checks of constructor parameters, with one wording for all policies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An eviction policy for each pool: `kv=lru,states=value:step=2`.
+"""Strings that name an eviction policy for each pool: `kv=lru,states=value:step=2`.
 
-The parameters of a policy hold commas and equal signs too, so its string ends where the name of
-another pool begins.
+The parameters of a policy contain commas and equal signs too, so its string ends where the name
+of another pool begins.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _POOL = re.compile(rf"(?:^|,)\s*({'|'.join(POOLS)})\s*=")
 
 
 def names_pools(spec: str) -> bool:
-    """Whether a policy string has a policy for each pool."""
+    """Say whether a policy string names a policy for each pool."""
     return _POOL.match(spec.strip()) is not None
 
 

@@ -6,8 +6,8 @@ Two forms are read::
     module:Class            module:Class:key=value,key=value
 
 A name is looked up in the dict of its kind (PLACERS, ESTIMATORS, ...). The second form reaches any
-other class that Python can import, from the working folder as well. What follows the first colon
-is a class where it holds no "=" and what stands before it is no known name.
+other class that Python can import, from the working folder as well. The text after the first colon
+is a class if it has no "=" and the text before it is no known name.
 
 Parameters are those of the class's constructor: `int`, `float`, `bool` and `str` (or one of these
 and `None`, which cannot be written: leave the parameter out).
@@ -34,7 +34,7 @@ from simulator.plugins.protocols import AdmissionPolicy, EvictionPolicy, Overlap
 
 @dataclass(frozen=True, slots=True)
 class PolicyKind:
-    """A kind of plug-in: where its names are, and what its classes must have."""
+    """A kind of plug-in: the dict of its names, and the protocol of its classes."""
 
     name: str
     module: str
@@ -49,18 +49,18 @@ class PolicyKind:
 
     @property
     def members(self) -> list[str]:
-        """The names that the protocol promises."""
+        """The names of the protocol's attributes and methods."""
         methods = [name for name in vars(self.protocol) if not name.startswith("_")]
         return [*self.protocol.__annotations__, *methods]
 
     def missing(self, plugin: type) -> list[str]:
-        """Return the names that the protocol promises and the class has not."""
+        """Return the members of the protocol that the class lacks."""
         return [member for member in self.members if not hasattr(plugin, member)]
 
     def misfit(self, plugin: type) -> str | None:
-        """Say which method of a class cannot be called as the protocol promises, None if all can.
+        """Describe a method of a class that cannot be called as in the protocol, None if all can.
 
-        Only the number of arguments is compared: it is what an older plug-in has wrong.
+        Only the number of arguments is compared, which is where an older plug-in differs.
         """
         for name, promised in vars(self.protocol).items():
             method = getattr(plugin, name, None)
@@ -87,14 +87,14 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class PolicyInfo:
-    """What `milepost policies` shows of one policy.
+    """The description of one policy, as `milepost policies` shows it.
 
     Parameters
     ----------
     kind, name
         Its kind and its name.
     documentation
-        What its docstring says.
+        Its docstring in parts.
     parameters
         In the order of the constructor.
     clairvoyant
@@ -174,7 +174,7 @@ def specs_of(kind: str, spec: str) -> list[str]:
 def eviction_of(
     spec: str,
 ) -> Callable[[], EvictionPolicy] | dict[str, Callable[[], EvictionPolicy]]:
-    """Return what makes the eviction policy of every pool, or of each by its name.
+    """Return a factory of the eviction policy of every pool, or one for each pool by its name.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def describe(kind: str) -> list[PolicyInfo]:
 
 
 def doubts_of(kind: str, spec: str) -> list[str]:
-    """Return what looks like a hook of a class of one's own and is never called, a line each.
+    """Return a line for each method of a user's class that looks like a hook and is never called.
 
     Raises
     ------
@@ -217,12 +217,12 @@ def doubts_of(kind: str, spec: str) -> list[str]:
 def find(spec: str) -> list[PolicyInfo]:
     """Return a row for each kind that has a policy of this name; parameters do not matter.
 
-    A class written module:Class is of each kind of which it has all that the protocol promises.
+    A class written module:Class is of each kind whose protocol it fulfils.
 
     Raises
     ------
     UsageError
-        Where nothing is so called, or the class cannot be imported or is of no kind.
+        Where there is no such policy, or the class cannot be imported or is of no kind.
     """
     name, _, rest = spec.strip().partition(":")
     rows = [_info(k.name, name, k.classes[name]) for k in KINDS.values() if name in k.classes]
@@ -246,7 +246,7 @@ def _info(kind: str, name: str, plugin: type) -> PolicyInfo:
 
 
 def _info_of_import(module: str, attribute: str) -> list[PolicyInfo]:
-    """Return a row for each kind that a class is of."""
+    """Return a row for each kind whose protocol a class fulfils."""
     plugin = _imported(module, attribute)
     missing = {kind.name: kind.missing(plugin) for kind in KINDS.values()}
     name = f"{module}:{attribute}"
@@ -268,7 +268,7 @@ def _build(kind: str, spec: str) -> tuple[str, dict[str, Any], Any]:
         values = read_values(parameters_of(plugin), assignments)
         policy = plugin(**values)
     except (UsageError, ValueError, TypeError, NameError) as error:
-        # The last two come from a class of one's own: still abstract, or with unknown annotations.
+        # The last two come from a user's class: still abstract, or with unknown annotations.
         raise UsageError(f"{kind} '{printable(spec)}': {fault_of(error) or error}") from None
     defaults = {p.name: p.default for p in parameters_of(plugin)}
     return name, {k: v for k, v in values.items() if v != defaults[k]}, policy
@@ -302,14 +302,14 @@ def _resolve(kind: PolicyKind, spec: str) -> tuple[str, type, str]:
 
 
 def _is_class(text: str) -> bool:
-    """Say whether what follows the first colon names a class, and no parameter."""
+    """Say whether the text after the first colon names a class rather than a parameter."""
     return text != "" and "=" not in text
 
 
 def _imported(module: str, attribute: str) -> type:
-    """Import a class by module and name, from the working folder where it is nowhere else.
+    """Import a class by module and name; the working folder is searched last.
 
-    A console script does not look there by itself. Workers begin in the folder of their parent.
+    A console script does not search it by itself. Workers start in the folder of their parent.
     """
     what = _shown(module, attribute)
     if "" not in sys.path:

@@ -1,4 +1,4 @@
-"""Admission policies: what is worth its bytes. Names are those of policy strings."""
+"""Admission policies: what may enter the cache. Names are those of policy strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The common ground of admission policies that are asked."""
+"""Defaults for admission policies, and 64-bit names of entries."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from simulator.plugins.protocols import Overlap
 
 
 class BaseAdmission:
-    """An admission policy that is asked and does not look ahead."""
+    """Base class of admission policies: by default it admits all that it is asked about."""
 
     always: ClassVar[bool] = False
     clairvoyant: ClassVar[bool] = False
     observes: ClassVar[bool] = False
 
     def begin(self, context: CacheContext) -> None:
-        """Learn about the cache, before the first request; by default nothing is needed."""
+        """Read the context, before the first request; by default nothing."""
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn which request comes next; by default it does not matter."""
+        """Note which request comes next; by default nothing."""
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Know the upper part of a span as the whole was known; by default nothing is known."""
+        """Copy what is known of a split span to its upper part; by default nothing."""
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
         """Say whether `size_bytes` more of `candidate` enter the cache; by default they do."""
@@ -36,11 +36,10 @@ _MASK = (1 << 64) - 1
 
 
 def identity(entry: Entry) -> int:
-    """Return 64 bits that name an entry by its kind and by the prefix that ends with it.
+    """Return a 64-bit name of an entry, from its kind and the prefix that ends with it.
 
-    The prefix is named by the first request that brought it, and by its length. So they are the
-    same in every run in which the same requests come in this order, whatever the policies do and
-    what comes later.
+    The prefix is identified by its length and the first request that contained it. So the name is
+    the same in every run with the same earlier requests, whatever the policies do.
     """
     if isinstance(entry, KvSpan):
         request, position = entry.request, ~entry.stop

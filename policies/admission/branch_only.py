@@ -1,4 +1,4 @@
-"""Admit states where prompts diverge or end."""
+"""Admission of states where prompts diverge or end."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ from simulator.plugins.protocols import Overlap
 class BranchOnly(BaseAdmission):
     """Admit the states at the branch points of the prompt and at its end, and all KV.
 
-    Whatever the placer wants beside those is refused: nothing has shown yet that a prompt may
-    leave there. Branch points are those known when the request has been served; a state behind
-    the prompt, in its answer, is taken for its end. Positions count as floored to the grid.
+    All other states that the placer wants are refused, since no prompt has diverged there yet.
+    Branch points are those known when the request has been served; a state behind the prompt, in
+    its answer, counts as an end. Branch points and ends are floored to the grid.
 
     Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
     section 4.1 (judicious admission).
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> served = serve(["abcdef", "abcdxy"], placer="block:size=1", admission="branch_only")
+    >>> served.written  # of a state after each token: the end, then the branch point and the end
+    [[6], [4, 6]]
     """
 
     observes: ClassVar[bool] = True
@@ -30,11 +37,11 @@ class BranchOnly(BaseAdmission):
         self._points: set[int] | None = None
 
     def begin(self, context: CacheContext) -> None:
-        """Learn where states may lie."""
+        """Read the grid of checkpoint positions."""
         self._context = context
 
     def observe(self, overlap: Overlap) -> None:
-        """Know the prompt."""
+        """Note the request."""
         self._request = overlap
         self._points = None
 

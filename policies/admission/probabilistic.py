@@ -1,4 +1,4 @@
-"""Admit by the toss of a coin."""
+"""Admission at random."""
 
 from __future__ import annotations
 
@@ -11,23 +11,31 @@ from simulator.plugins.entries import Entry
 
 
 class Probabilistic(BaseAdmission):
-    """Admit each entry with one probability, or with less the larger it is.
+    """Admit each entry with a fixed probability, or with one that falls with its size.
 
-    The coin belongs to the entry: the same one falls the same way whenever it is tossed, in every
-    span with this seed, whatever the other policies do. So the entries admitted with a small
+    The random number belongs to the entry: it is the same whenever the entry comes, in every run
+    with this seed, whatever the other policies do. So the entries admitted with a small
     probability are among those admitted with a larger one.
 
     Parameters
     ----------
     probability
-        Of an entry of no size.
+        Probability of admission; with `scale`, for an entry of 0 bytes.
     scale
         Where given, the probability falls by a factor of e for every so many bytes.
     seed
-        Of the coins.
+        Seed of the random numbers.
 
     Source: D. S. Berger, R. K. Sitaraman and M. Harchol-Balter, "AdaptSize: orchestrating the hot
     object memory cache in a content delivery network", NSDI 2017 (exp(-size/c), here fixed).
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve([*"abcdefgh"], admission="probabilistic").kv
+    ['c', 'd', 'g', 'h']
+    >>> serve([*"abcdefgh"], admission="probabilistic:probability=0.2").kv
+    ['g']
     """
 
     def __init__(self, probability: float = 0.5, scale: int | None = None, seed: int = 0) -> None:
@@ -40,7 +48,7 @@ class Probabilistic(BaseAdmission):
         self._seed = seed
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:
-        """Toss the coin of the entry."""
+        """Say whether the random number of the entry is below its probability."""
         del departures
         probability = self._probability
         if self._scale is not None:

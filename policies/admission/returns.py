@@ -1,4 +1,4 @@
-"""How soon prompts come back to the places where states can lie."""
+"""How soon prompts can be expected to resume at the places where states can lie."""
 
 from __future__ import annotations
 
@@ -12,32 +12,31 @@ from policies.orders.hazard import index_of
 from simulator.plugins.entries import KvSpan
 from simulator.plugins.protocols import Overlap
 
-_MOST_USES = 3  # beyond which uses are not told apart: two bits
+_MOST_USES = 3  # more uses are counted as this many: two bits
 _BINS = 16
 _OLDEST = (1 << _BINS - 1) - 1  # requests after which a place is forgotten
-_LEAST, _MOST = 32, 1024  # uses after which the rates are made anew
+_LEAST, _MOST = 32, 1024  # uses after which the rates are computed anew
 _HALVING = 50_000
-_SOMETIMES = 64  # requests after which old places are looked for
+_SOMETIMES = 64  # requests between two searches for places to forget
 
 
 class Returns:
     """Learns from all prompts, whatever was admitted, how soon a place can be expected to be used.
 
-    A place is the end of a span, where a prompt or its answer has ended or another prompt has
-    parted from it. It is used by a prompt that shares all tokens up to there, and none up to the
-    next place below: with a state there, that prompt resumes from it. Ages are in requests since
-    the last use and fall into bins that double. For each number of uses so far and each bin, the
-    places are counted that came to that age, those still waiting included, and those that were used
-    there; both start from one use in four, and halve now and then. A place without a use for 2^15
-    requests is forgotten.
+    A place is the end of a span, where a prompt or its answer ended or another prompt diverged. It
+    is used by a prompt that diverges there: with a state at the place, that prompt would resume
+    from it. Ages are in requests since the last use and fall into bins of doubling width. For each
+    number of uses so far and each bin two counts are kept: places that reached that age, those
+    still waiting included, and places used at that age. They start from one use in four, and are
+    halved now and then. A place without a use for 2^15 requests is forgotten.
 
     Parameters
     ----------
     floor
-        Where a state of a prompt of so many tokens lies. What parts behind it is no other place.
+        Floors a position to the grid. Ends with the same floored position are one place.
 
-    Source: the rate is that of the `value` eviction, the most uses per request that can be had by
-    waiting up to some later age (`policies.orders.hazard.index_of`, after J. C. Gittins, 1979).
+    Source: the rate is that of the `value` eviction, the greatest number of uses per request over
+    all waits up to a later age (`policies.orders.hazard.index_of`, after J. C. Gittins, 1979).
     """
 
     def __init__(self, floor: Callable[[int], int]) -> None:
@@ -72,9 +71,9 @@ class Returns:
                 self._places[end] = self._now << 2
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Let `upper` be the place of `lower`, if a state for that lies in it."""
+        """Move the place of `lower` to `upper`, if its floored position lies in that."""
         if lower in self._places and self._floor(lower.stop) <= upper.stop:
-            # At the end, although it is older: so it is forgotten later than others, which is rare.
+            # At the end, although it is older: so it is forgotten late, which is rare.
             self._places[upper] = self._places.pop(lower)
 
     def rate(self, span: KvSpan) -> float:
@@ -100,7 +99,7 @@ class Returns:
         self._places[span] = self._now << 2 | uses
 
     def _learn(self) -> None:
-        """Make the rates from the counts."""
+        """Compute the rates from the counts."""
         self._due = self._seen + min(max(self._seen // 4, _LEAST), _MOST)
         if self._seen >= _HALVING:
             self._seen, self._due = self._seen // 2, self._due - self._seen // 2
@@ -114,14 +113,14 @@ class Returns:
         ]
 
     def _waiting(self) -> NDArray[np.int64]:
-        """Return how many places of so many uses wait since an age of so many bits."""
+        """Return the number of waiting places, by uses so far and bin of ages; shape (4, bins)."""
         places = np.fromiter(self._places.values(), np.int64, len(self._places))
         bits = np.frexp(self._now - (places >> 2))[1]  # as int.bit_length gives them
         cells = (places & 3) * _BINS + np.minimum(bits, _BINS - 1)
         return np.bincount(cells, minlength=4 * _BINS).reshape(4, _BINS)
 
     def _forget(self) -> None:
-        """Count the places that nothing has used for very long as ended."""
+        """Drop the places that are too old, and count them as ended."""
         places = self._places
         while places:
             oldest = next(iter(places))

@@ -1,4 +1,4 @@
-"""Admit what is seen again."""
+"""Admission at the second sighting."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ from simulator.plugins.protocols import Overlap
 
 
 class SecondSighting(BaseAdmission):
-    """Admit KV and states of tokens that an earlier prompt has had before them, all at once.
+    """Admit the KV and the states of a prefix that an earlier prompt has had.
 
-    What comes once never costs a byte, at the price of a second prefill of what comes again. How
-    many spans the path has does not matter, nor whether its KV was admitted before: the second
-    prompt through a token brings it in. Prompts matched together see nothing of each other.
+    What is used once never costs a byte; what comes again costs a second prefill. The whole shared
+    prefix is admitted at once, however many spans it has. Prompts that are matched at the same time
+    do not count as earlier ones.
 
     Source: B. M. Maggs and R. K. Sitaraman, "Algorithmic nuggets in content delivery", ACM
-    SIGCOMM Computer Communication Review 45(3), 2015 ("cache on second hit"); the memory of
-    sightings is that of the prefix tree, and has no limit.
+    SIGCOMM Computer Communication Review 45(3), 2015 ("cache on second hit"); sightings are
+    remembered in the prefix tree, without limit.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve(["abcd"], admission="second_sighting").kv
+    []
+    >>> serve(["abcd", "abxy"], admission="second_sighting").kv  # what both share
+    ['ab']
+    >>> serve(["abcd"] * 2, admission="second_sighting").states
+    ['abcd']
     """
 
     observes: ClassVar[bool] = True
@@ -28,7 +38,7 @@ class SecondSighting(BaseAdmission):
         self._seen_tokens = 0  # of the current prompt, by earlier ones
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn how much of the prompt was seen before."""
+        """Note how much of the prompt was seen before."""
         self._seen_tokens = overlap.depth
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:

@@ -1,4 +1,4 @@
-"""Admit what is small."""
+"""Admission by size."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from simulator.plugins.entries import Entry
 
 
 class SizeAware(BaseAdmission):
-    """Admit what is at most a share of the cache; all of it while the cache has no limit.
+    """Admit additions of at most a share of the capacity; all of them in an unbounded cache.
 
     Parameters
     ----------
     share
-        Of the capacity; an addition larger than this is refused.
+        Share of the capacity; a larger addition is refused.
 
     Source: M. Abrams et al., "Caching proxies: limitations and potentials", WWW 1995
     (LRU-THOLD).
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve(["aaaaaa", "bbb"], admission="size_aware:share=0.5", capacity_bytes=10).kv
+    ['bbb']
     """
 
     def __init__(self, share: float = 0.1) -> None:
@@ -27,7 +33,7 @@ class SizeAware(BaseAdmission):
         self._most_bytes = float("inf")
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the capacity."""
+        """Read the capacity."""
         if context.capacity_bytes is not None:
             self._most_bytes = self._share * context.capacity_bytes
 

@@ -1,4 +1,4 @@
-"""TinyLFU: admit what is used more often than what must leave."""
+"""TinyLFU: admission by comparing frequencies of use with those of the victims."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ VICTIMS = ("first", "each", "all")
 class TinyLfu(BaseAdmission):
     """Admit an entry while there is room, or if it was wanted more often than what must leave.
 
-    Every use counts: of what the cache holds, the KV that a prompt shares and the state that it
-    resumes from; of what it does not hold, each time that it would enter.
+    Counted are uses of entries in the cache, the KV that a prompt shares and the state that it
+    resumes from, and each attempt of an entry to enter.
 
     Parameters
     ----------
     sample
-        Counts after which all are halved.
+        Number of counted uses after which all counts are halved.
     victims
-        What it is compared with. "first": the first that would leave, as in the paper of 2017,
+        The victims to compare with. "first": the first that would leave, as in the paper of 2017,
         where sizes are equal (IV, implicit victims, in that of 2022). "all": the sum over all that
         would leave (AV, aggregated victims), spans and states alike; it stops as soon as that is
         too much. "each": every one of them (QV, queue of victims; there, those that lose leave
@@ -37,6 +37,14 @@ class TinyLfu(BaseAdmission):
     policy", ACM Transactions on Storage 13(4), 2017; G. Einziger, O. Eytan, R. Friedman and
     B. Manes, "Lightweight robust size aware cache management", ACM Transactions on Storage 18(3),
     2022, for victims of several sizes. The counts are exact, not a sketch.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve(["abcd", "pqrs"], admission="tinylfu", capacity_bytes=5).kv  # both were wanted once
+    ['abcd']
+    >>> serve(["abcd", "pqrs", "pqrs"], admission="tinylfu", capacity_bytes=5).kv
+    ['a', 'pqrs']
     """
 
     observes: ClassVar[bool] = True
@@ -47,7 +55,7 @@ class TinyLfu(BaseAdmission):
         self._victims = victims
 
     def observe(self, overlap: Overlap) -> None:
-        """Count what the prompt uses of the cache; what is missing is counted as it would enter."""
+        """Count the entries that the prompt uses; those missing are counted in `admit`."""
         span, resume = overlap.span, overlap.resume
         while span is not None and span.stop:
             if span.kv_end == span.stop:
@@ -59,7 +67,7 @@ class TinyLfu(BaseAdmission):
             span = span.parent
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Let the upper part have the count of the whole."""
+        """Give the upper part the count of the whole."""
         self._uses.split(upper.key, lower.key)
 
     def admit(self, candidate: Entry, size_bytes: int, departures: Departures) -> bool:

@@ -1,4 +1,4 @@
-"""What the overlap estimators share: a law that is rebuilt only when it is asked for."""
+"""Base class of overlap estimators, whose law is rebuilt only when it is asked for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CountingEstimator(ABC):
     @property
     @abstractmethod
     def effective_samples(self) -> float:
-        """Observations that the law rests on: (sum of weights)^2 / sum of squared weights."""
+        """Effective sample size: (sum of weights)^2 / sum of squared weights."""
 
     @abstractmethod
     def _take(self, depth: int) -> None:

@@ -1,4 +1,4 @@
-"""Whether a law has moved, judged against what chance alone would do."""
+"""A permutation test of whether a law has changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def distance(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 def p_value(
     one: NDArray[np.int64], other: NDArray[np.int64], permutations: int = 199, seed: int = 0
 ) -> float:
-    """Return how often samples of one common law lie at least as far apart.
+    """Return the p-value of the hypothesis that two samples are of one law.
 
     Under the null hypothesis that both samples are of one law, every split of the pooled sample
     is equally likely. With B random splits of which b are at least as far apart as the true one,
@@ -33,7 +33,7 @@ def p_value(
     permutations
         Splits to draw, 1 or more.
     seed
-        Of the splits.
+        Seed of the splits.
     """
     signs, ends = _pooled(one, other)
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -45,17 +45,17 @@ def p_value(
 
 
 class ChangeDetector:
-    """Compare the last requests with those that the plan in force was made from.
+    """Compares the last requests with those that the current plan was made from.
 
     Parameters
     ----------
     window
         Requests in each of the two samples, 2 or more.
     significance
-        A law counts as moved where chance alone would do as much with at most this probability;
-        so without drift about this share of the looks raises a false alarm.
+        A law counts as changed where the p-value is at most this; so without drift about this
+        share of the tests raises a false alarm.
     permutations
-        Splits drawn for each look.
+        Splits drawn for each test.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class ChangeDetector:
         self._since += 1
 
     def moved(self) -> bool:
-        """Say whether the law has moved since `settle`.
+        """Say whether the law has changed since `settle`.
 
-        True while the reference is not yet a whole window, since a better law is to be had. The
-        samples must not share requests, or they would seem alike: so only those that came since
-        are compared, and with too few to tell the answer is no.
+        True while the reference is not yet a whole window, since a new plan would rest on more
+        requests. The samples must not share requests, or they would seem alike: so only requests
+        since `settle` are compared, and with fewer than two of them the answer is no.
         """
         if len(self._reference) < (self._recent.maxlen or 0):
             return True

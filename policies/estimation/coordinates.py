@@ -1,4 +1,4 @@
-"""Where overlaps are counted from, and which of the ways is sharpest."""
+"""Coordinates of overlap depths, and the choice of the one in which plans save most."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from simulator.plugins.protocols import Overlap
 
 COORDINATES = ("start", "end", "branch")  # of equal scores the first wins
-LEAST = 8  # judgements before a label has a say of its own, or another than the first is believed
-FADE = 0.98  # of scores, whenever they are judged
+LEAST = 8  # scores before a label has its own choice, or any but the first is chosen
+FADE = 0.98  # decay of the scores with each new one
 
 
 def last_branch(overlap: Overlap) -> int:
@@ -18,7 +18,7 @@ def last_branch(overlap: Overlap) -> int:
         return 0
     while span.stop > overlap.depth:
         span = span.parent
-    own = overlap.prompt_tokens > overlap.depth  # the way that this prompt has taken
+    own = overlap.prompt_tokens > overlap.depth  # the branch that this prompt has added
     while span.stop and span.children_seen - own < 2:
         span, own = span.parent, False
     return span.stop
@@ -46,9 +46,9 @@ def counted(overlap: Overlap, coordinate: str) -> Overlap:
 
 
 class SharpestCoordinate:
-    """Say in which coordinate plans have saved most, by label.
+    """Finds the coordinate in which plans have saved most, by label.
 
-    It is judged by overlaps that no plan had learned from yet. Recent ones count more.
+    Plans are scored by overlaps that they had not learned from yet. Recent ones count more.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class SharpestCoordinate:
         self._scores: dict[int, dict[str, float]] = {}
 
     def judge(self, label: int, saved_tokens: Mapping[str, float]) -> None:
-        """Take what a plan in each coordinate would have saved of one overlap."""
+        """Add the tokens that a plan in each coordinate would have saved of one overlap."""
         for key in {-1, label}:
             self._count[key] = self._count.get(key, 0) + 1
             scores = self._scores.setdefault(key, dict.fromkeys(COORDINATES, 0.0))
@@ -64,7 +64,7 @@ class SharpestCoordinate:
                 scores[coordinate] = FADE * scores[coordinate] + saved
 
     def best(self, label: int = -1) -> str:
-        """Return the coordinate for a label, or for all while it has shown too little."""
+        """Return the best coordinate for a label, or for all while the label has few scores."""
         key = label if self._count.get(label, 0) >= LEAST else -1
         if self._count.get(key, 0) < LEAST:
             return COORDINATES[0]

@@ -1,4 +1,4 @@
-"""Overlaps that count less the longer ago they were."""
+"""Overlaps with exponentially decaying weights."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ class Decay(CountingEstimator):
         where the law drifts by `delta` a request, the bias is delta / (1 - factor).
 
     Source: none; exponential smoothing of counts.
+
+    Examples
+    --------
+    >>> from policies.tryout import learned
+    >>> learned("decay:factor=0.5", [8, 4, 4, 0])  # 1/8 for the first; 1/4 + 1/2; 1 for the last
+    {0: 1.0, 4: 0.75, 8: 0.125}
     """
 
     def __init__(self, factor: float = 0.99) -> None:
@@ -36,7 +42,7 @@ class Decay(CountingEstimator):
 
     @property
     def effective_samples(self) -> float:
-        """The number of equal weights that would be as uncertain; 0 before the first."""
+        """Effective sample size of the weights; 0 before the first overlap."""
         return self._sum**2 / self._sum_of_squares if self._sum else 0.0
 
     def _take(self, depth: int) -> None:

@@ -1,20 +1,18 @@
-"""Where later prompts first leave an earlier one, in the coordinate in which that is sharpest.
+"""The law of where later prompts first diverge from an earlier one, in the best coordinate.
 
-An earlier prompt has added the tokens `(start, stop]` to what was known: its *segment*. When a
-later prompt first diverges inside it, at `depth`, the distance can be counted in three ways:
+An earlier prompt has added the tokens `(start, stop]`, its *segment*, to the known prompts. When
+a later prompt first diverges inside it, at `depth`, the distance can be counted in three ways:
 
     end      stop - depth      a question of some length stands behind a document
     branch   depth - start     a message of some length stands behind a known branch point
     start    depth             a preamble of some length stands before everything
 
 For each coordinate the best single position for a new segment follows from the recent distances
-(single.py). Before much was seen the law of the distance from the end is shrunk towards a guess:
-one more divergence counts as seen, `PRIOR_TOKENS` before the end, since what stands behind a
-shared document is mostly shorter.
+(single.py). The law of the distance from the end has a prior: one more divergence is counted,
+`PRIOR_TOKENS` before the end, since what follows a shared document is mostly shorter.
 
-Which coordinate is sharpest is not guessed: before a divergence is learned, every coordinate says
-where it would have placed, and earns what that would have saved. So each is judged on what it had
-not seen.
+The coordinate is chosen by past savings: before a divergence is learned, each coordinate is scored
+by what its position would have saved. So each is judged on divergences that it had not seen.
 """
 
 from __future__ import annotations
@@ -25,8 +23,8 @@ from typing import Final
 from policies.estimation.single import EndDistances, FromBranch, FromStart, SingleLaw
 
 COORDINATES: Final = ("end", "branch", "start")  # of equal scores the first wins
-LEAST: Final = 8  # divergences before another coordinate than the first is believed
-FADE: Final = 0.98  # of scores, whenever a divergence is scored
+LEAST: Final = 8  # divergences before another coordinate than the first may be chosen
+FADE: Final = 0.98  # decay of the scores with each scored divergence
 PRIOR_TOKENS: Final = 256
 STEADY: Final = 32  # up to so many divergences each one is scored and makes a new law,
 SCORE: Final = 4  # then every so many of them are scored,
@@ -34,7 +32,7 @@ REPLAN: Final = 8  # and every so many make a new law
 
 
 class DivergenceLaw:
-    """Learn where segments are first left, and say where one checkpoint saves most.
+    """Learns where segments are first left, and finds where one checkpoint saves most.
 
     Parameters
     ----------
@@ -71,7 +69,7 @@ class DivergenceLaw:
             self._laws.clear()
 
     def _score(self, start: int, stop: int, depth: int) -> None:
-        """Let each coordinate earn what its plan would have saved."""
+        """Add to the score of each coordinate what its position would have saved."""
         for coordinate in COORDINATES:
             position, _ = self._law(coordinate).best(start, stop)
             earned = position - start if start < position <= depth else 0

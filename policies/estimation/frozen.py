@@ -1,4 +1,4 @@
-"""A law that is learned once."""
+"""The overlaps of the first requests alone."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ class Frozen(CountingEstimator):
         Requests to learn from, 1 to 1,000,000.
 
     Source: arXiv 2605.05219, whose plans are made once, from a training set.
+
+    Examples
+    --------
+    >>> from policies.tryout import learned
+    >>> learned("frozen:train=2", [8, 4, 4, 0])  # the first two
+    {4: 1.0, 8: 1.0}
     """
 
     def __init__(self, train: int = 100) -> None:

@@ -1,4 +1,4 @@
-"""Laws of ever narrower scope, each shrunk towards the next wider one."""
+"""Laws by document and by label, each shrunk towards the next wider scope."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ class MixtureEstimator(WindowEstimator):
 
     With n observations and law p of the narrow scope, q the law of the wider one and `shrinkage`
     k, the estimate is (n p + k q) / (n + k): the posterior mean under a Dirichlet prior with mean
-    q and weight k. So a document that was seen once is planned as its label is, one that was
-    seen a hundred times as itself. A session stands for the document.
+    q and weight k. So a document that was seen once has nearly the law of its label, one that was
+    seen a hundred times nearly its own. A session stands for the document.
 
-    `law()` is that of all requests, for whoever asks for no scope; `law_for` answers the rest, from
-    what was known when `settle` was last called: so that an answer depends on what was observed,
-    not on when it was asked for.
+    `law()` is that of all requests; `law_for` gives that of a label or document, as of the last
+    call of `settle`: so that it depends on what was observed, not on when it was asked for.
 
     Parameters
     ----------
@@ -32,9 +31,20 @@ class MixtureEstimator(WindowEstimator):
     shrinkage
         Observations that the wider law weighs as much as; above 0.
     documents
-        Sessions to remember, 1 or more; the one unseen for longest is forgotten.
+        Sessions to remember, 1 or more; the least recently seen is forgotten.
 
     Source: Dirichlet shrinkage: Good 1965, The Estimation of Probabilities.
+
+    Examples
+    --------
+    >>> from policies.estimation import MixtureEstimator
+    >>> from simulator.plugins.protocols import Overlap
+    >>> mixture = MixtureEstimator(shrinkage=2)
+    >>> for depth, label in [(4, 0), (4, 0), (8, 1), (8, 1)]:
+    ...     mixture.observe(Overlap(depth, prompt_tokens=10, label=label))
+    >>> mixture.settle()
+    >>> mixture.law_for(label=1).weights.tolist()  # 4 and 8: half its own law, half that of all
+    [0.25, 0.75]
     """
 
     def __init__(
@@ -69,7 +79,7 @@ class MixtureEstimator(WindowEstimator):
                 self._by_session.popitem(last=False)
 
     def settle(self) -> None:
-        """Answer `law_for` from all that is known now."""
+        """Make `law_for` return the laws as they are now."""
         self._settled = self.law()
         for scope in self._touched:
             scope.settle()
@@ -108,7 +118,7 @@ class MixtureEstimator(WindowEstimator):
 
 
 class _Scope:
-    """What one label or session has shown, and its law when it was last settled."""
+    """The overlaps of one label or session, and its law when it was last settled."""
 
     __slots__ = ("samples", "shares", "window")
 

@@ -1,15 +1,15 @@
-"""How often something is used again, by what kind of thing it is."""
+"""Rates of reuse of things of several kinds, with decaying counts."""
 
 from __future__ import annotations
 
 from typing import Final
 
 RESCALE: Final = 1e12
-SHRINKAGE: Final = 8.0  # trials of one label that weigh as much as all others together
+SHRINKAGE: Final = 8.0  # trials of one label that weigh as much as the rate of all labels
 
 
 class ReuseRates:
-    """The rates of several kinds of things, which fade at one pace.
+    """The rates of several kinds of things, whose counts decay at one pace.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class ReuseRates:
     def __init__(self, decay: float = 0.999) -> None:
         self._decay = decay
         self._rates: list[ReuseRate] = []
-        self.unit = 1.0  # weight of what comes now: what was counted stays as it is
+        self.unit = 1.0  # weight of a count made now; it grows, instead of old counts shrinking
 
     def add(self) -> ReuseRate:
         """Return the rate of one more kind of thing."""
@@ -29,7 +29,7 @@ class ReuseRates:
         return rate
 
     def tick(self) -> None:
-        """Let all that was counted so far fade by one step."""
+        """Let all counts decay by one step."""
         self.unit /= self._decay
         if self.unit > RESCALE:
             for rate in self._rates:
@@ -46,12 +46,12 @@ class ReuseRate:
         all labels:  (uses + 1/2) / (trials + 1)
         one label:   (uses + SHRINKAGE * all) / (trials + SHRINKAGE)
 
-    Before the first trial it is 1/2: what is unknown is tried.
+    Before the first trial it is 1/2, so that an unknown kind is tried.
 
     Parameters
     ----------
     clock
-        The rates that it belongs to.
+        The group of rates that it belongs to.
     """
 
     __slots__ = ("_clock", "_labels", "_trials", "_uses")
@@ -86,7 +86,7 @@ class ReuseRate:
         return (own[1] + prior * rate) / (own[0] + prior)
 
     def scale(self, factor: float) -> None:
-        """Multiply all that was counted."""
+        """Multiply all counts."""
         self._trials *= factor
         self._uses *= factor
         for counts in self._labels.values():

@@ -1,9 +1,9 @@
-"""The best single checkpoint in a segment, by the distances at which earlier ones were left.
+"""The best single checkpoint in a segment, by the distances at which earlier segments were left.
 
 A segment `(start, stop]` of n tokens is given one checkpoint at x. It saves x - start if the
 segment is left at x or later, else nothing: the staircase of one step. With c(x) of N distances
-serving x, the best x maximises (x - start) c(x) / N. What depends on the distances alone is worked
-out when they are known, so that an answer is one binary search where it can be.
+serving x, the best x maximises (x - start) c(x) / N. All that depends on the distances
+alone is computed in advance, so that most queries are one binary search.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NOTHING = (0, 0.0)
 
 
 class SingleLaw(Protocol):
-    """Where one checkpoint saves most."""
+    """A law of distances that gives the best single checkpoint."""
 
     def best(self, start: int, stop: int) -> tuple[int, float]:
         """Return the best x within `(start, stop)` and c(x) / N; (0, 0.0) where there is none.

@@ -1,4 +1,4 @@
-"""The overlaps of the last requests."""
+"""The overlaps of the most recent requests."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ class WindowEstimator(CountingEstimator):
         a request, its error is about sqrt(S / W) / 2 + delta (W + 1) / 2 for S distinct depths.
 
     Source: none; the empirical law of a moving window.
+
+    Examples
+    --------
+    >>> from policies.tryout import learned
+    >>> learned("window:requests=3", [8, 4, 4, 0])  # weights by depth; the first is forgotten
+    {0: 1.0, 4: 2.0}
     """
 
     def __init__(self, requests: int = 100) -> None:

@@ -17,20 +17,28 @@ from simulator.plugins.protocols import Overlap
 
 
 class Arc(BaseEviction):
-    """Balance recency against frequency by what was evicted too early.
+    """Balance recency against frequency, adapting to what was evicted too early.
 
     T1 holds entries used once, T2 those used again; B1 and B2 remember what has left them. A
     return from B1 raises the target of T1, one from B2 lowers it.
 
-    The paper has equal sizes. Here everything counts in bytes, a page being the entry at hand, and
-    T1 gives way where T2 is empty; with equal sizes this is the paper case by case. So the target
-    moves by as many times the size of what returns as there are ghosts of the other list for each
-    of its own, at least once. In the prefix cache the KV spans of a prompt move the target before
-    room is made for any of them, as in the paper; a state moves it when it is in, since nothing is
-    known of it before.
+    The paper has pages of equal size. Here lists and target count in bytes, and the target moves
+    by the size of the entry that returns, times the ratio of the ghosts of the other list to those
+    of its own, but at least once that size. T1 also gives way where T2 is empty. With equal sizes
+    this is the paper's algorithm. In the prefix cache the KV spans of a prompt move the target
+    before room is made for any of them, as in the paper; a state moves it once it has entered,
+    since it is not known before.
 
     Source: N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache",
     FAST 2003, figure 4.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("arc", "AA B C D", capacity_bytes=2)  # A was used twice: B and C pass through T1
+    'BC'
+    >>> evicted("arc", "AA B C B D", capacity_bytes=2)  # B returns from B1, and A leaves for it
+    'BAB'
     """
 
     observes: ClassVar[bool] = True
@@ -45,7 +53,7 @@ class Arc(BaseEviction):
         self._incoming_bytes = self._kv_bytes = 1
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the capacity, and what a token of KV takes."""
+        """Read the capacity, and the bytes of a token of KV."""
         super().begin(context)
         self._kv_bytes = context.sizes.kv_bytes_per_token
 
@@ -57,7 +65,7 @@ class Arc(BaseEviction):
             self._note_return(span, (span.stop - span.start) * self._kv_bytes)
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
-        """Learn the capacity."""
+        """Set the capacity."""
         self._capacity = share_of(capacity_bytes, 1)
 
     def on_miss(self, entry: Entry) -> None:
@@ -83,7 +91,7 @@ class Arc(BaseEviction):
             self._t2.touch(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._t1.on_evictable(entry)
         self._t2.on_evictable(entry)
 
@@ -102,7 +110,7 @@ class Arc(BaseEviction):
         used.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, or remember both."""
+        """Keep both parts at their place, or remember both."""
         self._t1.split(upper, lower)
         self._t2.split(upper, lower)
         self._b1.split(upper.key, lower.key)
@@ -113,10 +121,10 @@ class Arc(BaseEviction):
         return self._choose(self._t1, self._t2)
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing.
+        """Yield the next victims in order; nothing changes.
 
-        The ghosts stay as they are: what leaves T1 is counted in B1 instead, and none of the
-        choices depends on which of the two it is in.
+        The ghosts are not changed: an entry that leaves T1 would count in B1 instead, which makes
+        no difference to the choices.
         """
         outlook = Outlook()
         t1, t2 = ByteQueueView(self._t1, outlook), QueueView(self._t2, outlook)
@@ -129,7 +137,7 @@ class Arc(BaseEviction):
             t2.on_evictable(freed)
 
     def _choose(self, t1: ByteQueue | ByteQueueView, t2: Queue | QueueView) -> Entry | None:
-        """Return what goes of the two lists."""
+        """Return the victim, the head of one of the two lists."""
         t1_bytes, target = t1.bytes, self._target
         overfull = not self._returning and not self._b1 and self._overfills(t1_bytes)
         exceeds = t1_bytes > target or (t1_bytes == target and self._from_b2)
@@ -138,7 +146,7 @@ class Arc(BaseEviction):
         return t2.head() or t1.head()
 
     def _note_return(self, entry: Entry, page_bytes: int) -> None:
-        """Move the target if `entry` is remembered, and forget it: it comes back."""
+        """Move the target if `entry` returns, and remove it from its list of ghosts."""
         b1, b2 = self._b1, self._b2
         if entry.key in b1:
             step = max(b2.bytes / max(b1.bytes, 1), 1) * page_bytes
@@ -154,7 +162,7 @@ class Arc(BaseEviction):
         self._returning.add(entry)
 
     def _full(self) -> bool:
-        """Whether the incoming entry overfills T1 and B1 together."""
+        """Say whether the incoming entry overfills T1 and B1 together."""
         return self._overfills(self._t1.bytes)
 
     def _overfills(self, t1_bytes: int) -> bool:

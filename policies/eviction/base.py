@@ -1,4 +1,4 @@
-"""The common ground of eviction policies: what most of them need not do."""
+"""Defaults for eviction policies."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from simulator.plugins.protocols import Overlap
 
 
 class BaseEviction:
-    """An eviction policy that starts from its capacity alone.
+    """Base class of eviction policies: every hook, most of them doing nothing.
 
     The prefix cache calls what `simulator.plugins.protocols.EvictionPolicy` names. Flat object mode
     (`policies.objects`) calls `start` and `on_miss` as well.
 
-    Contract tests look at `foresees_all`: false where a departure changes the worth of others,
-    so that of what `victims` yields only the first is sure to be what leaves.
+    `foresees_all` is for the contract tests: false where an eviction changes the ranks of others,
+    so that of the entries that `victims` yields only the first is sure to be the one evicted.
     """
 
     clairvoyant: ClassVar[bool] = False
@@ -31,35 +31,35 @@ class BaseEviction:
     foresees_all: ClassVar[bool] = True
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the capacity, before the first request."""
+        """Read the context, before the first request; by default its capacity alone."""
         self.start(context.capacity_bytes)
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn which request comes next; by default it does not matter."""
+        """Note which request comes next; by default nothing."""
 
     def start(self, capacity_bytes: Fraction | int | None) -> None:
-        """Learn the capacity in bytes (of a part of a cache: perhaps not whole); None: no limit."""
+        """Set the capacity in bytes (a part of a cache may have a fraction); None: no limit."""
 
     def on_miss(self, entry: Entry) -> None:
-        """Take note of a missing object before room is made; called in flat object mode only."""
+        """Note a miss before room is made; called in flat object mode only."""
 
     def on_insert(self, entry: Entry) -> None:
-        """Take in a new entry."""
+        """Add a new entry."""
 
     def on_hit(self, entry: Entry) -> None:
-        """Take note of a hit; by default it changes nothing."""
+        """Note a hit; by default nothing."""
 
     def on_evictable(self, entry: Entry) -> None:
-        """Consider again an entry that could not be evicted for a while."""
+        """Make an entry a candidate again that was in use and is evictable now."""
 
     def on_evict(self, entry: Entry) -> None:
         """Forget an entry that has left."""
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Let the upper part of a span come in, and the lower go if its KV is all above.
+        """Insert the upper part of a span, and evict the lower if all of its KV is in the upper.
 
-        So the upper part counts as new. A policy that ranks by more than the last use gives it
-        the standing of the lower.
+        So the upper part counts as new. A policy that ranks by more than the last use overrides
+        this and copies the rank of the lower part.
         """
         if upper.size_bytes:
             self.on_insert(upper)
@@ -67,14 +67,16 @@ class BaseEviction:
                 self.on_evict(lower)
 
     def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Take note that states lie in another span now; by default it does not matter."""
+        """Note that states have moved to another span; by default nothing."""
 
     def victim(self) -> Entry | None:
         """Return the evictable entry that should go next, or None where there is none."""
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go; by default the next alone, for a `victim` that moves nothing.
+        """Yield the next victims in order; by default the first alone.
+
+        This default needs a `victim` that changes nothing.
 
         Raises
         ------
@@ -91,7 +93,7 @@ class BaseEviction:
 
 
 def incoming_spans(overlap: Overlap) -> Iterator[KvSpan]:
-    """Yield the spans of a prompt of which nothing is resident, deepest first: they come next."""
+    """Yield the spans of a prompt without resident KV, deepest first: those about to enter."""
     span = overlap.span
     while span is not None and span.kv_end == span.start:
         yield span

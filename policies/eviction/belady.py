@@ -18,20 +18,28 @@ from simulator.plugins.protocols import Overlap
 class Belady(BaseEviction):
     """Evict what is used farthest in the future. Looks ahead.
 
-    It is blind to size, and takes in everything: never beaten by a policy that must take in
-    everything too while all sizes are equal; with unequal sizes, or among prefixes that need each
-    other, it is no bound. In the prefix cache, KV is used next when a prompt passes its span, a
-    state when a prompt passes its position. Among entries that are never used again, the first
-    that came to that state goes first.
+    It ignores sizes and admits everything. While all sizes are equal, no policy that admits
+    everything does better; with unequal sizes, or among prefixes that need each other, it is no
+    bound. In the prefix cache, KV is used next when a prompt passes its span, a
+    state when a prompt passes its position. Of entries that are never used again, the first to
+    become so leaves first.
 
     Parameters
     ----------
     bypass
-        In flat object mode, let a new object leave at once where its own next use is farthest:
-        then no policy at all does better while sizes are equal.
+        In flat object mode, evict a new object at once where its own next use is farthest; then
+        no policy at all does better while sizes are equal.
 
     Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
     IBM Systems Journal 5(2), 1966 (MIN).
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("belady", "AB C AB", capacity_bytes=2)  # B is used after A, then C never again
+    'BC'
+    >>> evicted("belady:bypass=true", "AB C AB", capacity_bytes=2)  # C does not stay at all
+    'C'
     """
 
     clairvoyant: ClassVar[bool] = True
@@ -51,7 +59,7 @@ class Belady(BaseEviction):
             self.next_use = lambda entry: foresight.next_use(entry, self._request)
 
     def observe(self, overlap: Overlap) -> None:
-        """Know which request comes next."""
+        """Note which request comes next."""
         self._request = overlap.request
 
     def on_insert(self, entry: Entry) -> None:
@@ -64,7 +72,7 @@ class Belady(BaseEviction):
         self.on_insert(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it a place among the candidates."""
+        """Push it onto the heap of candidates."""
         self._clock += 1
         heappush(self._heap, (entry.rank, self._clock, entry))
         entry.policy_data = self._clock
@@ -74,7 +82,7 @@ class Belady(BaseEviction):
         return head(self._heap)
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         return leave_by_rank(self._heap, "policy_data", renews=True)
 
 

@@ -1,4 +1,4 @@
-"""Farthest next use among prefixes, by one who may refuse what comes."""
+"""Farthest next use among prefixes, where new entries may be refused."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ from simulator.plugins.protocols import Overlap
 class ClairvoyantEviction(Scored):
     """Evict what is used farthest in the future, and refuse what is used later still. Looks ahead.
 
-    Unlike `belady` it takes no new KV or state in exchange for what is used sooner. Sizes count
-    where that decision is made: it goes page by page, so a long span enters as far as it is worth
-    what leaves for it. KV below other KV leaves first, and among entries that are never used
-    again the youngest does, so that what remains is a prefix.
+    Unlike `belady` it evicts nothing for a new entry that is used later. The decision is made page
+    by page, so a long span enters in part where the rest would replace what is used sooner. KV
+    below other KV leaves first, and of entries that are never used again the youngest does, so
+    that what remains is a prefix.
 
-    Where states cost nothing this is the optimum of block caches that keep prefixes closed. A
-    state and the KV above it are worth little without each other, which it does not weigh: it is
-    no upper bound for a hybrid model.
+    Where states cost nothing this is the optimum of block caches that keep whole prefixes. A
+    state and the KV above it are worth little without each other, which is not considered here:
+    so it is no upper bound for a hybrid model.
 
     Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
     IBM Systems Journal 5(2), 1966, over a prefix tree.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> prompts = ["aa", "bb", "c", "aaa", "bbb"]
+    >>> serve(prompts, eviction="clairvoyant", capacity_bytes=6).saved  # "c" does not enter
+    [0, 0, 0, 2, 2]
+    >>> serve(prompts, eviction="belady", capacity_bytes=6).saved  # it must take in "c" and "aaa"
+    [0, 0, 0, 2, 0]
     """
 
     clairvoyant: ClassVar[bool] = True
@@ -45,7 +54,7 @@ class ClairvoyantEviction(Scored):
             self._foresight = Foresight(context.trace)
 
     def observe(self, overlap: Overlap) -> None:
-        """Look up what this request brings, and when that is used next."""
+        """Find the spans that this request adds, and when they are used next."""
         self.request = overlap
         self._number = overlap.request
         self._incoming.clear()
@@ -66,7 +75,7 @@ class ClairvoyantEviction(Scored):
         self.on_insert(entry)
 
     def victim(self) -> Entry | None:
-        """Return the evictable entry whose next use is farthest; None if the newcomer's is."""
+        """Return the evictable entry with the farthest next use; None if the new entry's is."""
         entry = super().victim()
         if entry is not None and -entry.rank[0] > self._incoming_use():
             return entry
@@ -74,17 +83,17 @@ class ClairvoyantEviction(Scored):
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, up to what is used sooner than the newcomer."""
+        """Yield the next victims in order, as long as they are used later than the new entry."""
         one_by_one = self._one_by_one
         incoming_use = self._incoming_use()
-        self._one_by_one = one_by_one  # as if it had not been looked at
+        self._one_by_one = one_by_one  # looking ahead changes nothing
         for entry in super().victims():
             if -entry.rank[0] <= incoming_use:
                 return
             yield entry
 
     def _incoming_use(self) -> int:
-        """Return when what comes in now is used next.
+        """Return when the entry that enters now is used next.
 
         Room is first asked for all that a request brings: its deepest span is used last. Where
         that is too much, the spans come one by one from the top, each pinned while it grows, and
@@ -103,7 +112,7 @@ class ClairvoyantEviction(Scored):
         return self._next_use(span if span.pins else span.parent)
 
     def _exceeds_capacity(self) -> bool:
-        """Say whether no room will be asked for all of it, since it is too much in any case."""
+        """Say whether the spans of the request exceed the capacity and so enter one by one."""
         context = self.context
         if context is None or context.capacity_bytes is None:
             return False

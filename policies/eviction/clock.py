@@ -13,10 +13,10 @@ from simulator.plugins.entries import Entry, KvSpan
 
 
 class ClockEviction(BaseEviction):
-    """Evict what entered first, but let an entry that was hit go round again.
+    """Evict what entered first, but give an entry that was hit another round.
 
     The hand moves when the victim is asked for: it lowers the counters of the entries that it
-    passes and stops at the first that stands at 0.
+    passes and stops at the first whose counter is 0.
 
     Parameters
     ----------
@@ -25,6 +25,14 @@ class ClockEviction(BaseEviction):
 
     Source: F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report
     MAC-M-384, 1968.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("clock", "ABC A DEF", capacity_bytes=3)  # its hit saves A for one round
+    'BCA'
+    >>> evicted("clock:bits=2", "AB AAA CDE", capacity_bytes=2)  # three hits, for three rounds
+    'BCD'
     """
 
     def __init__(self, bits: int = 1) -> None:
@@ -43,7 +51,7 @@ class ClockEviction(BaseEviction):
             entry.rank += 1
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._queue.on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
@@ -55,12 +63,12 @@ class ClockEviction(BaseEviction):
             self._queue.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, with the count."""
+        """Keep both parts at their place, with the count."""
         upper.rank = lower.rank
         self._queue.split(upper, lower)
 
     def victim(self) -> Entry | None:
-        """Move the hand to the first evictable entry without a hit to its credit."""
+        """Move the hand to the first evictable entry whose counter is 0, and return that."""
         queue = self._queue
         order = queue.order
         while (entry := queue.head()) is not None and entry.rank:
@@ -73,7 +81,7 @@ class ClockEviction(BaseEviction):
         return entry
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go; where the hand stands only `victim` changes."""
+        """Yield the next victims in order; only `victim` moves the hand."""
         outlook = Outlook()
         queue = QueueView(self._queue, outlook)
         hits: dict[Entry, int] = {}  # of those that the hand has passed

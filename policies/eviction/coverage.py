@@ -1,4 +1,4 @@
-"""Thin out the states of old paths where that costs least."""
+"""Eviction that thins out the states of the least recently used path."""
 
 from __future__ import annotations
 
@@ -14,18 +14,27 @@ from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Coverage(PrefixEviction):
-    """On the path that was not used for the longest time, drop what covers least per byte.
+    """On the least recently used path, drop the state whose loss per byte is least.
 
-    Were all overlap depths equally likely, a state would save the tokens down from the state
-    above it to every depth up to the next state below: dropping it costs the product of the two
-    distances. As many prompts again are taken to go on from the end of the path, whatever its
-    length. The last state leaves with the KV behind the state above it, which frees more bytes.
-    So an old path first loses the states that its others nearly replace, and is shortened from
-    its end where that is cheaper. States above the lowest fork of the path are left alone: other
-    paths need them. Without KV the states leave by last use, and so does KV in a pool of its own.
+    If all overlap depths are equally likely, a state saves the tokens from the state above it,
+    for every depth down to the next state below: dropping it costs the product of the two
+    distances. Half of all prompts are assumed to continue from the end of the path. The last
+    state leaves with the KV behind the state above it, which frees more bytes. So an old path
+    first loses states that its other states nearly replace, and is shortened from its end where
+    that is cheaper. States above the lowest fork of the path stay, since other paths need them.
+    Without KV the states leave by last use, and so does KV in a pool of its own.
 
     Source: none; the measure is the staircase under a uniform law of overlap depths, of which
     half the weight goes on beyond the end.
+
+    Examples
+    --------
+    The states at 5 and 6 nearly replace each other, so one of them leaves, and the last one stays:
+
+    >>> from policies.tryout import serve
+    >>> policies = {"placer": "offsets:start=5+6,end=0", "eviction": "coverage"}
+    >>> serve(["abcdefghij", "z"], capacity_bytes=17, state_bytes=2, **policies).states
+    ['abcde', 'abcdefghij', 'z']
     """
 
     def __init__(self) -> None:
@@ -42,7 +51,7 @@ class Coverage(PrefixEviction):
         self._list_of(entry).touch(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._list_of(entry).on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
@@ -51,19 +60,19 @@ class Coverage(PrefixEviction):
         self._inner.note_gone(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand."""
+        """Keep both parts at their place."""
         self._paths.split(upper, lower)
         self._inner.split(upper, lower)
 
     def victim(self) -> Entry | None:
-        """Return what covers least per byte on the least recent path."""
+        """Return the entry of least loss per byte on the least recent path."""
         leaf = self._paths.head()
         if isinstance(leaf, KvSpan):
             return self._least(leaf, Outlook(), self._inner)
         return self._states.head()
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, each for what it covers when those before have gone."""
+        """Yield the next victims in order, each chosen as if those before had left."""
         outlook, inner = Outlook(), InnerStates()
         paths, states = QueueView(self._paths, outlook), QueueView(self._states, outlook)
         while True:
@@ -79,7 +88,7 @@ class Coverage(PrefixEviction):
             inner.note_gone(entry)
 
     def _least(self, leaf: KvSpan, outlook: Outlook, inner: InnerStates) -> Entry:
-        """Return what covers least per byte on the path to `leaf`, the deepest of several."""
+        """Return the entry of least loss per byte on the path to `leaf`, the deepest of several."""
         if self.context is not None and not self.context.orders_states:
             return leaf
         losses = self._losses(leaf, outlook, inner)
@@ -88,7 +97,7 @@ class Coverage(PrefixEviction):
     def _losses(
         self, leaf: KvSpan, outlook: Outlook, inner: InnerStates
     ) -> Iterator[tuple[float, Entry]]:
-        """Yield what could go of the path to `leaf` below its lowest fork, from the deepest.
+        """Yield the candidates on the path to `leaf` below its lowest fork, the deepest first.
 
         Each comes with its loss per byte, NEVER where it is in use. Of the states that lie between
         others of their span, only that of least loss does.
@@ -115,7 +124,7 @@ class Coverage(PrefixEviction):
             yield self._loss(leaf, 0, first, below)
 
     def _loss(self, leaf: KvSpan, above: int, state: Checkpoint, below: int) -> tuple[float, Entry]:
-        """Return the loss per byte of a state, and what goes: the last one with its KV."""
+        """Return the loss per byte of a state, and the entry to evict: for the last, its span."""
         if below:
             return (loss_between(above, state, below) if state.evictable else NEVER), state
         tokens = state.position - above

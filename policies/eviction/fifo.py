@@ -15,6 +15,12 @@ class Fifo(BaseEviction):
 
     Source: L. A. Belady, "A study of replacement algorithms for a virtual-storage computer",
     IBM Systems Journal 5(2), 1966.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("fifo", "ABC AAA D", capacity_bytes=3)  # A entered first; its hits do not count
+    'A'
     """
 
     def __init__(self) -> None:
@@ -25,7 +31,7 @@ class Fifo(BaseEviction):
         self._queue.order[entry] = self._queue.next_place()
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._queue.on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
@@ -37,7 +43,7 @@ class Fifo(BaseEviction):
             self._queue.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand."""
+        """Keep both parts at their place."""
         self._queue.split(upper, lower)
 
     def victim(self) -> Entry | None:
@@ -45,5 +51,5 @@ class Fifo(BaseEviction):
         return self._queue.head()
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         return leave_in_turn([self._queue])

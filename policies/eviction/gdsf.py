@@ -9,14 +9,22 @@ _PER_MB = 1e6  # priorities per megabyte rather than per byte, as the reference 
 
 
 class Gdsf(Ranked):
-    """Evict the least of L + uses / size, where L is the priority of the last that left.
+    """Evict the least of L + uses / size, where L is the priority of the last victim.
 
-    Small and often used entries stay; L ages those that are no longer used. All misses cost the
-    same. In flat object mode a new object enters first and is evicted at once where its own
-    priority is the least. Ties go by last use.
+    Small entries and often used ones stay, until L has outgrown those that are no longer used.
+    All misses cost the same. In flat object mode a new object enters first and is evicted at once
+    where its own priority is the least. Ties go by last use.
 
     Source: L. Cherkasova, "Improving WWW proxies performance with greedy-dual-size-frequency
     caching policy", HP Labs report HPL-98-69R1, 1998.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("gdsf", "A B C", capacity_bytes=10, A=8, B=2, C=4)  # the largest
+    'A'
+    >>> evicted("gdsf", "B D", capacity_bytes=10, B=2, D=9)  # which may be the new one
+    'D'
     """
 
     inserts_first = True
@@ -39,7 +47,7 @@ class Gdsf(Ranked):
         entry.rank = (max(priority, entry.rank[0]), self._clock)
 
     def on_evict(self, entry: Entry) -> None:
-        """Age the rest, unless it only left with something else."""
+        """Raise L to the priority of the victim; what only left along with it does not count."""
         if entry is self._asked:
             self._aged = entry.rank[0]
             self._asked = None

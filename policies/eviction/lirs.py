@@ -15,12 +15,12 @@ from simulator.plugins.entries import Entry, KvSpan
 
 
 class Lirs(BaseEviction):
-    """Keep what was used twice within a short distance, whenever that was.
+    """Keep the entries whose last two uses lie close together, whenever that was.
 
-    Most of the capacity is for LIR entries, whose last two uses lie close together; the rest is a
-    queue of HIR entries, which are evicted first. The stack S orders by recency all that was used
-    since the oldest LIR entry, evicted HIR entries included: one that is used again while in S
-    becomes LIR, and the oldest LIR entry joins the queue in its stead.
+    Most of the capacity is for these entries (LIR, low inter-reference recency); the rest is a
+    queue of the others (HIR), which are evicted first. The stack S orders by recency all that was
+    used since the oldest LIR entry, evicted HIR entries included: one that is used again while in
+    S becomes LIR, and the oldest LIR entry joins the queue instead.
 
     Parameters
     ----------
@@ -32,6 +32,15 @@ class Lirs(BaseEviction):
 
     Source: S. Jiang and X. Zhang, "LIRS: an efficient low inter-reference recency set replacement
     policy to improve buffer cache performance", SIGMETRICS 2002.
+
+    Examples
+    --------
+    A, B and C are LIR entries, D and E enter the queue. The return of D makes it LIR, and A joins
+    the queue instead:
+
+    >>> from policies.tryout import evicted
+    >>> evicted("lirs:hir=0.25", "ABC D E D F", capacity_bytes=4)
+    'DEA'
     """
 
     def __init__(self, hir: float = 0.01, memory: float = 2.0) -> None:
@@ -83,7 +92,7 @@ class Lirs(BaseEviction):
         self._forget_oldest()
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._lir.on_evictable(entry)
         self._hir.on_evictable(entry)
 
@@ -101,7 +110,7 @@ class Lirs(BaseEviction):
         self._hir.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give both parts the standing of the whole; the upper comes to the top of S."""
+        """Let both parts be LIR or HIR as the whole was; the upper comes to the top of S."""
         key, stack = lower.key, self._stack
         if key in self._left:
             self._left.add(upper.key, 0)
@@ -119,7 +128,7 @@ class Lirs(BaseEviction):
             self._forget(key)
 
     def _forget(self, key: Hashable) -> None:
-        """Take a span out whose KV counts for the one above it now."""
+        """Remove a span whose KV has moved to the one above it."""
         self._lir_keys.discard(key)
         if key in self._stack:
             self._cut(key)
@@ -130,7 +139,7 @@ class Lirs(BaseEviction):
         return self._hir.head() or self._lir.head()
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         return leave_in_turn([self._hir, self._lir])
 
     def _raise(self, entry: Entry) -> None:
@@ -140,11 +149,11 @@ class Lirs(BaseEviction):
         self._stack[key] = size_bytes
 
     def _cut(self, key: Hashable) -> None:
-        """Take `key` out of S."""
+        """Remove `key` from S."""
         self._stack_bytes -= self._stack.pop(key)
 
     def _lower_oldest(self) -> None:
-        """Let the oldest LIR entries join the queue until the others fit."""
+        """Move the oldest LIR entries to the queue until the others fit."""
         while self._lir.bytes > self._lir_limit:
             oldest = self._lir.first()
             if oldest is None:
@@ -152,7 +161,7 @@ class Lirs(BaseEviction):
             self._lower(oldest)
 
     def _lower(self, entry: Entry) -> None:
-        """Let a LIR entry join the queue."""
+        """Move a LIR entry to the queue."""
         self._lir.discard(entry)
         self._lir_keys.remove(entry.key)
         self._cut(entry.key)
@@ -169,6 +178,6 @@ class Lirs(BaseEviction):
             self._left.take(key)
 
     def _forget_oldest(self) -> None:
-        """Keep S within its limit, by what is not resident."""
+        """Keep S within its limit by forgetting entries that are not resident."""
         while self._stack_bytes > self._stack_limit and self._left:
             self._cut(self._left.drop_oldest())

@@ -22,9 +22,9 @@ class MarconiEviction(NodeEviction):
     Parameters
     ----------
     alpha
-        Weight of the FLOPs. If not given, 0 until the first eviction; then, after `window` times
-        as many requests as came before that, whichever of 0.25, 0.5, 1 and 2 would have saved most
-        tokens of them, if that is more than 0 would have by two standard errors.
+        Weight of the FLOPs. If not given, it is 0 at first and is tuned once, when `window` times
+        as many requests have followed the first eviction as came before it: to that of 0.25, 0.5,
+        1 and 2 which would have saved most tokens, if it beats 0 by two standard errors.
     window
         Requests by which alpha is tuned, as a multiple of those before the first eviction.
     attention
@@ -41,6 +41,17 @@ class MarconiEviction(NodeEviction):
 
     Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
     sections 4.2 and 4.3. There ages are in seconds; requests make the policy work without times.
+
+    Examples
+    --------
+    With alpha = 0 the least recent prompt leaves; with 2, that of fewest FLOPs per byte:
+
+    >>> from policies.tryout import serve
+    >>> prompts = ["aaaaaaaaa", "bb", "ccc", "d"]
+    >>> serve(prompts, eviction="marconi:alpha=0", capacity_bytes=22, state_bytes=3).states
+    ['bb', 'ccc', 'd']
+    >>> serve(prompts, eviction="marconi:alpha=2", capacity_bytes=22, state_bytes=3).states
+    ['aaaaaaaaa', 'ccc', 'd']
     """
 
     def __init__(
@@ -69,7 +80,7 @@ class MarconiEviction(NodeEviction):
         self._square_flops = attention * 4 * d_model
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the sizes; where nothing will leave there is nothing to tune."""
+        """Read the sizes; in an unbounded cache there is nothing to tune."""
         super().begin(context)
         if context.capacity_bytes is None:
             self._tuning = None
@@ -81,7 +92,7 @@ class MarconiEviction(NodeEviction):
         return flops / max(self._state_bytes + tokens * self._kv_bytes, 1)
 
     def recency(self, last: Any, now: int) -> Any:
-        """Return 1 / (1 + requests since then)."""
+        """Return 1 / (1 + requests since the last use)."""
         return 1.0 / (1.0 + now - last)
 
     def observe(self, overlap: Overlap) -> None:

@@ -1,4 +1,4 @@
-"""Marconi's alpha, tuned by replaying what has come."""
+"""Tuning of Marconi's alpha, by replaying past requests."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ERRORS = 2.0
 class Tuning:
     """Remembers the first requests, and finds the alpha that would have saved most tokens.
 
-    Nothing leaves before the first eviction, whatever alpha is: to replay all requests from the
-    first is to replay those since then from the cache as it was.
+    All requests are replayed from the first. Since alpha matters only from the first eviction on,
+    this amounts to a replay of the later requests from the cache as it was at that time.
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ class Tuning:
             self._requests.append((overlap.span, overlap.end or overlap.span))
 
     def note_eviction(self) -> None:
-        """Close the window in time, if no room had to be made before the last request."""
+        """Fix the end of the window, if this is the first eviction."""
         if self._enough == float("inf"):
             self._enough = (1 + self._window) * max(len(self._requests), 1)
 
     def best_alpha(self, context: CacheContext, policy: Callable[[float], EvictionPolicy]) -> float:
-        """Return the best of `ALPHAS`, 0 where none saves more beyond doubt."""
+        """Return the best of `ALPHAS`, 0 where no gain over 0 is significant."""
         trace = _trace_of(self._requests, context)
         return ALPHAS[surest([_saved_tokens(trace, context, policy(alpha)) for alpha in ALPHAS])]
 
 
 def surest(saved: list[list[int]]) -> int:
-    """Return the row with the greatest sum, 0 if that exceeds the first row's by chance perhaps.
+    """Return the row with the greatest sum, 0 if its gain over the first row is not significant.
 
-    The gain counts if it is beyond two of its standard errors: after a few requests, which is all
-    that a small cache sees before it evicts, some row saves more in any case.
+    A gain counts if it exceeds two of its standard errors. A small cache sees few requests before
+    it evicts, and among these some row is ahead by chance.
     """
     rows = np.array(saved)
     best = int(np.argmax(rows.sum(axis=1)))

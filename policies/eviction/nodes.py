@@ -1,4 +1,4 @@
-"""The common ground of policies that weigh recency against the worth of states."""
+"""Base class of policies that weigh the recency of states against their worth."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NodeEviction(PrefixEviction):
         self._state_bytes = self._kv_bytes = 1
         self._orders_kv = self._orders_states = True
         self._now = self._age = 0  # requests; nodes so far
-        self.asked = False  # room had to be made
+        self.asked = False  # whether a victim was ever asked for
         self._candidates = Candidates(self.recency)
         self._stateless = Stateless()
         self._lineage = Lineage()
@@ -58,7 +58,7 @@ class NodeEviction(PrefixEviction):
         """
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the sizes, and what the pool holds."""
+        """Read the sizes, and what the pool holds."""
         super().begin(context)
         self._state_bytes = context.sizes.state_bytes
         self._kv_bytes = context.sizes.kv_bytes_per_token if context.orders_kv else 0
@@ -70,7 +70,7 @@ class NodeEviction(PrefixEviction):
         self._now += 1
 
     def on_insert(self, entry: Entry) -> None:
-        """Take in a new node."""
+        """Add a new node."""
         if isinstance(entry, KvSpan):
             entry.rank = self._now
             self._stateless.offer(entry)
@@ -79,7 +79,7 @@ class NodeEviction(PrefixEviction):
                 self._note_children(above[-1], entry.parent.children_resident)
             return
         if self._orders_kv:
-            entry.span.policy_data = None  # it is not without a state any more
+            entry.span.policy_data = None  # the span now has a state
         self._age += 1
         entry.policy_data = KnownState(entry, self._now, self._age)
         for changed in self._lineage.add(entry):
@@ -97,14 +97,14 @@ class NodeEviction(PrefixEviction):
             self._stateless.offer(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Consider it again, unless it has more than one child."""
+        """Make it a candidate again, unless it has more than one child."""
         if isinstance(entry, KvSpan):
             self._stateless.offer(entry)
         else:
             self._open(entry)
 
     def on_evict(self, entry: Entry) -> None:
-        """Forget it; what lies next to it is worth something else now."""
+        """Forget it, and price the states next to it anew."""
         node, entry.policy_data = entry.policy_data, None
         if isinstance(entry, KvSpan):
             above = entry.parent.checkpoints
@@ -118,11 +118,11 @@ class NodeEviction(PrefixEviction):
             self._stateless.offer(entry.span)
 
     def on_states_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Know which state lies next above which."""
+        """Update which state lies next above which."""
         self._lineage.split(upper, lower)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give both parts the age of the whole."""
+        """Give both parts the last use of the whole."""
         if self._orders_states:
             self._lineage.split(upper, lower)
         upper.rank = lower.rank
@@ -148,14 +148,14 @@ class NodeEviction(PrefixEviction):
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, the states by their scores as they are now."""
+        """Yield the next victims in order, the states by their present scores."""
         victim = self.victim()
         if victim is not None:
             yield victim
             yield from islice(self._foreseen(), 1, None)
 
     def _foreseen(self) -> Iterator[Entry]:
-        """Yield what would go; to know the first alone there are quicker ways."""
+        """Yield the next victims in order; for the first alone, `victim` is quicker."""
         outlook, candidates = Outlook(), self._candidates
         stateless = self._stateless.view(outlook)
         weights = self._now, self.recency_weight, self.worth_weight
@@ -167,13 +167,13 @@ class NodeEviction(PrefixEviction):
             if self._orders_kv and span is not None and not outlook.states_of(span):
                 stateless.on_evictable(span)
             above = outlook.states_of(entry.parent)[-1:] if isinstance(entry, KvSpan) else ()
-            for state in above if self._orders_states else ():  # it may be a candidate now
+            for state in above if self._orders_states else ():  # it may have become a candidate
                 node = state.policy_data
                 if node is not None and node.place < 0 and _has_one_child(state, outlook):
                     states.put((candidates.score_of(node, *weights), node.age, node))
 
     def _next_of(self, states: Merged, outlook: Outlook) -> Entry | None:
-        """Take the least state that could go, and return it, or the span that goes with it."""
+        """Take the state of least score that can leave; return it, or the span to evict with it."""
         while (node := states.take()) is not None:
             if outlook.evictable(node.entry):
                 return outlook.with_kv(node.entry) if self._orders_kv else node.entry

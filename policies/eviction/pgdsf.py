@@ -16,10 +16,21 @@ class Pgdsf(Ranked):
 
     The cost is the seconds to compute again what the entry holds: for KV its own tokens after the
     prefix before them, for a state the tokens from the next state above it, when it was last used.
-    Plain objects all cost the same, which makes this `gdsf` without its exchange of newcomers.
+    Plain objects all cost the same, which makes this `gdsf`, but never evicting the new object.
 
     Source: C. Jin et al., "RAGCache: efficient knowledge caching for retrieval-augmented
     generation", ACM Transactions on Computer Systems 2025 (arXiv 2404.12457), section 5.1.
+
+    Examples
+    --------
+    A state of 4 bytes saves 6 seconds in the first prompt, 3 in the second, which so loses it:
+
+    >>> from policies.tryout import serve
+    >>> prompts = ["aaaaaa", "bbb", "cc"]
+    >>> serve(prompts, eviction="pgdsf", capacity_bytes=20, state_bytes=4).states
+    ['aaaaaa', 'cc']
+    >>> serve(prompts, eviction="lru", capacity_bytes=20, state_bytes=4).states
+    ['bbb', 'cc']
     """
 
     def __init__(self) -> None:
@@ -29,7 +40,7 @@ class Pgdsf(Ranked):
         self._asked: Entry | None = None
 
     def begin(self, context: CacheContext) -> None:
-        """Learn the costs."""
+        """Read the costs."""
         super().begin(context)
         self._costs = context.costs
 
@@ -42,7 +53,7 @@ class Pgdsf(Ranked):
         """Count the use."""
         self._clock += 1
         uses, worth = entry.policy_data
-        if isinstance(entry, Checkpoint):  # KV costs the same again, a state perhaps not
+        if isinstance(entry, Checkpoint):  # the next state above may be another by now
             worth = self._seconds_per_byte(entry)
         entry.policy_data = (uses + 1, worth)
         priority = self._aged + (uses + 1) * worth
@@ -50,13 +61,13 @@ class Pgdsf(Ranked):
         entry.rank = (priority if priority > before else before, self._clock)
 
     def on_evict(self, entry: Entry) -> None:
-        """Let the clock go on, unless it only left with something else."""
+        """Advance the clock to the priority of the victim, not of what left along with it."""
         if entry is self._asked:
             self._aged = entry.rank[0]
             self._asked = None
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give both parts the rank of the whole; its uses cost what each of them costs."""
+        """Give both parts the rank and the uses of the whole, and price each by itself."""
         super().on_split(upper, lower)
         for part in (upper, lower):
             if part.size_bytes:

@@ -1,4 +1,4 @@
-"""The common ground of eviction policies that need prefixes."""
+"""Base classes of eviction policies that need prefixes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.plugins.protocols import Overlap
 class PrefixEviction(BaseEviction):
     """An eviction policy for the prefix cache only: plain objects have no positions.
 
-    It is told of each request, and keeps the last it was told of.
+    It is told of each request, and keeps the latest as `request`.
     """
 
     observes: ClassVar[bool] = True
@@ -27,19 +27,19 @@ class PrefixEviction(BaseEviction):
         self.request: Overlap | None = None
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know sizes and costs."""
+        """Read sizes and costs."""
         self.context = context
 
     def observe(self, overlap: Overlap) -> None:
-        """Know the request on whose behalf entries come and are used from now on."""
+        """Note the request that inserts and uses entries from now on."""
         self.request = overlap
 
 
 class Scored(PrefixEviction):
     """Evicts the entry of least rank, where a rank may change either way.
 
-    A subclass calls `place` with a new rank (anything with an order; ties go by age). Each call is
-    one O(log n) step; what it has outdated is discarded when it comes to the top.
+    A subclass calls `place` with a new rank (any ordered value; ties go by age). Each call is
+    one O(log n) push; outdated items are discarded when they come to the top of the heap.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Scored(PrefixEviction):
         self.on_evictable(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give the entry a place among the candidates, unless it has one."""
+        """Push the entry onto the heap of candidates, unless it is there."""
         if entry.queued:
             return
         self._clock = clock = self._clock + 1
@@ -66,7 +66,7 @@ class Scored(PrefixEviction):
             self._compact()
 
     def on_evict(self, entry: Entry) -> None:
-        """Outdate its place."""
+        """Invalidate its item in the heap."""
         entry.queued = False
         entry.policy_data = None
 
@@ -82,11 +82,11 @@ class Scored(PrefixEviction):
         return head(self._heap)
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go by the ranks as they are, and change nothing."""
+        """Yield the next victims in order, by the present ranks; nothing changes."""
         return leave_by_rank(self._heap, "policy_data")
 
     def _compact(self) -> None:
-        """Drop what is outdated, so that the heap is at most twice as long as it need be."""
+        """Drop outdated items, so that the heap is at most twice as long as needed."""
         self._heap = [item for item in self._heap if item[2].policy_data == item[1]]
         heapify(self._heap)
         self._limit = 2 * len(self._heap) + 64

@@ -1,4 +1,4 @@
-"""The common ground of policies that evict the entry of least rank."""
+"""Base class of policies that evict the entry of least rank."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from simulator.plugins.entries import Entry, KvSpan
 class Ranked(BaseEviction):
     """Keeps the evictable entries in a heap by rank; the least goes first, ties by age.
 
-    A subclass says how a new entry ranks (`first_rank`: anything with an order) and what a hit
-    makes of its rank (`on_hit`); a rank may only grow while its entry is in the cache. So a hit
-    touches no heap: a rank that has grown is noticed when its entry comes to the top, and the
-    entry goes back to where it belongs. `entry.queued` is the age of its one place that counts;
-    that of an entry which has left counts no more, even if the entry comes back. `victim` costs
-    O(log n) amortised over the hits and evictions that outdated the top.
+    A subclass defines the rank of a new entry (`first_rank`: any ordered value) and how a hit
+    changes it (`on_hit`); a rank may only grow while its entry is in the cache. So a hit leaves
+    the heap alone: a rank that has grown is noticed when its entry comes to the top, and the
+    entry is pushed down to where it belongs. `entry.queued` is the age of the one item of the heap
+    that counts for it; items of entries that have left no longer count, even if these come back.
+    `victim` costs O(log n) amortised over the hits and evictions that outdated the top.
     """
 
     def __init__(self) -> None:
@@ -38,14 +38,14 @@ class Ranked(BaseEviction):
         self.on_evictable(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give the entry a place among the candidates."""
+        """Push the entry onto the heap of candidates, unless it is there."""
         if not entry.queued:
             self._clock += 1
             entry.queued = self._clock
             heappush(self._heap, (entry.rank, self._clock, entry))
 
     def on_evict(self, entry: Entry) -> None:
-        """Give up its place; `victim` discards it when it comes to the top."""
+        """Invalidate its item in the heap; `victim` discards it when it comes to the top."""
         entry.queued = 0
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
@@ -73,5 +73,5 @@ class Ranked(BaseEviction):
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go by the ranks as they are, and change nothing."""
+        """Yield the next victims in order, by the present ranks; nothing changes."""
         return leave_by_rank(self._heap)

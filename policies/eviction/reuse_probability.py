@@ -1,4 +1,4 @@
-"""Reuse probability by label."""
+"""Eviction by the probability of reuse, learned for each label."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from simulator.plugins.protocols import Overlap
 
 
 class ReuseProbability(PrefixEviction):
-    """Evict what is least likely to be used in its next life, judged by the label of its users.
+    """Evict what is least likely to be reused soon, judged by the label of its last user.
 
     For each label the share of uses that were followed by another and the mean time between them
-    are learned, and times between uses taken for exponential. An entry that was not used for a
+    are learned; times between uses are modelled as exponential. An entry that was not used for a
     time a is used within the next T with probability share x (exp(-a/mean) - exp(-(a+T)/mean)),
     where T is the mean time from last use to eviction. Within a label the least recently used
     goes first, deeper KV before what lies above it. Times are counted in requests. Without labels
@@ -25,6 +25,16 @@ class ReuseProbability(PrefixEviction):
 
     Source: J. Wang et al., "KVCache cache in the wild: characterizing and optimizing KVCache cache
     at a large cloud provider", USENIX ATC 2025, section 5 (workload-aware eviction).
+
+    Examples
+    --------
+    Prompts of label 0 are continued, those of label 1 never: `sys` stays, though others are newer.
+
+    >>> from policies.tryout import serve
+    >>> prompts = ["sys", "sys1", "sys2", "sys3", "once", "solo", "last", "next", "file"]
+    >>> labels = [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> serve(prompts, eviction="reuse_probability", labels=labels, capacity_bytes=23).states
+    ['file', 'last', 'next', 'sys', 'sys3']
     """
 
     def __init__(self) -> None:
@@ -35,7 +45,7 @@ class ReuseProbability(PrefixEviction):
         self._life, self._lives = 1.0, 1.0
 
     def observe(self, overlap: Overlap) -> None:
-        """Know the label of the request."""
+        """Note the label of the request."""
         self._now += 1
         self._label = overlap.label
 
@@ -57,17 +67,17 @@ class ReuseProbability(PrefixEviction):
         self.on_insert(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         entry.policy_data.queue.on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
-        """Forget it, and learn how long it was kept in vain."""
+        """Forget it, and learn the time from its last use to its eviction."""
         self._life += self._now - entry.rank
         self._lives += 1
         entry.policy_data.queue.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand: what was one use is one of each."""
+        """Keep both parts at their place; each counts a use of its own."""
         if upper.size_bytes:
             label: _Label = lower.policy_data
             upper.rank, upper.policy_data = lower.rank, label
@@ -75,12 +85,12 @@ class ReuseProbability(PrefixEviction):
             label.uses += lower.size_bytes > 0
 
     def victim(self) -> Entry | None:
-        """Return the least recent entry of the label for which that is least likely to be used."""
+        """Return the least likely to be used of the least recent entries of all labels."""
         heads = ((label, label.queue.head()) for label in self._labels.values())
         return self._least_likely(heads, self._life / self._lives)
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, each with what is learned from those before."""
+        """Yield the next victims in order, each chosen with what those before would teach."""
         outlook = Outlook()
         views = [(label, QueueView(label.queue, outlook)) for label in self._labels.values()]
         life, lives = self._life, self._lives
@@ -100,7 +110,7 @@ class ReuseProbability(PrefixEviction):
     def _least_likely(
         self, heads: Iterable[tuple[_Label, Entry | None]], life: float
     ) -> Entry | None:
-        """Return the least recent entry of the label for which that is least likely to be used."""
+        """Return the least likely to be used of the least recent entries of all labels."""
         best, least = None, float("inf")
         for label, entry in heads:
             if entry is not None:
@@ -111,7 +121,7 @@ class ReuseProbability(PrefixEviction):
 
 
 class _Label:
-    """What is known of one label: its entries by last use, and how they were used again."""
+    """The entries of one label by last use, and how often and how soon they were reused."""
 
     __slots__ = ("interval", "queue", "reuses", "uses")
 

@@ -1,4 +1,4 @@
-"""S3-FIFO."""
+"""S3-FIFO: a small FIFO queue that filters, a main one, and ghosts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST_USES = 3  # a counter of two bits
 
 
 class S3Fifo(BaseEviction):
-    """Three queues: a small one that filters, a main one with second chances, and ghosts.
+    """Three FIFO queues: a small one that filters, a main one with second chances, and ghosts.
 
-    New entries enter the small queue. At its head, those used more than once go to the main
-    queue, the others leave and are remembered; what is remembered when it comes again enters the
-    main queue. At the head of the main queue a use is worth another round. The small queue gives
-    way while it has its share, else the main one.
+    New entries enter the small queue. At its head, those used more than once move to the main
+    queue, the others are evicted and remembered as ghosts; an entry that returns while it is
+    remembered enters the main queue. At the head of the main queue each use gives another round.
+    The small queue evicts while it has its share or more, else the main one.
 
     Parameters
     ----------
@@ -35,6 +35,14 @@ class S3Fifo(BaseEviction):
 
     Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023,
     algorithm 1; the ghost queue holds as much as the main queue.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("s3fifo", "A BCD EF", capacity_bytes=4)  # used once: it leaves the small queue
+    'AB'
+    >>> evicted("s3fifo", "AAA BCD EF", capacity_bytes=4)  # used twice more: A is in the main queue
+    'BC'
     """
 
     def __init__(self, small: float = 0.1, memory: float = 0.9, promote: int = 2) -> None:
@@ -69,7 +77,7 @@ class S3Fifo(BaseEviction):
             self._chosen = None
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._small.on_evictable(entry)
         self._main.on_evictable(entry)
 
@@ -83,14 +91,14 @@ class S3Fifo(BaseEviction):
             self._main.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, or remember both."""
+        """Keep both parts at their place, or remember both."""
         upper.rank = lower.rank
         self._small.split(upper, lower)
         self._main.split(upper, lower)
         self._ghosts.split(upper.key, lower.key)
 
     def victim(self) -> Entry | None:
-        """Return the first entry without the uses that would let it stay."""
+        """Return the first entry with too few uses to stay."""
         if self._chosen is None or not self._chosen.evictable:
             first, second = self._small_victim, self._main_victim
             if self._small.bytes < self._small_share:
@@ -99,7 +107,7 @@ class S3Fifo(BaseEviction):
         return self._chosen
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go; only `victim` takes entries from queue to queue."""
+        """Yield the next victims in order; only `victim` moves entries between queues."""
         outlook = Outlook()
         small, main = (ByteQueueView(part, outlook) for part in (self._small, self._main))
         view = _View(small, main, self._promote)
@@ -117,7 +125,7 @@ class S3Fifo(BaseEviction):
             entry = self._foreseen(view)
 
     def _foreseen(self, view: _View) -> Entry | None:
-        """Return what would go next if things were as in `view`, which moves on."""
+        """Return the next victim in `view`, and move the view on."""
         first, second = view.from_small, view.from_main
         if view.small.bytes < self._small_share:
             first, second = second, first
@@ -142,16 +150,16 @@ class S3Fifo(BaseEviction):
 
 
 class _View:
-    """What the two queues would be, and the uses that would be left."""
+    """A view of the two queues and of the use counts, in which victims leave in advance."""
 
     __slots__ = ("main", "promote", "small", "uses")
 
     def __init__(self, small: ByteQueueView, main: ByteQueueView, promote: int) -> None:
         self.small, self.main, self.promote = small, main, promote
-        self.uses: dict[Entry, int] = {}  # where they are others than the entry's rank
+        self.uses: dict[Entry, int] = {}  # where they differ from the entry's rank
 
     def from_small(self) -> Entry | None:
-        """Find what would go from the small queue; the others go to the main one."""
+        """Return the victim of the small queue; entries before it move to the main one."""
         while (entry := self.small.head()) is not None:
             if self.uses.get(entry, entry.rank) < self.promote:
                 return entry
@@ -161,7 +169,7 @@ class _View:
         return None
 
     def from_main(self) -> Entry | None:
-        """Find what would go from the main queue; the others go another round."""
+        """Return the victim of the main queue; entries before it go another round."""
         while (entry := self.main.head()) is not None:
             uses = self.uses.get(entry, entry.rank)
             if not uses:

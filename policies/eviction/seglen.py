@@ -23,6 +23,15 @@ class SegLen(NodeEviction):
         Weight of the recency.
 
     Source: Abdelfattah lab, "Rethinking prefix caching for hybrid LLMs" (SegLen), 2026.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> prompts = ["aaaaaa", "bbb", "cc", "dd"]
+    >>> serve(prompts, eviction="seglen", capacity_bytes=20, state_bytes=4).states
+    ['aaaaaa', 'dd']
+    >>> serve(prompts, eviction="seglen:recency=5", capacity_bytes=20, state_bytes=4).states
+    ['bbb', 'cc', 'dd']
     """
 
     def __init__(self, recency: float = 0.85) -> None:
@@ -35,6 +44,6 @@ class SegLen(NodeEviction):
         return stop - start
 
     def recency(self, last: Any, now: int) -> Any:
-        """Return the request itself: recency grows evenly."""
+        """Return the number of the request, which is linear in time."""
         del now
         return last

@@ -1,4 +1,4 @@
-"""Conversations that have fallen silent go first."""
+"""Eviction that lets go of silent conversations first."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from simulator.plugins.protocols import Overlap
 
 
 class SessionAware(PrefixEviction):
-    """Evict what belongs to a silent session alone; while there is none, the least recently used.
+    """Evict what only a silent session has used; while there is none, the least recently used.
 
     A session is silent when it has not come back for several times the mean time between two
     requests of one session, counted in requests. What a second session has used (a system prompt,
-    a document) belongs to none, and leaves by its last use. Without sessions, all do.
+    a document) belongs to no session, and leaves by its last use. Where no request has a session,
+    this is `lru`.
 
     Parameters
     ----------
@@ -27,6 +28,18 @@ class SessionAware(PrefixEviction):
 
     Source: none; the rule follows the finding that most reuse is within a session and soon, of
     J. Wang et al., "KVCache cache in the wild", USENIX ATC 2025, section 3.
+
+    Examples
+    --------
+    Session 0 has been silent for four requests, where one is usual; what is its own goes before an
+    older document:
+
+    >>> from policies.tryout import serve
+    >>> prompts, sessions = ["doc", "A", "AA", "B", "BB", "BBB", "BBBB"], [-1, 0, 0, 1, 1, 1, 1]
+    >>> serve(prompts, eviction="session_aware", sessions=sessions, capacity_bytes=14).kv
+    ['A', 'BBBB', 'doc']
+    >>> serve(prompts, eviction="lru", sessions=sessions, capacity_bytes=14).kv
+    ['AA', 'BBBB', 'do']
     """
 
     def __init__(self, patience: float = 3.0) -> None:
@@ -51,13 +64,13 @@ class SessionAware(PrefixEviction):
             self._seen[overlap.session] = self._now
 
     def on_insert(self, entry: Entry) -> None:
-        """Let it belong to the session."""
+        """Assign it to the session of the request."""
         entry.policy_data = self._session
         entry.rank = self._now
         (self._own if self._session >= 0 else self._shared).push(entry)
 
     def on_hit(self, entry: Entry) -> None:
-        """Make it the most recent; it belongs to none where another session uses it."""
+        """Make it the most recent; once another session uses it, it belongs to none."""
         entry.rank = self._now
         if entry.policy_data in {-1, self._session}:
             (self._own if entry.policy_data >= 0 else self._shared).touch(entry)
@@ -67,7 +80,7 @@ class SessionAware(PrefixEviction):
         self._shared.push(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         (self._own if entry.policy_data >= 0 else self._shared).on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
@@ -75,17 +88,17 @@ class SessionAware(PrefixEviction):
         (self._own if entry.policy_data >= 0 else self._shared).discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand."""
+        """Keep both parts at their place."""
         upper.rank, upper.policy_data = lower.rank, lower.policy_data
         self._own.split(upper, lower)
         self._shared.split(upper, lower)
 
     def victim(self) -> Entry | None:
-        """Return the least recent entry of the sessions if that one is silent, else of all."""
+        """Return the least recent entry of one session if that is silent, else that of all."""
         return self._sooner(self._own.head(), self._shared.head())
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         outlook = Outlook()
         own, shared = (QueueView(queue, outlook) for queue in (self._own, self._shared))
         while (entry := self._sooner(own.head(), shared.head())) is not None:
@@ -95,7 +108,7 @@ class SessionAware(PrefixEviction):
             shared.on_evictable(freed)
 
     def _sooner(self, own: Entry | None, shared: Entry | None) -> Entry | None:
-        """Return which goes first of what a session has alone and of what is shared."""
+        """Return the one to evict first, of an entry of one session and a shared one."""
         if own is None or shared is None:
             return own or shared
         silent = self._now - self._seen[own.policy_data]

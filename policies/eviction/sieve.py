@@ -1,4 +1,4 @@
-"""Sieve: a hand that leaves survivors where they are."""
+"""SIEVE: a hand that moves over a queue and leaves survivors in place."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ from simulator.plugins.entries import Entry, KvSpan
 class Sieve(BaseEviction):
     """Move a hand from the oldest entry to the newest; evict the first that was not hit.
 
-    Survivors lose their mark and keep their place, so new entries are sifted quickly. The queue is
+    Survivors lose their mark and keep their place, so new entries are tested soon. The queue is
     held in two parts: what the hand has passed, and what lies ahead of it.
 
     Source: Y. Zhang et al., "SIEVE is simpler than LRU: an efficient turn-key eviction algorithm
     for web caches", NSDI 2024, algorithm 1.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("sieve", "ABC A DEF", capacity_bytes=3)  # the hand passes A, and goes on from there
+    'BCD'
+    >>> evicted("clock", "ABC A DEF", capacity_bytes=3)  # its hand comes back to A
+    'BCA'
     """
 
     def __init__(self) -> None:
@@ -35,7 +43,7 @@ class Sieve(BaseEviction):
         entry.rank = 1
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._ahead.on_evictable(entry)
         self._passed.on_evictable(entry)
 
@@ -48,7 +56,7 @@ class Sieve(BaseEviction):
             self._start_over()
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, with the mark."""
+        """Keep both parts at their place, with the mark."""
         upper.rank = lower.rank
         self._ahead.split(upper, lower)
         self._passed.split(upper, lower)
@@ -70,7 +78,7 @@ class Sieve(BaseEviction):
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go; where the hand stands only `victim` changes."""
+        """Yield the next victims in order; only `victim` moves the hand."""
         outlook = Outlook()
         ahead, passed = QueueView(self._ahead, outlook), QueueView(self._passed, outlook)
         cleared: set[Entry] = set()

@@ -13,7 +13,7 @@ from simulator.plugins.entries import Entry, KvSpan
 
 
 class Slru(BaseEviction):
-    """Keep entries in LRU segments: a hit lifts an entry by one, a full segment lowers its oldest.
+    """Keep entries in LRU segments: a hit moves an entry up, a full segment moves its oldest down.
 
     What is new enters the lowest segment (probation), and the oldest there is evicted, so only
     what was hit can fill the protected segments above. Probation is whatever these leave free.
@@ -27,6 +27,14 @@ class Slru(BaseEviction):
 
     Source: R. Karedla, J. S. Love and B. G. Wherry, "Caching strategies to improve disk system
     performance", IEEE Computer 27(3), 1994.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("slru", "ABAB CDEF", capacity_bytes=4)  # A and B are protected by their hits
+    'CD'
+    >>> evicted("slru", "AB CDEF", capacity_bytes=4)  # without hits it is a queue
+    'AB'
     """
 
     def __init__(self, segments: int = 2, protected: float = 0.8) -> None:
@@ -49,7 +57,7 @@ class Slru(BaseEviction):
         self.segments[0].push(entry)
 
     def on_hit(self, entry: Entry) -> None:
-        """Lift it by one segment, and lower what no longer fits."""
+        """Move it up by one segment, and move down what no longer fits."""
         level = self._level[entry]
         if level == self._highest:
             self.segments[level].touch(entry)
@@ -60,7 +68,7 @@ class Slru(BaseEviction):
         self._lower(level)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self.segments[self._level[entry]].on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
@@ -68,7 +76,7 @@ class Slru(BaseEviction):
         self.segments[self._level.pop(entry)].discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand."""
+        """Keep both parts at their place."""
         level = self._level.get(lower)
         if level is not None:
             self._level[upper] = level
@@ -85,7 +93,7 @@ class Slru(BaseEviction):
         return None
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         return leave_in_turn(self.segments)
 
     @property
@@ -97,7 +105,7 @@ class Slru(BaseEviction):
         return total
 
     def _lower(self, level: int) -> None:
-        """Lower the oldest of a segment until it fits; probation has no limit."""
+        """Move the oldest entries of a segment down until it fits; probation has no limit."""
         segment = self.segments[level]
         while segment.bytes > self._limits[level]:
             entry = segment.first()

@@ -19,17 +19,28 @@ class SplitLru(PrefixEviction):
     Parameters
     ----------
     first
-        The list that gives way first: "kv" or "states". The other gives way where the first has
-        nothing left that can go.
+        The list to evict from: "kv" or "states"; from the other only where this one has nothing
+        evictable.
     refresh
-        What a hit makes the most recent among states: the one "used", or all on the "path" of the
+        The states that a hit makes the most recent: the one "used", or all on the "path" of the
         prompt. KV is always refreshed along the path.
     parts
-        KV that a prompt shares in part is used as a whole: where a prompt parts from a span, what
-        lies behind is the most recent, too.
+        Count a span that a prompt shares in part as used as a whole: where the prompt diverges
+        inside it, the part behind becomes the most recent, too.
 
     Source: the two lists of SGLang's radix cache for hybrid models, where `parts` is the rule, as
     it is in Marconi's artifact; see `lru` for one order.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> prompts, sizes = ["aaaa", "bbbb", "cc"], {"capacity_bytes": 14, "state_bytes": 3}
+    >>> served = serve(prompts, eviction="split_lru", **sizes)
+    >>> served.states, served.kv  # the oldest KV leaves, with the state that needs it
+    (['bbbb', 'cc'], ['aa', 'bbbb', 'cc'])
+    >>> served = serve(prompts, eviction="split_lru:first=states", **sizes)
+    >>> served.states, served.kv  # both older states leave, and no KV
+    (['cc'], ['aaaa', 'bbbb', 'cc'])
     """
 
     def __init__(self, first: str = "kv", refresh: str = "used", parts: bool = False) -> None:
@@ -54,7 +65,7 @@ class SplitLru(PrefixEviction):
                 self._states.touch(checkpoint)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._list_of(entry).on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
@@ -62,17 +73,17 @@ class SplitLru(PrefixEviction):
         self._list_of(entry).discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, or make the lower the most recent."""
+        """Keep both parts at their place, or make the lower the most recent."""
         self._kv.split(upper, lower)
         if self._parts:
             self._kv.touch(lower)
 
     def victim(self) -> Entry | None:
-        """Return the least recent entry of the list that gives way first, else of the other."""
+        """Return the least recent entry of the `first` list, else of the other."""
         return self._order[0].head() or self._order[1].head()
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         return leave_in_turn(self._order)
 
     def _list_of(self, entry: Entry) -> Queue:

@@ -1,4 +1,4 @@
-"""T-LRU: give up what the next turn can do without."""
+"""T-LRU: LRU that first evicts what the next turn does not need to meet its budget."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class TailLru(Scored):
     """Evict first what the next turn may compute again within its budget, then by last use.
 
     With a history of H tokens and a next question of Q, a turn stays within xi computed tokens if
-    it resumes at H + Q - xi or later. What lies behind the first state there is surplus, and goes
-    first, least recently used first. So capacity moves from short prompts to long ones, whose
-    misses make the tail of the latency.
+    it resumes at H + Q - xi or later. What lies behind the first state at or after that position
+    is surplus, and leaves first, by last use. So capacity moves from short prompts to long ones,
+    whose misses make the tail of the latency.
 
     Parameters
     ----------
@@ -25,7 +25,17 @@ class TailLru(Scored):
         Q; if not given, the mean number of new tokens of the requests so far that matched.
 
     Source: W. Zhang et al., "Tail-optimized caching for LLM inference", arXiv 2510.15152, 2025
-    (T-LRU). States are ours: there, any token can be resumed from.
+    (T-LRU). The paper has no states: any token can be resumed from.
+
+    Examples
+    --------
+    The second prompt may compute 4 tokens with a question of 1: it needs a state at 5 or later, and
+    that at 6 is enough. So the one at 8 leaves before the older prompt:
+
+    >>> from policies.tryout import serve
+    >>> policies = {"placer": "block:size=2", "eviction": "tail_lru:xi=4,question=1"}
+    >>> serve(["aaaa", "bbbbbbbb", "cc"], capacity_bytes=18, **policies).states
+    ['aa', 'bb', 'bbbb', 'bbbbbb', 'cc']
     """
 
     def __init__(self, xi: int = 8192, question: float | None = None) -> None:
@@ -39,7 +49,7 @@ class TailLru(Scored):
         self._any_state = False
 
     def observe(self, overlap: Overlap) -> None:
-        """Work out how deep the next turn must resume."""
+        """Compute how deep the next turn must resume."""
         if overlap.depth:
             self._turns += 1
             self._new_tokens += overlap.prompt_tokens - overlap.depth
@@ -55,7 +65,7 @@ class TailLru(Scored):
         self.place(entry, (not self._is_surplus(entry), self._clock))
 
     def on_hit(self, entry: Entry) -> None:
-        """Make it the most recent, as this request sees it."""
+        """Rank it anew, as of this request."""
         self.on_insert(entry)
 
     def _is_surplus(self, entry: Entry) -> bool:

@@ -1,4 +1,4 @@
-"""2Q."""
+"""2Q: a FIFO queue for new entries, and an LRU list for those that come back."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from simulator.plugins.protocols import Overlap
 
 
 class TwoQ(BaseEviction):
-    """Let entries pass through a queue; those that come back soon after leaving are kept by LRU.
+    """Pass new entries through a FIFO queue; keep those that come back soon after it by LRU.
 
-    New entries enter the queue A1in, where hits count for nothing. What leaves it is remembered
-    in A1out; an entry that is remembered when it comes again enters the LRU list Am. A1in gives
-    way while it exceeds its share, Am otherwise.
+    New entries enter the queue A1in, where hits change nothing. Entries evicted from it are
+    remembered in A1out; one that returns while it is remembered enters the LRU list Am. A1in
+    evicts while it exceeds its share, Am otherwise.
 
     Parameters
     ----------
@@ -32,6 +32,14 @@ class TwoQ(BaseEviction):
 
     Source: T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management
     replacement algorithm", VLDB 1994, full version.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("two_q", "ABCD AAA EF", capacity_bytes=4)  # hits in A1in change nothing
+    'AB'
+    >>> evicted("two_q", "ABCD E A FGHI", capacity_bytes=4)  # A came back, and stays
+    'ABCDEF'
     """
 
     observes: ClassVar[bool] = True
@@ -52,11 +60,11 @@ class TwoQ(BaseEviction):
         self._out = Ghosts(share_of(capacity_bytes, memory))
 
     def observe(self, overlap: Overlap) -> None:
-        """Look which spans of the prompt are remembered, before others are."""
+        """Note which spans of the prompt are remembered, before evictions add others."""
         self._returning = {span for span in incoming_spans(overlap) if self._out.take(span.key)}
 
     def on_miss(self, entry: Entry) -> None:
-        """Look whether it is remembered, before others are."""
+        """Note whether it is remembered, before evictions add others."""
         self._returning.clear()
         if self._out.take(entry.key):
             self._returning.add(entry)
@@ -72,7 +80,7 @@ class TwoQ(BaseEviction):
             self._main.touch(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         self._in.on_evictable(entry)
         self._main.on_evictable(entry)
 
@@ -85,7 +93,7 @@ class TwoQ(BaseEviction):
             self._main.discard(entry)
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, or remember both."""
+        """Keep both parts at their place, or remember both."""
         self._in.split(upper, lower)
         self._main.split(upper, lower)
         self._out.split(upper.key, lower.key)
@@ -97,7 +105,7 @@ class TwoQ(BaseEviction):
         return self._main.head() or self._in.head()
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         outlook = Outlook()
         queue, main = (ByteQueueView(part, outlook) for part in (self._in, self._main))
         while True:

@@ -1,4 +1,4 @@
-"""W-TinyLFU."""
+"""W-TinyLFU: an LRU window, then a segmented LRU entered by frequency."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from simulator.plugins.entries import Entry, KvSpan
 
 
 class WTinyLfu(BaseEviction):
-    """A small LRU window in front of a segmented LRU that is entered by frequency.
+    """Pass new entries through a small LRU window into a segmented LRU that admits by frequency.
 
-    What overflows the window enters the main part while there is room; then the less often used
-    of it and the main part's own victim leaves.
+    Entries that overflow the window enter the main part while there is room. After that, of the
+    window's victim and the main part's own victim the less often used is evicted.
 
     Parameters
     ----------
@@ -31,6 +31,14 @@ class WTinyLfu(BaseEviction):
 
     Source: G. Einziger, R. Friedman and B. Manes, "TinyLFU: a highly efficient cache admission
     policy", ACM Transactions on Storage 13(4), 2017, section 4. The counts are exact, not a sketch.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("wtinylfu:window=0.25", "AABBGG CDE", capacity_bytes=4)  # each used once
+    'CD'
+    >>> evicted("wtinylfu:window=0.25", "AABBGG CCCC DE", capacity_bytes=4)  # more than A
+    'AD'
     """
 
     def __init__(self, window: float = 0.01, protected: float = 0.8, sample: int = 100_000) -> None:
@@ -50,13 +58,13 @@ class WTinyLfu(BaseEviction):
             self._main.start(rest * capacity_bytes)
 
     def on_insert(self, entry: Entry) -> None:
-        """Put it into the window, and let what overflows it pass where there is room."""
+        """Put it into the window, and move what overflows to the main part if it fits."""
         self._uses.add(entry.key)
         self._window.push(entry)
         self._pass_on()
 
     def on_hit(self, entry: Entry) -> None:
-        """Count the use, and make it the most recent where it is."""
+        """Count the use, and note the hit in the part that holds it."""
         self._uses.add(entry.key)
         if entry in self._window.charged:
             self._window.touch(entry)
@@ -64,14 +72,14 @@ class WTinyLfu(BaseEviction):
             self._main.on_hit(entry)
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give it its place again."""
+        """Make it a candidate again, at its old place."""
         if entry in self._window.charged:
             self._window.on_evictable(entry)
         else:
             self._main.on_evictable(entry)
 
     def on_evict(self, entry: Entry) -> None:
-        """Forget it, and let the window's overflow have its room."""
+        """Forget it, and move the window's overflow into its room."""
         if entry in self._window.charged:
             self._window.discard(entry)
         else:
@@ -79,7 +87,7 @@ class WTinyLfu(BaseEviction):
             self._pass_on()
 
     def on_split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Leave both parts where they stand, with the count of the whole."""
+        """Keep both parts at their place, with the count of the whole."""
         self._uses.split(upper.key, lower.key)
         self._window.split(upper, lower)
         self._main.on_split(upper, lower)
@@ -89,7 +97,7 @@ class WTinyLfu(BaseEviction):
         return self._less_used(self._window.head(), self._main.victim())
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go; what has room then passes on, as it would."""
+        """Yield the next victims in order, as if the window overflowed into the room they leave."""
         outlook = Outlook()
         window = ByteQueueView(self._window, outlook)
         segments = [ByteQueueView(segment, outlook) for segment in self._main.segments]

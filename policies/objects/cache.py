@@ -1,4 +1,4 @@
-"""A cache of sized objects that an eviction policy rules."""
+"""A cache of sized objects, managed by an eviction policy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.base.errors import UsageError
 
 
 class StoredObject:
-    """An object of the stream, as policies see it: an entry that is evictable while it is in."""
+    """An object of the stream as an entry for policies: evictable while it is cached."""
 
     __slots__ = ("evictable", "key", "next_use", "policy_data", "queued", "rank", "size_bytes")
 
@@ -24,7 +24,7 @@ class StoredObject:
 
 
 class ObjectCache:
-    """The bytes of a cache, and its evict loop.
+    """A cache of objects: its bytes and its eviction loop.
 
     Beside the hooks of the prefix cache a policy may have three: `on_miss` is told of a missing
     object before room is made; with `inserts_first` a new object enters before room is made, and
@@ -39,7 +39,7 @@ class ObjectCache:
         self._inserts_first: bool = getattr(policy, "inserts_first", False)
 
     def request(self, entry: StoredObject, size_bytes: int) -> None:
-        """Serve a request; an object of another size than before leaves and enters anew."""
+        """Serve a request; an object whose size has changed is evicted and inserted again."""
         if entry.evictable and size_bytes == entry.size_bytes:
             self.policy.on_hit(entry)
             return
@@ -56,7 +56,7 @@ class ObjectCache:
             self.make_room(0)
 
     def enter(self, entry: StoredObject) -> None:
-        """Let an object in."""
+        """Insert an object."""
         self.used_bytes += entry.size_bytes
         entry.evictable = True
         self.policy.on_insert(entry)
@@ -70,17 +70,17 @@ class ObjectCache:
             self.evict(victim)
 
     def evict(self, entry: StoredObject) -> None:
-        """Let an object go."""
+        """Evict an object."""
         self.used_bytes -= entry.size_bytes
         entry.evictable = False
         self.policy.on_evict(entry)
 
 
 def without_victim(policy: Any) -> UsageError:
-    """Return the error of a policy that names nothing while an object needs room."""
+    """Return the error for a policy that names no victim while an object needs room."""
     return UsageError(f"{name_of(policy)}: names no victim, though an object needs room")
 
 
 def name_of(policy: Any) -> str:
-    """Return what a message calls a policy."""
+    """Return the name of a policy for messages."""
     return f"eviction {type(policy).__name__}"

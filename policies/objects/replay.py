@@ -1,4 +1,4 @@
-"""Replays a stream of sized objects through an eviction policy."""
+"""Replay of a stream of sized objects through a cache with an eviction policy."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from simulator.plugins.protocols import EvictionPolicy
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectResult:
-    """What a replay has found.
+    """Hits and misses of a replay, in requests and in bytes.
 
     Parameters
     ----------
     hits, misses
-        Requests.
+        Requests that hit or missed.
     hit_bytes
-        Bytes of the hits.
+        Bytes of the objects that were hit.
     hit
         bool, shape (requests,): which were hits.
     peak_bytes
@@ -55,10 +55,10 @@ def replay(
     uniform: bool = False,
     first: int = 0,
 ) -> ObjectResult:
-    """Replay `stream` through a cache of `capacity_bytes` that `policy` rules.
+    """Replay `stream` through a cache of `capacity_bytes` managed by `policy`.
 
-    An object larger than the cache does not enter. Others enter when they are missed, after as
-    many have left as must for it to fit (`policy.inserts_first`: before they leave). A request for
+    An object larger than the cache does not enter. Others enter when they are missed, after
+    others were evicted to make room (with `policy.inserts_first`: before). A request for
     a resident object that has another size now is a hit; the object then leaves and enters anew in
     its new size, so that its old bytes make room first.
 
@@ -73,7 +73,7 @@ def replay(
     uniform
         Take every size for 1; the capacity then counts objects.
     first
-        The first request that counts; those before it warm the cache up.
+        The first request that counts; those before it are warm-up.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def replay(
 
 
 def _refuse_prefixes(policy: EvictionPolicy) -> None:
-    """Refuse a policy that needs what objects have not, by its name."""
+    """Refuse a policy that needs prefixes or a trace of prompts."""
     if isinstance(policy, PrefixEviction):
         problem = "this eviction policy needs prefixes; plain objects have none"
     elif policy.clairvoyant and not isinstance(policy, BaseEviction):
@@ -124,7 +124,7 @@ def _serve(
 
 
 def _is_plain(policy: EvictionPolicy) -> bool:
-    """Say whether a policy has no use for the hooks of flat object mode."""
+    """Say whether a policy uses none of the hooks of flat object mode."""
     on_miss = getattr(type(policy), "on_miss", BaseEviction.on_miss)
     others = (getattr(policy, hook, None) for hook in ("inserts_first", "object_cache"))
     return on_miss is BaseEviction.on_miss and not any(others)
@@ -133,7 +133,7 @@ def _is_plain(policy: EvictionPolicy) -> bool:
 def _serve_plain(
     requested: Iterable[StoredObject], policy: Any, capacity_bytes: int, hit: bytearray
 ) -> int:
-    """Serve a policy that needs none of the hooks; the tight loop. Return the peak in bytes."""
+    """Serve all requests with a policy that uses no hooks, fast; return the peak in bytes."""
     on_hit, on_insert, on_evict = policy.on_hit, policy.on_insert, policy.on_evict
     next_victim = policy.victim
     free = least_free = capacity_bytes
@@ -163,7 +163,7 @@ def _serve_plain(
 def _serve_with_hooks(
     requested: Iterable[tuple[StoredObject, int]], policy: Any, capacity_bytes: int, hit: bytearray
 ) -> int:
-    """Serve any policy, and objects that change their size. Return the peak in bytes."""
+    """Serve all requests with any policy and changing sizes; return the peak in bytes."""
     cache = getattr(policy, "object_cache", ObjectCache)(policy, capacity_bytes)
     peak = 0
     for number, (entry, size_bytes) in enumerate(requested):
@@ -175,7 +175,7 @@ def _serve_with_hooks(
 
 
 def _foreseen(requested: Iterable[StoredObject], next_uses: list[int]) -> Iterator[StoredObject]:
-    """Yield the objects, each knowing when it is requested again."""
+    """Yield the objects, each with its next request noted in `next_use`."""
     for entry, next_use in zip(requested, next_uses, strict=True):
         entry.next_use = next_use
         yield entry

@@ -1,1 +1,1 @@
-"""The orders in which policies keep what they are told of, and views of them ahead of time."""
+"""Data structures in which eviction policies order entries, and read-only views of them."""

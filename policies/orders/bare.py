@@ -1,4 +1,4 @@
-"""KV that nothing can resume behind."""
+"""Bare KV: KV behind the last state of a path, from which no prompt can resume."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 class BareKv:
-    """Spans that end in KV behind their last state, in the order in which they came to.
+    """Spans that end in KV behind their last state, in the order in which they came to do so.
 
-    One that comes to be used, or is shortened to its last state, keeps its place until it is the
-    first. `policy_data` of a span is its place, if it has one. `spans` are public for the hot loop
-    of the policy: by place, ascending. With `all_kv` states do not matter: they are ordered
-    elsewhere.
+    A span that is in use again, or was shortened to its last state, keeps its place until it is
+    the first. `policy_data` of a span is its place, if it has one. `spans` is public for the hot
+    loop of the policy: by place, ascending. With `all_kv`, for a pool of KV alone, every span
+    counts as bare.
     """
 
     __slots__ = ("_place", "all_kv", "spans")
@@ -25,7 +25,7 @@ class BareKv:
         self.spans: OrderedDict[int, KvSpan] = OrderedDict()
 
     def offer(self, span: KvSpan) -> None:
-        """Put a span at the end if it is bare; it loses the place that it had."""
+        """Put a span at the end if it is bare; it loses its old place."""
         before = span.policy_data
         if before:
             del self.spans[before]
@@ -41,7 +41,7 @@ class BareKv:
         return not states or self.all_kv or states[-1].position < span.kv_end
 
     def split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give `upper` the place of `lower` if all KV lies above now."""
+        """Give `upper` the place of `lower` if all KV of the span lies in `upper`."""
         place = lower.policy_data
         if place and not lower.size_bytes:
             self.spans[place] = upper
@@ -49,14 +49,14 @@ class BareKv:
 
 
 class BareView:
-    """Goes through bare KV ahead of time; the order itself stays as it is.
+    """A view of bare KV from which spans leave in advance; the order itself does not change.
 
     Parameters
     ----------
     bare
         The order.
     outlook
-        Says what could go.
+        Says which entries could be evicted.
     """
 
     __slots__ = ("_bare", "_coming", "_freed", "_outlook")
@@ -64,11 +64,11 @@ class BareView:
     def __init__(self, bare: BareKv, outlook: Outlook) -> None:
         self._bare = bare
         self._coming = iter(bare.spans.values())
-        self._freed: dict[KvSpan, None] = {}  # what came to lie bare since
+        self._freed: dict[KvSpan, None] = {}  # what has become bare in this view
         self._outlook = outlook
 
     def take(self) -> KvSpan | None:
-        """Return the first span of which the end could go, and pass it."""
+        """Return the first span whose end could be evicted, and move past it."""
         for span in self._coming:
             if span not in self._freed and self._is_bare(span):
                 return span

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from policies.orders.shortlist import KnownState, Recency, Scored, Shortlist
 
 _NO_AGE = np.iinfo(np.int64).max
-_FIRST = 32  # nodes that are sorted first
+_FIRST = 32  # nodes in the first batch that is sorted
 Scales = tuple[float, float]
 
 
 class Candidates:
     """Finds the node of least score: recency + worth, each scaled so that its range is its weight.
 
-    The ranges, and so all scores, change with each node that comes or leaves, but hardly. So all
-    are scored only now and then, and a shortlist keeps those that may be the least. Where too many
-    are tied for that, all are scored.
+    The ranges, and so all scores, change a little with each node that comes or leaves. So all are
+    scored only now and then, and a shortlist keeps those that may be the least. Where too many
+    are tied for a shortlist, all are scored.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Candidates:
         self._ends = (-1, 0, 0)  # a request, and the first and last of the last uses
         self._span = 0.0  # of recency between those, seen from that request
         self._near = Shortlist(recency)
-        self._tied = False  # it could not tell even when it was new
+        self._tied = False  # too many ties: even a new shortlist could not decide
 
     def open(self, node: KnownState) -> None:
         """Make a node a candidate, or one again that was set aside."""
@@ -59,7 +59,7 @@ class Candidates:
         self._near.open(node)
 
     def close(self, node: KnownState) -> None:
-        """Make a node no candidate."""
+        """Remove a node from the candidates."""
         if not node.counts:
             return
         node.counts = False
@@ -70,7 +70,7 @@ class Candidates:
         del worths[bisect_left(worths, node.worth)]
 
     def set_aside(self, node: KnownState) -> None:
-        """Leave a candidate out of the search; its use and its worth still count for the scales."""
+        """Leave a candidate out of the search; it still counts for the scales."""
         self._near.close(node)
         place, node.place = node.place, -1
         mover = self._nodes.pop()
@@ -80,7 +80,7 @@ class Candidates:
             self._last[place], self._worth[place], self._age[place] = last, worth, age
 
     def use(self, node: KnownState, now: int) -> None:
-        """Note that a node is used by request `now`, which comes after all others."""
+        """Note a use of a node by request `now`, the latest so far."""
         before, node.last = node.last, now
         if node.counts:
             lasts = self._lasts
@@ -92,7 +92,7 @@ class Candidates:
             self._near.open(node)
 
     def price(self, node: KnownState, worth: float) -> None:
-        """Note what a node is worth: nothing, or more."""
+        """Set the worth of a node, 0 or more."""
         before, node.worth = node.worth, worth
         if not node.counts or worth == before:
             return
@@ -122,14 +122,14 @@ class Candidates:
     def score_of(
         self, node: KnownState, now: int, recency_weight: float, worth_weight: float
     ) -> float:
-        """Return the score of a node on the scales of the candidates, of which it may be none."""
+        """Return the score of a node, which need not be a candidate, on the scales of these."""
         by_recency, by_worth = self._scales(now, recency_weight, worth_weight)
         return node.worth * by_worth + float(self._recency(node.last, now)) * by_recency
 
     def by_score(self, now: int, recency_weight: float, worth_weight: float) -> Iterator[Scored]:
-        """Yield the score, the age and the node of all, by score and age.
+        """Yield the score, the age and the node of all candidates, by score and age.
 
-        They are sorted as far as they are looked at. Nothing may change meanwhile.
+        They are sorted lazily. Nothing may change meanwhile.
         """
         scores = self._scores(now, self._scales(now, recency_weight, worth_weight))
         left, most = np.arange(len(scores)), _FIRST
@@ -143,7 +143,7 @@ class Candidates:
             left, most = left[scores[left] > last], 4 * most
 
     def _scales(self, now: int, recency_weight: float, worth_weight: float) -> Scales:
-        """Return by what recency and worth are multiplied, 0 where all are equal."""
+        """Return the factors of recency and worth, 0 where all are equal."""
         lasts, worths = self._lasts, self._worths
         if not lasts:
             return 0.0, 0.0
@@ -158,8 +158,8 @@ class Candidates:
         )
 
     def _renew(self, now: int, scales: Scales) -> None:
-        # Copies: while a view is alive, and a profiler or debugger that keeps frames keeps their
-        # locals alive, the arrays cannot grow.
+        # Copies: an array cannot grow while a view of it is alive, and a profiler or debugger that
+        # keeps frames keeps their locals alive.
         last, worth = np.array(self._last), np.array(self._worth)
         self._near.renew(self._nodes, last, worth, self._lasts[0], now, scales)
 
@@ -176,7 +176,7 @@ class Candidates:
 
 
 class Merged:
-    """Nodes by score, into which others may be put while they are taken out.
+    """Nodes by score; others may be added while nodes are taken.
 
     Parameters
     ----------

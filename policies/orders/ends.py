@@ -1,4 +1,4 @@
-"""States in the order in which they would go, found without changing anything."""
+"""States of groups in the order in which they would be evicted, found without any change."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _last_use = itemgetter(0)
 
 
 class Ends:
-    """The oldest and the youngest of a group of states, of which some are supposed to have gone.
+    """The oldest and the youngest state of a group, where some are supposed to have left.
 
     Parameters
     ----------
     group
         The group; some of its places may be outdated.
     coming
-        Places that are still to be given in it.
+        Places in it that states waiting for one would get.
     moved
-        States whose places in any group are outdated for that.
+        States whose present places in any group count as outdated.
     """
 
     __slots__ = ("_group", "_old", "_oldest", "_young", "_youngest")
@@ -41,7 +41,7 @@ class Ends:
         self._youngest = next(self._young, None)
 
     def least(self, now: int, evictable: Callable[[Entry], bool]) -> _Least | None:
-        """Return the least of what could go; None if there is nothing."""
+        """Return the evictable state of least worth; None if there is none."""
         while self._oldest is not None and not evictable(self._oldest[2].entry):
             self._oldest = next(self._old, None)
         while self._youngest is not None and not evictable(self._youngest[2].entry):
@@ -57,7 +57,7 @@ class Ends:
         return worth * group.weight, last, group.serial, life.entry, self
 
 
-_Least = tuple[float, int, int, Checkpoint, Ends]  # worth, last use, serial; the state, whence
+_Least = tuple[float, int, int, Checkpoint, Ends]  # worth, last use, serial; the state, its group
 
 
 def in_order(
@@ -67,20 +67,20 @@ def in_order(
     now: int,
     evictable: Callable[[Entry], bool],
 ) -> Iterator[Checkpoint]:
-    """Yield the states of least worth at request `now`, each when those before have gone.
+    """Yield states by worth at request `now`, each as if those before had left.
 
     Parameters
     ----------
     known
-        Groups that are looked into at once.
+        Groups that are examined at once.
     rest
-        Other groups, by a bound of what they are worth, ascending.
+        Other groups with a lower bound of their worth, ascending.
     look_into
-        Called when one of those may have the least.
+        Called to examine such a group, when it may have the least.
     now
         The request.
     evictable
-        Says whether a state could go when those that were yielded have gone.
+        Says whether a state could be evicted when those yielded have left.
     """
     heads = [least for ends in known if (least := ends.least(now, evictable)) is not None]
     heapify(heads)
@@ -107,6 +107,6 @@ def _standing(places: Iterable[Place], moved: Collection[Life]) -> Iterator[Plac
 
 
 def _first_of_equals(descending: Iterable[Place]) -> Iterator[Place]:
-    """Yield places by last use, the latest first; of several with one last use the first given."""
+    """Yield places by last use, the latest first; those of one last use in the order given."""
     for _, equal in groupby(descending, _last_use):
         yield from reversed([*equal])

@@ -1,4 +1,4 @@
-"""Memory of what has left."""
+"""Ghosts: a memory of evicted entries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Hashable
 
 
 class Ghosts:
-    """Keys and sizes of entries that have left, oldest first, within a limit of bytes.
+    """Keys and sizes of evicted entries, oldest first, within a limit of bytes.
 
     Parameters
     ----------
     limit_bytes
-        The oldest go when the sizes sum to more; an entry larger than this is not remembered.
+        The oldest are forgotten when the sizes sum to more; a larger entry is not remembered.
     """
 
     __slots__ = ("_sizes", "bytes", "limit_bytes")

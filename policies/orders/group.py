@@ -36,14 +36,14 @@ class Group:
         self.serial, self.weight = serial, weight
         self.index, self.lows, self.holds = index, lows, holds
         self.places: deque[Place] = deque()  # ascending, outdated ones among them
-        self.first_young = (0, 0)  # what stands before, of those with its last use, is outdated
+        self.first_young = (0, 0)  # of the places with its last use, those before it are outdated
         self.limit = 64
-        self.low = 0.0  # no state has a lesser index
-        self.until = 0  # the request at which that expires
+        self.low = 0.0  # a lower bound of the index of its states
+        self.until = 0  # the request at which the bound expires
         self.bound: Bound | None = None  # None where there is no state
 
     def compact(self) -> None:
-        """Drop what is outdated, if there may be more of it than of the rest."""
+        """Drop outdated places, if they may be more than half."""
         places = self.places
         if len(places) > self.limit:
             standing = [place for place in places if place[2].time == place[1]]
@@ -56,7 +56,7 @@ Bound = tuple[float, int, Group]  # least worth, serial of the group, group
 
 
 def oldest_of(places: deque[Place]) -> Life | None:
-    """Return the first state that can be evicted; what stands before it loses its place."""
+    """Return the first evictable state; states before it lose their places."""
     while places:
         _, time, life = places[0]
         if life.time == time:
@@ -68,7 +68,7 @@ def oldest_of(places: deque[Place]) -> Life | None:
 
 
 def youngest_of(group: Group) -> Life:
-    """Return the state that can be evicted and was used last, the first of several."""
+    """Return the evictable state with the latest last use, the first of several."""
     places = group.places
     while True:
         last, time, life = places[-1]

@@ -1,4 +1,4 @@
-"""The state of least worth, among groups of which each is kept by last use."""
+"""The state of least worth, among groups of states that are each ordered by last use."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from policies.orders.life import Life, Place
 from simulator.plugins.entries import Checkpoint, Entry
 
 _Least = tuple[float, int, int, Life]  # worth, last use, serial of the group, state
-_RENEWAL = 4096  # states put, after which what is outdated goes
+_RENEWAL = 4096  # states put between two removals of outdated places
 
 
 class Groups:
     """Finds the state whose index, times the weight of its group, is least.
 
-    A group holds states of one kind and one weight. The index of a kind rises with age up to when
-    most are used, then falls, so that the least of a group is its oldest or its youngest. For each
-    group a bound is known, by the age of its oldest: what comes or goes leaves it true until that
-    grows so old that the index is a lesser one. So a decision looks into the one or two groups
-    whose bounds are least, however many states and groups there are.
+    A group holds states of one kind and one weight. The index of a kind rises with age up to the
+    age at which most are used, then falls, so that the least of a group is its oldest or its
+    youngest. For each group a lower bound is kept, by the age of its oldest; it holds, whatever
+    comes or leaves, until the oldest reaches an age of lesser index. So a decision examines only
+    the one or two groups whose bounds are least, however many states and groups there are.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class Groups:
         self._step = step
         self._groups: dict[tuple[int, int], Group] = {}
         self._bounds: list[Bound] = []  # a heap, outdated ones among them
-        self._due: list[tuple[int, int, Group]] = []  # when they expire, likewise
+        self._due: list[tuple[int, int, Group]] = []  # when they expire: a heap as well
         self._clock = 0
         self._renewal = _RENEWAL
         self._learned = 0
 
     def put(self, life: Life, now: int) -> None:
-        """Give a state its place in the group of its kind and steps, unless it is there."""
+        """Put a state into the group of its kind and weight, unless it is there."""
         key = life.kind, life.steps
         group = self._groups.get(key)
         if group is None:
@@ -82,18 +82,18 @@ class Groups:
     def in_order(
         self, waiting: Iterable[tuple[Life, int]], now: int, evictable: Callable[[Entry], bool]
     ) -> Iterator[Checkpoint]:
-        """Yield the states that `least` would return, each as if those before had gone.
+        """Yield the states that `least` would return, each as if those before had left.
 
         Nothing changes.
 
         Parameters
         ----------
         waiting
-            States that are to be put before, and the steps of their groups.
+            States that would be put into groups first, with the steps of their weights.
         now
             The request.
         evictable
-            Says whether a state could go when those that were yielded have gone.
+            Says whether a state could be evicted when those yielded have left.
         """
         self._renew(now)
         coming = self._coming(waiting)
@@ -111,7 +111,7 @@ class Groups:
         yield from in_order(ends, rest, lambda group: Ends(group, [], moved), now, evictable)
 
     def _coming(self, waiting: Iterable[tuple[Life, int]]) -> dict[tuple[int, int], list[Place]]:
-        """Return the places that would be given, by group."""
+        """Return the places that waiting states would get, by group."""
         coming: dict[tuple[int, int], list[Place]] = {}
         clock = self._clock
         for life, steps in waiting:
@@ -123,13 +123,13 @@ class Groups:
         return coming
 
     def _measure(self, key: tuple[int, int]) -> tuple[float, list[float], list[float], list[int]]:
-        """Return the weight of a group, and how the index of its kind runs."""
+        """Return the weight of a group, and the index of its kind with its bounds."""
         kind, steps = key
         hazard, weight = self._hazard, 2.0 ** (steps * self._step)
         return weight, hazard.index[kind], hazard.lows[kind], hazard.holds[kind]
 
     def _renew(self, now: int) -> None:
-        """Find anew what bounds hold no longer; which of them are known changes no decision."""
+        """Compute expired bounds anew; no decision depends on when that is done."""
         due = self._due
         if self._learned != self._hazard.learned or self._clock > self._renewal:
             self._start_over(now)
@@ -139,7 +139,7 @@ class Groups:
                 self._bound(group, now)
 
     def _start_over(self, now: int) -> None:
-        """Find all bounds anew, and drop what is outdated."""
+        """Compute all bounds anew, and drop outdated places."""
         self._learned = self._hazard.learned
         self._renewal = self._clock + _RENEWAL
         self._bounds.clear()
@@ -149,7 +149,7 @@ class Groups:
             self._bound(group, now)
 
     def _bound(self, group: Group, now: int) -> None:
-        """Bound what the states of a group are worth from below."""
+        """Compute the lower bound of the worth of a group."""
         places = group.places
         while places and places[0][2].time != places[0][1]:
             places.popleft()
@@ -165,7 +165,7 @@ class Groups:
         heappush(self._due, (until, group.serial, group))
 
     def _look(self, group: Group, now: int) -> _Least | None:
-        """Return the least of a group; None if nothing can be evicted, or its bound has risen."""
+        """Return the least state of a group; None if none is evictable, or its bound has risen."""
         places = group.places
         life = oldest_of(places)
         if life is None:

@@ -1,32 +1,32 @@
-"""What an entry can be expected to bring, by its age and its kind."""
+"""The expected rate of use of an entry, by its age and its kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import accumulate
 
-_LEAST, _MOST = 32, 1024  # lives after which the index is made anew
+_LEAST, _MOST = 32, 1024  # uses and evictions after which the index is computed anew
 
 
 class Hazard:
-    """Learns when entries are used, and tells how soon one of an age can be expected to be.
+    """Learns at which ages entries are used, and the rate of use to expect of an entry by its age.
 
-    Ages are in requests since the last use, below 2^31, and fall into bins that double: bin k holds
+    Ages are in requests since the last use, below 2^31, in bins of doubling width: bin k holds
     ages from 2^(k-1) up to 2^k. For each kind and bin, `ended` counts the entries that were used or
-    evicted at that age, and `used` those that were used. An entry came to all ages up to the one at
-    which it ended. The counts start from one entry used in four at every age, so that an age hardly
-    anything came to is neither trusted nor written off, and halve now and then.
+    evicted at that age, and `used` those that were used. An entry reached all ages up to the one
+    at which it ended. The counts start from one entry used in four at every age, as a prior for
+    ages that few entries reached, and are halved now and then.
 
-    `index[kind][bin]` is the greatest number of uses per request that can be had by keeping an
-    entry of that age up to some later one: uses by then / requests waited. The rate at the age
-    itself would not do: a conversation is hardly ever continued within seconds, so what has just
-    come would be the first to go. `lows[kind][bin]` is the least index up to that age, and remains
+    `index[kind][bin]` is the Gittins index of that age: the greatest ratio, over all later ages, of
+    expected uses to requests waited, if the entry is kept up to that age. The rate at the age
+    itself would not do: a conversation is hardly ever continued within seconds, so a new entry
+    would be the first to leave. `lows[kind][bin]` is the least index up to that age, and remains
     the least below age `holds[kind][bin]`. A list stays the same object when it is learned anew.
 
     Parameters
     ----------
     kinds
-        Kinds of entries that are told apart.
+        Number of kinds of entries.
 
     Source: the counts are those of N. Beckmann et al., "LHD: improving cache hit rate by maximizing
     hit density", NSDI 2018; the index is that of J. C. Gittins, "Bandit processes and dynamic
@@ -42,10 +42,10 @@ class Hazard:
         self.index = [[0.0] * self.BINS for _ in range(kinds)]
         self.lows = [[0.0] * self.BINS for _ in range(kinds)]
         self.holds = [[0] * self.BINS for _ in range(kinds)]
-        self.learned = 0  # how often the index has been made anew
+        self.learned = 0  # how often the index has been computed anew
         self._before: list[list[float]] = [[] for _ in range(kinds)]  # `ended` at that time
         self._lives = 0
-        self._batch = self._left = _LEAST  # lives between two times, and until the next
+        self._batch = self._left = _LEAST  # counts between two computations, and until the next
         self._learn()
 
     def note_use(self, kind: int, age: int) -> None:
@@ -58,14 +58,14 @@ class Hazard:
             self._renew()
 
     def note_end(self, kind: int, age: int) -> None:
-        """Count an entry that was last seen at `age`."""
+        """Count an entry that was evicted at `age`."""
         self.ended[kind][age.bit_length()] += 1
         self._left -= 1
         if not self._left:
             self._renew()
 
     def _renew(self) -> None:
-        """Learn, and let the counts lose half their weight when there are many."""
+        """Compute the index anew, and halve the counts when there are many."""
         self._lives += self._batch
         if self._lives >= self.HALVING:
             self._lives //= 2
@@ -77,7 +77,7 @@ class Hazard:
         self._batch = self._left = min(max(self._lives // 8, _LEAST), _MOST)
 
     def _learn(self) -> None:
-        """Make the index from the counts, for kinds of which there are new ones."""
+        """Compute the index from the counts, for kinds with new ones."""
         for kind, ended in enumerate(self.ended):
             if ended != self._before[kind]:
                 self._before[kind][:] = ended
@@ -88,7 +88,7 @@ class Hazard:
 
 
 def holding(lows: list[float]) -> list[int]:
-    """Return, for each bin of ages, the age from which on the least index is a lesser one."""
+    """Return, for each bin of ages, the age at which the least index next falls."""
     age = 1 << len(lows)
     ages = [age]
     for age_bin in range(len(lows) - 1, 0, -1):
@@ -99,11 +99,11 @@ def holding(lows: list[float]) -> list[int]:
 
 
 def index_of(used: Iterable[float], came: Iterable[float]) -> list[float]:
-    """Return, for each bin of ages, the most uses per request that can be had from there on.
+    """Return the Gittins index of each bin of ages, the greatest rate of use over all later ages.
 
-    An entry that is used in a bin is used in the middle of it. From the last bins backwards, bins
-    are joined to the next ones as long as those bring more: what then stands first is the greatest
-    ratio that any end can give, in one pass.
+    An entry that is used in a bin is taken to be used in its middle. In one pass from the last bin
+    backwards, each bin is joined with the stretches after it as long as these have higher rates;
+    the rate of the joined stretch is then the greatest over all later ages.
     """
     stretches: list[tuple[float, float, float]] = []  # uses, requests, share left; the next on top
     index = []

@@ -1,4 +1,4 @@
-"""Looking into a heap without changing it."""
+"""Iteration over a heap in order, without changing it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def in_order(heap: list[Any]) -> Iterator[Any]:
 
     The heap must not change meanwhile. Items that are equal come in any order.
     """
-    reached = [(heap[0], 0)] if heap else []  # whatever is not below another one here
+    reached = [(heap[0], 0)] if heap else []  # candidates for the next item, none below another
     while reached:
         item, index = heappop(reached)
         yield item

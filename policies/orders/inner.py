@@ -1,4 +1,4 @@
-"""Inner states of a span, by how closely they lie between two others."""
+"""Inner states of a span, by the loss if they are dropped."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _Place = tuple[float, int, Checkpoint]  # a lower bound of its loss, less its po
 
 
 class InnerStates:
-    """Finds the state of a span that covers least per byte, of those between its first and last.
+    """Finds the state of least loss per byte between the first and the last state of a span.
 
-    They depend on each other alone, so that spans which hold thousands keep theirs in a heap. As
-    others leave, a state covers more: that is noticed when it comes to the top. Where one has
-    come in, the heap is made anew.
+    The losses depend on these states alone, so each span keeps its own heap, which may hold
+    thousands. As others leave, the loss of a state grows, which is noticed when it comes to the
+    top. After an insertion the heap is made anew.
     """
 
     def __init__(self) -> None:
         self._heaps: dict[KvSpan, list[_Place]] = {}
-        self._counts: dict[KvSpan, int] = {}  # how many states a span has left if none came in
+        self._counts: dict[KvSpan, int] = {}  # states of a span, if none was inserted
 
     def note_gone(self, entry: Entry) -> None:
         """Note that a state or a span has left."""
@@ -35,7 +35,7 @@ class InnerStates:
             self._counts[entry.span] -= 1
 
     def split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Note that a span has been split: the part with more states has the heap from now on."""
+        """Note a split of a span: the part with more states keeps the heap."""
         heap, count = self._forget(lower)
         above, below = len(upper.checkpoints), len(lower.checkpoints)
         if count == above + below:
@@ -43,9 +43,9 @@ class InnerStates:
             self._heaps[larger], self._counts[larger] = heap, max(above, below)
 
     def least(self, span: KvSpan, states: Sequence[Checkpoint]) -> tuple[float, Entry]:
-        """Return the least loss among the inner ones of `states`, all of a span, and whose it is.
+        """Return the least loss among the inner ones of `states`, all of a span, and its state.
 
-        That is the deepest of several. Where none can go, the loss is NEVER.
+        Of equal losses that is the deepest. Where none is evictable, the loss is NEVER.
         """
         last = len(states) - 1
         if last < 2:
@@ -80,7 +80,7 @@ class InnerStates:
 
 
 def loss_between(above: int, state: Checkpoint, below: int) -> float:
-    """Return the tokens that a state saves for all depths to the next one below, per byte."""
+    """Return the loss of a state per byte: tokens saved, summed over depths to the next state."""
     position = state.position
     return (position - above) * (below - position) / max(state.size_bytes, 1)
 

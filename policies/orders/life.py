@@ -1,4 +1,4 @@
-"""What a state has been through."""
+"""The record of a state in its group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulator.plugins.entries import Checkpoint
 
 
 class Life:
-    """A state, with its last use, its kind, what it saves, and its place among others.
+    """A state with its uses, its kind, and its place in a group of states.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ class Life:
     kind
         Its kind, by which the index is learned.
     last
-        The request that has used it last.
+        The request that used it last.
     """
 
     __slots__ = (
@@ -40,7 +40,7 @@ class Life:
         self.last = last
         self.uses = 0
         self.time = 0  # when it was given its place in the group, 0 where it has none
-        self.waits = True  # to be given one
+        self.waits = True  # for a place
 
 
 Place = tuple[int, int, Life]  # last use, time at which it was given, state

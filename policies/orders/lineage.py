@@ -1,4 +1,4 @@
-"""Which resident state lies next above which."""
+"""The nearest resident state above each state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from simulator.plugins.entries import Checkpoint, KvSpan
 
 
 class _Family:
-    """The checkpoints next below another one, `above`, that lie on one branch."""
+    """The checkpoints whose nearest one above is `above`, on one of its branches."""
 
     __slots__ = ("above", "branch", "members")
 
@@ -17,13 +17,13 @@ class _Family:
 
 
 class Lineage:
-    """Knows for every checkpoint the nearest one above it, and hence the tokens it saves.
+    """Keeps the nearest checkpoint above every checkpoint, and hence the tokens it saves.
 
-    Checkpoints below one another are grouped by their *branch*, the span through which they lie
-    below: the one directly below the span of the checkpoint above, or None in that span itself. So
-    one that comes in between looks only at those that may pass it.
+    Checkpoints with the same one above are grouped by their *branch*: the child of that one's span
+    on their path, or None in that span itself. So an insertion in between examines only those that
+    may lie below it.
 
-    `above` gives the position next above, 0 for the start of the prompt.
+    `above` gives the position of the nearest one above, 0 for the start of the prompt.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Lineage:
         self._below: dict[Checkpoint | None, dict[KvSpan | None, _Family]] = {}
 
     def add(self, checkpoint: Checkpoint) -> list[Checkpoint]:
-        """Take in a checkpoint; return those for which it is the nearest above now."""
+        """Add a checkpoint; return those for which it is now the nearest above."""
         above, branch = _nearest(checkpoint)
         span, position = checkpoint.span, checkpoint.position
         same_span = above is not None and above.span is span
@@ -63,7 +63,7 @@ class Lineage:
         return moved
 
     def split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Know the branches again, now that `lower` has been cut below `upper`."""
+        """Update the branches after a split of a span into `upper` and `lower`."""
         parent = upper.parent
         above = parent.deepest_checkpoint(parent.stop) if parent.stop else None
         if above is not None or not parent.stop:
@@ -75,7 +75,7 @@ class Lineage:
             self._merge(self._below.get(upper.checkpoints[-1]), lower)
 
     def _merge(self, families: dict[KvSpan | None, _Family] | None, branch: KvSpan) -> None:
-        """Make one of all families below a checkpoint, which lie on one branch now."""
+        """Merge all families below a checkpoint, which now lie on one branch."""
         if families is None:
             return
         first, *others = families.values()
@@ -91,7 +91,7 @@ class Lineage:
         return [] if families is None else [other for f in families.values() for other in f.members]
 
     def _leave(self, checkpoint: Checkpoint) -> KvSpan | None:
-        """Take a checkpoint out of its family, and return its branch."""
+        """Remove a checkpoint from its family, and return its branch."""
         family = self._families[checkpoint]
         del family.members[checkpoint]
         if not family.members:
@@ -163,7 +163,7 @@ def state_above(checkpoint: Checkpoint) -> int:
 def takes_kv(checkpoint: Checkpoint) -> bool:
     """Say whether the KV that ends with a state leaves with it.
 
-    KV without bytes is none of the policies'.
+    KV of no bytes does not count.
     """
     span = checkpoint.span
     if span.children_resident or span.pins or not span.size_bytes:

@@ -1,4 +1,4 @@
-"""Which entries could go if some others had gone."""
+"""Evictability of entries under the assumption that others have left."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from simulator.plugins.entries import Checkpoint, Entry, KvSpan
 
 
 class Outlook:
-    """Supposes that entries go, one after another, and says which others could go then.
+    """Simulates evictions one after another, and says which entries are evictable then.
 
-    Nothing is changed but this object: a policy that names its victims ahead of time asks it
-    where it would ask the entry itself whether that is `evictable`.
+    Nothing changes but this object. A policy that lists its next victims asks it, instead of the
+    entry itself, whether an entry is `evictable`.
     """
 
     __slots__ = ("_children", "_gone")
 
     def __init__(self) -> None:
         self._gone: set[Entry] = set()
-        self._children: dict[Entry, int] = {}  # resident ones, where some of them have gone
+        self._children: dict[Entry, int] = {}  # resident ones, where some of them have left
 
     def evictable(self, entry: Entry) -> bool:
         """Say whether `entry` is still there, and nothing that is still there needs it."""
@@ -27,21 +27,21 @@ class Outlook:
         return self._children.get(entry, 1) == 0 and not entry.pins
 
     def leaving(self, entry: Entry) -> list[Entry]:
-        """Return what goes when `entry` does, in that order: a span after its states."""
+        """Return what leaves when `entry` does, in order: a span after its states."""
         if isinstance(entry, KvSpan):
             return [*reversed(self.states_of(entry)), entry]
         return [entry]
 
     def with_kv(self, state: Checkpoint) -> Entry:
-        """Return the span whose KV ends with a state and could go with it, else the state."""
+        """Return the span whose KV ends with a state, if it is evictable, else the state."""
         span = state.span
         ends = self.states_of(span)[-1:] == [state]
         return span if ends and span.size_bytes and self.evictable(span) else state
 
     def let_go(self, entry: Entry) -> KvSpan | None:
-        """Suppose that `entry` has gone, a span with all of its KV and states.
+        """Mark `entry` as evicted, a span with all of its KV and states.
 
-        Returns the span above, if nothing needs that any more.
+        Returns the span above, if that has become evictable.
         """
         self._gone.add(entry)
         if not isinstance(entry, KvSpan):

@@ -1,4 +1,4 @@
-"""Heaps of places, some of which are outdated."""
+"""Heaps of entries by rank, with outdated items among them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Place = tuple[Any, int, Any]  # rank, time at which it was given, entry
 
 
 def head(places: list[Place]) -> Entry | None:
-    """Return the evictable entry of least rank in a heap of places, dropping what is above it.
+    """Return the evictable entry of least rank in a heap of places, popping those before it.
 
     A place counts while its time is the `policy_data` of its entry. An entry that is not evictable
     loses its place, and is no longer `queued`: it must be given another when that changes.

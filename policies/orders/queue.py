@@ -1,4 +1,4 @@
-"""Queues of entries of which some cannot be evicted now."""
+"""Queues of entries, some of which are not evictable at times."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from itertools import count
 from policies.orders.heaps import in_order
 from simulator.plugins.entries import Entry, KvSpan
 
-_LATER = 1 << 62  # what was set aside comes before others with the same place
+_LATER = 1 << 62  # of equal places, those set aside come first
 Place = tuple[int, int, Entry]  # the place, an order among equal ones, the entry
 
 
 class Queue:
-    """Entries in order of arrival; `head` passes over those that are not evictable now.
+    """Entries in order of arrival; `head` skips those that are not evictable now.
 
-    A blocked entry that comes to the head is set aside, and takes its place again when the policy
-    is told that it is evictable (`on_evictable`). So each blocking costs one O(log n) step,
-    however often the head is asked for, and everything else constant time. A span that is split
-    leaves both parts in its place: the upper one is set aside until the lower one has gone.
+    An entry that comes to the head while it is not evictable is set aside, and returns to its
+    place when the policy is told that it is evictable (`on_evictable`). So each such entry costs
+    one O(log n) step, however often the head is asked for, and everything else constant time. Both
+    parts of a split span keep its place: the upper one is set aside until the lower one has left.
 
-    `order` and `next_place` are public for the hot loops of the policies: what is not set aside,
-    first to last, each with its place, and the place of whatever comes to the end.
+    `order` and `next_place` are public for the hot loops of the policies: the entries that are not
+    set aside, first to last, each with its place, and the next place at the end.
     """
 
     __slots__ = ("_blocked", "_freed", "_heap", "next_place", "order")
@@ -55,7 +55,7 @@ class Queue:
             self.push(entry)
 
     def split(self, upper: KvSpan, lower: KvSpan) -> None:
-        """Give `upper` the place of `lower`, if that is here, alone if `lower` has lost its KV."""
+        """Give `upper` the place of `lower`, if it is here; without KV, `lower` is removed."""
         for places in (self.order, self._blocked, self._freed):
             place = places.get(lower)
             if place is not None:
@@ -66,14 +66,14 @@ class Queue:
                 return
 
     def discard(self, entry: Entry) -> bool:
-        """Take `entry` out, and say whether it was there."""
+        """Remove `entry`, and say whether it was there."""
         if entry in self.order:
             del self.order[entry]
             return True
         return bool(self._blocked.pop(entry, 0) or self._freed.pop(entry, 0))
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give an entry that was set aside its place again."""
+        """Return an entry that was set aside to its place."""
         place = self._blocked.pop(entry, None)
         if place is not None:
             self._freed[entry] = place
@@ -96,7 +96,7 @@ class Queue:
         return self.order.get(entry) or self._freed.get(entry) or self._blocked.get(entry, 0)
 
     def places(self) -> Iterator[Place]:
-        """Return what is not set aside, first to last; the queue must not change meanwhile."""
+        """Return the entries not set aside, first to last; the queue must not change meanwhile."""
         order = ((place, _LATER, entry) for entry, place in self.order.items())
         return merge(order, self._freed_places()) if self._heap else order
 
@@ -123,7 +123,7 @@ class Queue:
 
 
 class ByteQueue(Queue):
-    """A queue that counts bytes: those an entry had when it came, or was last moved.
+    """A queue that counts bytes, by the size of each entry when it was last pushed or moved.
 
     `charged` holds them by entry.
     """
@@ -167,7 +167,7 @@ class ByteQueue(Queue):
                 self.charged[part] = part.size_bytes
 
     def discard(self, entry: Entry) -> bool:
-        """Take `entry` out, with its bytes, and say whether it was there."""
+        """Remove `entry` with its bytes, and say whether it was there."""
         size_bytes = self.charged.pop(entry, None)
         if size_bytes is None:
             return False

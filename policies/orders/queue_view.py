@@ -1,4 +1,4 @@
-"""Queues as they would be if some entries had gone or moved."""
+"""Views of queues in which entries leave or move without changing the queue."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from policies.orders.outlook import Outlook
 from policies.orders.queue import ByteQueue, Place, Queue
 from simulator.plugins.entries import Entry
 
-_LAST = 1 << 62  # places beyond all that a queue gives
+_LAST = 1 << 62  # larger than any place in a queue
 
 
 class QueueView:
-    """A queue on which a policy can play through what it would do, without doing it.
+    """A view of a queue on which a policy can simulate its next evictions.
 
-    It answers and is changed like the queue itself, which stays as it is; the queue must not
-    change meanwhile. A view costs constant time, and each entry that it passes O(log n).
+    It has the methods of the queue itself, which does not change, and must not be changed
+    meanwhile. Making a view takes constant time, and each entry that it passes O(log n).
 
     Parameters
     ----------
     queue
         The queue.
     outlook
-        Says which entries could go.
+        Says which entries could be evicted.
     """
 
     __slots__ = (
@@ -42,8 +42,8 @@ class QueueView:
         self._outlook = outlook
         self._coming = queue.places()  # of the queue itself, first to last
         self._next = next(self._coming, None)
-        self._moved: dict[Entry, int] = {}  # where entries are instead; 0: no longer here
-        self._returned: list[Place] = []  # a heap of what was moved, or passed over and freed
+        self._moved: dict[Entry, int] = {}  # new places of entries; 0: no longer here
+        self._returned: list[Place] = []  # a heap of entries that were moved, or skipped and freed
         self._count = 0
         self._length = len(queue)
 
@@ -54,7 +54,7 @@ class QueueView:
         return bool(self._place_of(entry))
 
     def head(self) -> Entry | None:
-        """Return the first entry that could go, or None; what it passes over is set aside."""
+        """Return the first evictable entry, or None; entries skipped are set aside."""
         while (first := self.first()) is not None and not self._outlook.evictable(first):
             returned = self._returned
             if returned and returned[0][2] is first:
@@ -82,7 +82,7 @@ class QueueView:
         heappush(self._returned, (place, self._count, entry))
 
     def discard(self, entry: Entry) -> bool:
-        """Take `entry` out, and say whether it was there."""
+        """Remove `entry`, and say whether it was there."""
         was_here = entry in self
         self._length -= was_here
         self._moved[entry] = 0
@@ -94,7 +94,7 @@ class QueueView:
             self.push(entry)
 
     def on_evictable(self, entry: Entry | None) -> None:
-        """Give an entry that was set aside its place again, if it is here."""
+        """Return an entry that was set aside to its place, if it is here."""
         if entry is not None and (place := self._place_of(entry)):
             self._count += 1
             heappush(self._returned, (place, self._count, entry))
@@ -122,7 +122,7 @@ class ByteQueueView(QueueView):
         self.bytes += size_bytes
 
     def discard(self, entry: Entry) -> bool:
-        """Take `entry` out, with its bytes, and say whether it was there."""
+        """Remove `entry` with its bytes, and say whether it was there."""
         charges = self._charges if entry in self._moved else self._charged
         self.bytes -= charges.get(entry, 0)
         self._charges.pop(entry, None)
@@ -139,7 +139,7 @@ def first_head(views: Iterable[QueueView]) -> Entry | None:
 
 
 def leave_in_turn(queues: Sequence[Queue]) -> Iterator[Entry]:
-    """Yield what leaves `queues` of which the first with an evictable entry always gives way."""
+    """Yield the next victims, each the head of the first of `queues` that has one."""
     outlook = Outlook()
     views = [QueueView(queue, outlook) for queue in queues]
     while (entry := first_head(views)) is not None:

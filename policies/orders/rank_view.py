@@ -1,4 +1,4 @@
-"""Heaps by rank as they would be if some entries had gone."""
+"""Views of heaps by rank in which entries leave without changing the heap."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from policies.orders.outlook import Outlook
 from policies.orders.places import Place
 from simulator.plugins.entries import Entry
 
-_LAST = 1 << 62  # times beyond all that were given
+_LAST = 1 << 62  # later than any time in a heap
 
 
 class RankView:
-    """Finds the entries that would go from a heap of places, which stays as it is.
+    """A view of a heap of places from which entries leave; the heap itself does not change.
 
     Parameters
     ----------
     heap
         Places (rank, time, entry), outdated ones among them; it must not change meanwhile.
     outlook
-        Says which entries could go.
+        Says which entries could be evicted.
     time_of
-        The attribute of an entry with the time of its one place that counts.
+        The attribute of an entry that has the time of its one valid place.
     renews
-        An entry that is freed always gets a new place, rather than only if it has none.
+        Whether an entry that becomes evictable always gets a new place, not only if it has none.
     """
 
     __slots__ = (
@@ -49,12 +49,12 @@ class RankView:
         self._time_of: Callable[[Entry], int] = attrgetter(time_of)
         self._coming: Iterator[Place] = in_order(heap)
         self._next = next(self._coming, None)
-        self._new: list[Place] = []  # a heap of places that are given or changed here
-        self._without: set[Entry] = set()  # what has lost its place in the heap itself
+        self._new: list[Place] = []  # a heap of places given in this view
+        self._without: set[Entry] = set()  # entries whose place in the heap itself no longer counts
         self._clock = _LAST
 
     def head(self) -> Entry | None:
-        """Return the entry of least rank that could go, or None."""
+        """Return the evictable entry of least rank, or None."""
         while (place := self._first()) is not None:
             rank, time, entry = place
             if not self._counts(place):
@@ -71,7 +71,7 @@ class RankView:
         return None
 
     def on_evictable(self, entry: Entry | None) -> None:
-        """Give an entry that was freed a place, unless it has one."""
+        """Give an entry that has become evictable a place, unless it has one."""
         if entry is None:
             return
         if self._renews or not entry.queued or entry in self._without:
@@ -85,7 +85,7 @@ class RankView:
         return self._next
 
     def _pass(self) -> None:
-        """Go on to the place after the first."""
+        """Move past the first place."""
         if self._first() is self._next:
             self._next = next(self._coming, None)
         else:

@@ -1,4 +1,4 @@
-"""Entries by last use, where a use of a path is told of its deepest span alone."""
+"""LRU order of entries, where a use of a path is reported for its deepest span alone."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Place = tuple[int, int, Entry]  # last use, an order among equal ones, the entry
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Recency:
-    """The hooks of an eviction policy that lets go of what was not used for the longest time.
+    """The hooks of an eviction policy that evicts the least recently used entry.
 
-    A span is used whenever one below it is, and cannot go before that has gone. So its last use is
-    not kept up while something lies below: it learns of it when that leaves. Hence a use costs
-    the same however long its path is.
+    A span is used whenever one below it is, and cannot be evicted before that one. So its last use
+    is not updated while there are spans below it, but when the last of them leaves. Hence a use
+    costs the same however long its path is.
 
-    The `rank` of an entry is its last use as far as it is known. It stands in `_order`, which is
-    ascending; or in `_revived`, a heap for what was blocked when it came to the head and can be
-    evicted now, which is what `queued` says; or in neither.
+    The `rank` of an entry is its last use as far as it is known. The entry is in `_order`, which is
+    ascending; or, with `queued` set, in `_revived`, a heap of entries that were not evictable when
+    they came to the head and are so now; or in neither.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Recency:
             entry.queued = 0
 
     def on_evict(self, entry: Entry) -> None:
-        """Take out an entry that has left; the span above it was used as late as it was."""
+        """Remove an entry that has left; the span above it was used at least as late."""
         try:
             del self._order[entry]
         except KeyError:
@@ -60,14 +60,14 @@ class Recency:
                 above.rank = rank
 
     def on_evictable(self, entry: Entry) -> None:
-        """Give an entry that was taken out its place again, now that it can be evicted."""
+        """Return an entry that was removed to its place, now that it is evictable."""
         if not entry.queued and entry not in self._order:
             self._clock += 1
             entry.queued = 1
             heappush(self._revived, (entry.rank, self._clock, entry))
 
     def victim(self) -> Entry | None:
-        """Return the evictable entry whose last use is longest ago, None if there is none."""
+        """Return the least recently used evictable entry, None if there is none."""
         first = next(iter(self._order), None)
         if first is not None and not first.evictable:
             first = self._first_in_order()
@@ -82,10 +82,10 @@ class Recency:
         return first
 
     def victims(self) -> Iterator[Entry]:
-        """Yield what would go, one after another, and change nothing."""
+        """Yield the next victims in order; nothing changes."""
         outlook = Outlook()
-        freed: list[Place] = []  # by what went before
-        last_use: dict[Entry, int] = {}  # of spans, as they would have learned of it
+        freed: list[Place] = []  # spans that became evictable in this iteration
+        last_use: dict[Entry, int] = {}  # of spans, as the evictions before would update it
         standing = self._places()
         place = next(standing, None)
         while place is not None or freed:
@@ -114,7 +114,7 @@ class Recency:
         return merge(order, revived, key=_rank_of)
 
     def _first_in_order(self) -> Entry | None:
-        """Return the first evictable entry of the order, and take those before it out."""
+        """Return the first evictable entry of the order, and remove those before it."""
         order = self._order
         while order:
             entry = next(iter(order))

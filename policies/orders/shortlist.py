@@ -1,4 +1,4 @@
-"""The nodes of least score under scales that change a little all the time."""
+"""A shortlist of the nodes of least score, under scales that change slowly."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from simulator.plugins.entries import Checkpoint
 Recency = Callable[[Any, int], Any]
 
 _LENGTH = 24
-_STEPS = 24  # nodes looked at before it is made anew
-_REQUESTS = 16  # it holds for so many
+_STEPS = 24  # nodes examined before the list is made anew
+_REQUESTS = 16  # for which a list is valid
 _INFINITY, _TINY = float("inf"), 1e-300
 
 
 class KnownState:
-    """What is known of a state: its last use, its worth, its age and its place (-1: none).
+    """A state with its last use, its worth, its age and its place among the candidates (-1: none).
 
-    `counts` says whether the ranges by which scores are scaled take it in, `estimate` is that of
-    its score by which it stands on the shortlist, if it does.
+    `counts` says whether it is included in the ranges by which scores are scaled; `estimate` is
+    the lower bound of its score by which the shortlist is ordered.
     """
 
     __slots__ = ("age", "counts", "entry", "estimate", "last", "place", "worth")
@@ -45,10 +45,11 @@ Scored = tuple[float, int, KnownState]  # (an estimate of) its score, its age
 class Shortlist:
     """Keeps the nodes of least score in the order of estimates that are lower bounds.
 
-    An estimate holds until the list is made anew: recency is estimated as it will be when the list
-    expires; what comes, is used or becomes worth less is estimated when it does; and other scales
-    shrink no sum by more than the one that shrinks most. The true scores are looked at in this
-    order until the next bound exceeds the least of them, so the result is exact.
+    An estimate holds until the list is made anew: recency is taken as of the request at which the
+    list expires; a node that is new, used or priced anew is estimated at that time; and where the
+    scales have changed, all estimates shrink at most by the factor of the scale that shrank most.
+    True scores are computed in this order until the next bound exceeds the least of them, so the
+    result is exact.
 
     Parameters
     ----------
@@ -61,13 +62,13 @@ class Shortlist:
         self.until = -1  # the request with which it expires
         self._recency = recency
         self._near: list[Scored] = []  # estimate, age, node
-        self._beyond = _INFINITY  # no estimate of a node that is not on it is less
+        self._beyond = _INFINITY  # a lower bound of the estimates of nodes not listed
         self._scales = (0.0, 0.0)  # of recency and of worth, for estimates
-        self._oldest = 0  # the last use from which they count
-        self._origin = 0.0  # its recency when they expire
+        self._oldest = 0  # the last use from which estimates count recency
+        self._origin = 0.0  # the recency of that use when they expire
 
     def open(self, node: KnownState) -> None:
-        """Take in a node that has come, if it belongs here."""
+        """Add a new node, if its estimate is low enough."""
         last = node.last
         if not self._oldest <= last <= self.until:
             self.until = -1  # expired, or the estimates do not count from low enough
@@ -79,7 +80,7 @@ class Shortlist:
             insort(self._near, (estimate, node.age, node))
 
     def close(self, node: KnownState) -> None:
-        """Take a node off, if it is here."""
+        """Remove a node, if it is listed."""
         if node.estimate <= self._beyond:
             near = self._near
             place = bisect_left(near, (node.estimate, node.age))
@@ -95,7 +96,7 @@ class Shortlist:
         now: int,
         scales: tuple[float, float],
     ) -> None:
-        """Make it of all `nodes`, given their last uses, the least of them, and their worths."""
+        """Make the list of `nodes`, given their last uses, the least of these, and their worths."""
         self.until = now + _REQUESTS
         self._scales, self._oldest = scales, oldest
         self._origin = self._recency(oldest, self.until)
@@ -115,7 +116,7 @@ class Shortlist:
         near.sort()
 
     def least(self, now: int, scales: tuple[float, float]) -> KnownState | None:
-        """Return the node of least score, the eldest among equals, or None where it cannot tell."""
+        """Return the node of least score, the eldest of equals; None if the list cannot tell."""
         near, recency = self._near, self._recency
         by_recency, by_worth = scales
         before_recency, before_worth = self._scales

@@ -1,4 +1,4 @@
-"""KV of spans that hold no state, by last use."""
+"""Spans that hold KV but no state, by last use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.plugins.entries import Entry, KvSpan
 class Stateless:
     """Finds the span that was used least recently among those without states.
 
-    With `all_kv` states do not matter: they are ordered elsewhere.
+    With `all_kv`, for a pool of KV alone, every span counts as one without states.
 
     The `rank` of a span is its last use; `policy_data` is the time at which it was given its place,
     None where it has none.
@@ -28,7 +28,7 @@ class Stateless:
         self.places: list[Place] = []  # a heap, outdated ones among them
 
     def offer(self, span: KvSpan) -> None:
-        """Give a span a place, if it holds KV but no state, and nothing lies below."""
+        """Give a span a place, if it holds KV but no state, and has no resident span below."""
         states = span.checkpoints and not self.all_kv
         if span.size_bytes and not span.children_resident and not states:
             self._clock = clock = self._clock + 1
@@ -38,15 +38,15 @@ class Stateless:
                 self._compact()
 
     def least(self) -> Entry | None:
-        """Return the evictable span whose last use is longest ago, None if there is none."""
+        """Return the least recently used evictable span, None if there is none."""
         return head(self.places)
 
     def view(self, outlook: Outlook) -> RankView:
-        """Return a view in which spans can go ahead of time."""
+        """Return a view in which spans leave in advance."""
         return RankView(self.places, outlook, "policy_data", renews=True)
 
     def _compact(self) -> None:
-        """Drop what is outdated, so that the heap is at most twice as long as it need be."""
+        """Drop outdated items, so that the heap is at most twice as long as needed."""
         self.places = [place for place in self.places if place[2].policy_data == place[1]]
         heapify(self.places)
         self._limit = 2 * len(self.places) + 64

@@ -1,4 +1,4 @@
-"""One rule for all traffic: the checkpoints whose expected saving exceeds their price."""
+"""Placement by expected uses: the checkpoints whose expected saving exceeds their price."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simulator.plugins.protocols import Overlap, Prefix, Window
 
 
 class Adaptive(BasePlacer):
-    """Learn where prompts return, and write the checkpoints that are worth their price.
+    """Store the checkpoints whose expected saving exceeds their price, as learned from overlaps.
 
-    Candidates are the points that prompts are known to return to (where they diverged, or
-    ended), the end of the prompt, and one point where a second prompt may leave this one, by the
-    law of such divergences in its sharpest coordinate. How often each kind of point is used
-    again is counted for every request, whether or not a state was there, so that nothing has to
-    be tried out; a use that the cache could not have served, its KV being gone, does not count.
-    From the expected uses the set with the greatest saving less its price follows exactly.
+    Candidates are the points where earlier prompts diverged or ended, the end of the prompt, and
+    the one point where a second prompt is most likely to diverge from this one, by the learned
+    law of such divergences. How often each kind of point is used again is counted for every
+    request, whether or not a state was there, so that nothing has to be tried out; a use that
+    the cache could not have served, since its KV was evicted, does not count. From the expected
+    uses the set with the greatest saving less its price is computed exactly.
 
     Parameters
     ----------
@@ -28,6 +28,17 @@ class Adaptive(BasePlacer):
         New checkpoints a request, on average, at most; above 0.
 
     Source: this project; docs/placement.md, section 8, has its measurements.
+
+    Examples
+    --------
+    Three questions about each of twelve documents: what is stored for the first document, and
+    for the last, when it is known that the questions follow token 1000:
+
+    >>> from policies.tryout import serve
+    >>> prompts = [1000 * document + 20 * q for document in "abcdefghijkl" for q in "xyz"]
+    >>> written = serve(prompts, placer="adaptive").written
+    >>> written[:3], written[-3:]
+    ([[764, 1020], [1000, 1020], [1020]], [[1000, 1020], [], []])
     """
 
     observes: ClassVar[bool] = True
@@ -37,15 +48,15 @@ class Adaptive(BasePlacer):
         self._rule = AdaptiveRule(rate)
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know costs, bytes and where checkpoints may lie."""
+        """Read costs, sizes and the grid of checkpoint positions."""
         self._rule.begin(context)
 
     def coordinate(self, label: int = -1) -> str:
-        """Return the coordinate in which divergences inside prompts of a label are sharpest."""
+        """Return the coordinate in which positions have saved most for prompts of a label."""
         return self._rule.coordinate(label)
 
     def observe(self, overlap: Overlap) -> None:
-        """Count how the request met earlier ones, and what it has added."""
+        """Count how the request overlapped earlier ones, and the tokens that it added."""
         self._rule.observe(overlap)
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:

@@ -1,7 +1,4 @@
-"""What `adaptive` learns of the uses of checkpoints, and which it writes for a prompt.
-
-It stands apart from the placer so that it can be compiled.
-"""
+"""The learning and the choice of the placer `adaptive`, apart from it so as to be compiled."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from policies.placement.sightings import CONTINUED, KINDS, Meeting, Sightings
 from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap, Prefix
 
-MOST: Final = 8  # landings at one point that are told apart
-REFRESH: Final = 32  # requests between two looks at how often points are used again
+MOST: Final = 8  # returns to one point; more are counted as this many
+REFRESH: Final = 32  # requests after which the expected further uses are computed anew
 ENDLESS: Final = 2**62
 LABEL_SAMPLES: Final = 8  # divergences before a label has a law of its own
 
@@ -26,7 +23,7 @@ Point = tuple[int, float]  # a candidate, and the uses to expect of it
 
 
 class AdaptiveRule:
-    """Expects uses of each point that prompts may return to, and chooses by their price.
+    """Estimates the uses of each point that prompts may return to, and chooses by their price.
 
     Parameters
     ----------
@@ -45,26 +42,26 @@ class AdaptiveRule:
         # By kind: how often a segment is continued behind its end, and first left inside.
         self._ends = [self._rates.add() for _ in KINDS]
         self._firsts = [self._rates.add() for _ in KINDS]
-        # By the number of landings: how often one more follows, and how many in all.
+        # By the number of returns so far: how often one more follows, and how many in all.
         self._end_returns = [self._rates.add() for _ in range(MOST + 1)]
         self._branch_returns = [self._rates.add() for _ in range(MOST + 1)]
         self._end_further = [1.0] * (MOST + 1)
         self._branch_further = [1.0] * (MOST + 1)
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know costs, bytes and where checkpoints may lie."""
+        """Read costs, sizes and the grid of checkpoint positions."""
         self._sightings.grid = context.grid
         self._price.begin(context)
         self._reach = reach_tokens(context)
 
     def coordinate(self, label: int = -1) -> str:
-        """Return the coordinate in which divergences inside prompts of a label are sharpest."""
+        """Return the coordinate in which positions have saved most for prompts of a label."""
         return self._law_of(label).coordinate
 
     # --- learning ---------------------------------------------------------------------------
 
     def observe(self, overlap: Overlap) -> None:
-        """Count how the request met earlier ones, and what it has added."""
+        """Count how the request overlapped earlier ones, and the tokens that it added."""
         self._rates.tick()
         self._price.observe(overlap)
         span = overlap.span
@@ -83,7 +80,7 @@ class AdaptiveRule:
             self._branch_further = _further(self._branch_returns)
 
     def _count_use(self, meeting: Meeting, overlap: Overlap) -> None:
-        """Count the use of the point where a prompt left what was known."""
+        """Count a use of the point where a prompt left the known prompts."""
         segment = meeting.segment
         assert segment is not None
         depth, resident = overlap.depth, overlap.kv_depth
@@ -131,7 +128,7 @@ class AdaptiveRule:
     def _on_grid(
         self, points: list[Point], resume: int
     ) -> tuple[list[int], list[float], list[float]]:
-        """Return the points behind `resume`, with what each saves one use, and all uses of it."""
+        """Return the points behind `resume`, what each saves a use, and its expected uses."""
         floor = self._sightings.grid.floor
         wanted: list[int] = []
         gains: list[float] = []
@@ -154,7 +151,7 @@ class AdaptiveRule:
     def _add_first_seen(
         self, points: list[Point], prefix: Prefix, meeting: Meeting, price: float
     ) -> None:
-        """Add the points that this prompt brings, the deepest first."""
+        """Add the candidates in the new part of the prompt, the deepest first."""
         start, stop, label, kind = prefix.overlap, prefix.prompt_tokens, prefix.label, meeting.kind
         points.append((stop, self._end_uses(kind, 0, label)))
         first = self._firsts[kind].rate(label)
@@ -164,7 +161,7 @@ class AdaptiveRule:
                 points.append((position, first * share))
 
     def _add_known(self, points: list[Point], resume: int, meeting: Meeting) -> None:
-        """Add the known points without a state up to the overlap, the deepest first."""
+        """Add the candidates between resume point and overlap, the deepest first."""
         segment_of, left_at = self._sightings.segment_of, self._sightings.left
         span, below = meeting.span, None
         continued = meeting.kind == CONTINUED
@@ -186,7 +183,7 @@ class AdaptiveRule:
         return min(self._ends[kind].rate(label), 1.0) * (1 + self._end_further[1])
 
     def _law_of(self, label: int) -> DivergenceLaw:
-        """Return the law of a label, or that of all while the label has shown too little."""
+        """Return the law of a label, or that of all while the label has few divergences."""
         own = self._laws.get(label)
         return self._law if own is None or len(own) < LABEL_SAMPLES else own
 
@@ -204,9 +201,9 @@ def reach_tokens(context: CacheContext) -> int:
 
 
 def _further(returns: list[ReuseRate]) -> list[float]:
-    """Return the uses to expect of a point after each number of landings, 1 to MOST.
+    """Return the further uses to expect of a point after each number of returns, 1 to MOST.
 
-    With q_j the chance that landing j is followed by another: q_j (1 + q_{j+1} (1 + ...)).
+    With q_j the chance that return j is followed by another: q_j (1 + q_{j+1} (1 + ...)).
     """
     rates = [min(rate.rate(), 0.995) for rate in returns]
     further = [0.0] * MOST + [rates[MOST] / (1 - rates[MOST])]

@@ -1,4 +1,4 @@
-"""The optimum for a uniform law."""
+"""Evenly spread checkpoints: the optimum for a uniform law of overlaps."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ class Balanced(BasePlacer):
         Checkpoints for a whole prefix, 1 or more.
 
     Source: arXiv 2605.05219, Theorem 1, with the remainder spread over the gaps.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("balanced:budget=3", prompt_tokens=100)
+    [25, 50, 75]
+    >>> planned("balanced:budget=3", prompt_tokens=20)  # the same number in a shorter prompt
+    [5, 10, 15]
     """
 
     def __init__(self, budget: int) -> None:

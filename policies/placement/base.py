@@ -1,4 +1,4 @@
-"""What placers share."""
+"""Defaults for placers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.plugins.protocols import Overlap, Prefix, Window
 
 
 class BasePlacer(ABC):
-    """A placer that looks neither ahead nor at overlaps, unless it says so."""
+    """Base class of placers: by default one that neither looks ahead nor learns from overlaps."""
 
     clairvoyant: ClassVar[bool] = False
     implicit: ClassVar[bool] = False
@@ -23,9 +23,9 @@ class BasePlacer(ABC):
         """Return wanted positions: ascending, unique, within `(prefix.resume, prompt_tokens]`."""
 
     def begin(self, context: CacheContext) -> None:
-        """Need to know nothing."""
+        """Read the context before the first request; by default nothing."""
         return
 
     def observe(self, overlap: Overlap) -> None:
-        """Learn nothing."""
+        """Learn from a request that was served; by default nothing."""
         return

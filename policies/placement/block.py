@@ -27,6 +27,14 @@ class Block(BasePlacer):
         Tokens between checkpoints, 1 or more.
 
     Source: none; arXiv 2605.05219 compares with it (strategy `block`).
+
+    Examples
+    --------
+    >>> from policies.tryout import planned, serve
+    >>> planned("block:size=30", prompt_tokens=100)
+    [30, 60, 90]
+    >>> serve(["abcdefgh", "abcdefxy"], placer="block:size=4").saved  # of 6 shared tokens
+    [0, 4]
     """
 
     def __init__(self, size: int) -> None:

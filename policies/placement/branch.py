@@ -1,4 +1,4 @@
-"""Checkpoints where prompts diverge."""
+"""Checkpoints where prompts diverge, and at their ends."""
 
 from __future__ import annotations
 
@@ -14,15 +14,23 @@ class Branch(BasePlacer):
 
     The third prompt of a document finds the state where the second left the first; a prompt that
     continues a whole earlier one finds the state at its end. The second prompt of a document
-    finds nothing, unless `first` tells where it is likely to leave the first.
+    finds nothing, unless `first` gives the place where it is likely to diverge.
 
     Parameters
     ----------
     first
-        Store one more checkpoint so many tokens before the end of every prompt, where that lies
-        behind all that is known of it; 0 for none.
+        Store one more checkpoint so many tokens before the end of every prompt, if that position
+        lies in its new part; 0 for none.
 
     Source: the rule of radix-tree caches such as Marconi, arXiv 2411.19379.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve(["abcdef", "abcdxy", "abcdpq"], placer="branch").written  # 4: where they diverge
+    [[6], [4, 6], [6]]
+    >>> serve(["abcdef", "abcdxy"], placer="branch:first=2").saved  # 2 tokens before the end
+    [0, 4]
     """
 
     def __init__(self, first: int = 0) -> None:
@@ -30,7 +38,7 @@ class Branch(BasePlacer):
         self._first = first
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return the branch points known in reach, a first sighting, and the prompt's length."""
+        """Return the known branch points, the one that `first` adds, and the prompt's end."""
         points = [*prefix.branch_points(), prefix.prompt_tokens]
         sighting = prefix.prompt_tokens - self._first
         if self._first and sighting > max(prefix.resume, prefix.overlap):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-Line = tuple[float, float, int]  # its value at 0, by how much it falls, and whose it is
+Line = tuple[float, float, int]  # its value at 0, how steeply it falls, the candidate it belongs to
 
 
 def priced_chain(gains: list[float], survival: list[float], price: float) -> list[int]:
@@ -41,8 +41,8 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
     worth: list[int] = []
     served = 0.0
     for i, gain in enumerate(gains):
-        # In no best set is what does not pay for itself alone, since others only take from it,
-        # nor what serves no more than a deeper one.
+        # A best set has no candidate that does not pay for itself alone, since others only take
+        # from its saving, and none that serves no more uses than a deeper one.
         uses = survival[i]
         if gain * uses > price and uses > served:
             served = uses
@@ -73,7 +73,7 @@ def priced_chain(gains: list[float], survival: list[float], price: float) -> lis
 
 
 def _best_at(gain: float, envelope: list[Line], first: int) -> int:
-    """Return the place of the highest line at `gain`, from `first` on."""
+    """Return the index of the highest line at `gain`, from `first` on."""
     while first + 1 < len(envelope):
         (start, fall, _), (next_start, next_fall, _) = envelope[first : first + 2]
         if next_start - gain * next_fall <= start - gain * fall:
@@ -83,7 +83,7 @@ def _best_at(gain: float, envelope: list[Line], first: int) -> int:
 
 
 def _extend(envelope: list[Line], first: int, line: Line) -> None:
-    """Add the steepest line so far, and drop those that are nowhere the highest any more."""
+    """Add the steepest line so far, and drop the lines that are nowhere the highest now."""
     while len(envelope) - first > 1:
         (one, fall_one, _), (two, fall_two, _) = envelope[-2:]
         # The new line passes the last one no later than that has passed the one before.

@@ -1,4 +1,4 @@
-"""Placement by one who knows all requests, to compare with."""
+"""Placement with knowledge of all future requests, to compare other placers with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.plugins.protocols import Prefix, Window
 
 
 class ClairvoyantPlacer(BasePlacer):
-    """Place for the requests that will come, over the whole prefix tree.
+    """Store the checkpoints that future requests will use, over the whole prefix tree. Looks ahead.
 
     With `checkpoints` or `budget_bytes`, so many positions of the tree are chosen and written
     whenever a prefill passes them: the set that saves most tokens where each request is served
@@ -31,7 +31,7 @@ class ClairvoyantPlacer(BasePlacer):
     the best possible, while an eviction policy that throws its states away early may let another
     placer save more. What no policy can exceed is `best_holding(...).bound_tokens`.
 
-    The seconds of a profile are not looked at.
+    It maximises saved tokens; the seconds of a profile play no part.
 
     Parameters
     ----------
@@ -41,6 +41,15 @@ class ClairvoyantPlacer(BasePlacer):
         The same in bytes of state.
 
     Source: see policies/placement/tree_solver.py and holding.py.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> served = serve(["docsab", "docsxy", "docsxyz"], placer="clairvoyant")
+    >>> served.written, served.saved  # just the states that later prompts resume from
+    ([[4], [6], []], [0, 4, 6])
+    >>> serve(["docsab", "docsxy", "docsxyz"], placer="clairvoyant:checkpoints=1").saved
+    [0, 4, 4]
     """
 
     clairvoyant: ClassVar[bool] = True
@@ -56,9 +65,9 @@ class ClairvoyantPlacer(BasePlacer):
         self._schedule: Schedule | None = None
 
     def begin(self, context: CacheContext) -> None:
-        """Plan for all requests."""
+        """Plan for all requests of the trace."""
         trace = context.trace
-        if trace is None:  # nothing is known of what will come
+        if trace is None:  # the future is not known
             return
         checkpoints = self._checkpoints
         if self._budget_bytes is not None:

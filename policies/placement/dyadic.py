@@ -23,6 +23,14 @@ class Dyadic(BasePlacer):
         No position lies below this; tokens, 1 to 2**40. It need not be a power of two.
 
     Source: arXiv 2605.05219 (strategy `log`).
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("dyadic", prompt_tokens=10_000)
+    [1024, 2048, 4096, 8192]
+    >>> planned("dyadic", prompt_tokens=10_000, resume=2048)
+    [4096, 8192]
     """
 
     def __init__(self, first: int = 768) -> None:
@@ -30,7 +38,7 @@ class Dyadic(BasePlacer):
         self._positions = [2**i for i in range((first - 1).bit_length(), LONGEST.bit_length())]
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return the powers of two in reach."""
+        """Return the powers of two between the resume point and the end."""
         positions = self._positions
         return positions[
             bisect_right(positions, prefix.resume) : bisect_right(positions, prefix.prompt_tokens)

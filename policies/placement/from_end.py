@@ -17,6 +17,14 @@ class FromEnd(Offsets):
         Distances in tokens, joined by "+"; 0 is the end itself.
 
     Source: none; docs/placement.md, section 3, on why a margin helps.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve(["document who?", "document why?"], placer="from_end:offsets=4").saved
+    [0, 9]
+    >>> serve(["document who?", "document explain!"], placer="from_end:offsets=8").saved
+    [0, 5]
     """
 
     def __init__(self, offsets: str = "256") -> None:

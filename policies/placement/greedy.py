@@ -13,7 +13,7 @@ from simulator.plugins.protocols import Law
 
 
 def greedy_positions(support: Support, budget: int, limit: int | None = None) -> list[int]:
-    """Return positions chosen one by one, each the one that saves most beside those before.
+    """Return positions chosen one by one, each adding most to what those before it save.
 
     Between neighbours a < x < b, x adds (G(x) - G(a)) (T(x) - T(b)), and never more once more are
     chosen: the saving is monotone and submodular, so greedy keeps at least 1 - 1/e of the optimum
@@ -58,6 +58,16 @@ class Greedy(LearnedPlacer):
         As for every LearnedPlacer.
 
     Source: Nemhauser, Wolsey and Fisher 1978, Mathematical Programming 14.
+
+    Examples
+    --------
+    The first position saves most alone, which need not be part of the best pair:
+
+    >>> from policies.tryout import planned
+    >>> planned("greedy:budget=2,replan=1", prompt_tokens=100, overlaps=[30, 50, 90])
+    [50, 90]
+    >>> planned("optimal:budget=2,replan=1", prompt_tokens=100, overlaps=[30, 50, 90])
+    [30, 90]
     """
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:

@@ -1,4 +1,4 @@
-"""What a cache of limited bytes could save at best, and what it would hold to do so.
+"""Upper bound on what any policy can save with a bounded cache, and what to hold for it.
 
 Statement
 ---------
@@ -44,7 +44,7 @@ BISECTIONS = 48
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Holding:
-    """Where each request should resume.
+    """The resume point that each request should have, and the bound.
 
     Parameters
     ----------

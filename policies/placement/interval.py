@@ -1,4 +1,4 @@
-"""A checkpoint every so many computed tokens."""
+"""A checkpoint after every interval of computed tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ class Interval(BasePlacer):
     every
         Tokens of prefill between checkpoints, 1 or more.
 
-    Source: none; the habit of engines that snapshot between chunks.
+    Source: none; what engines do that snapshot between chunks.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("interval:every=30", prompt_tokens=100, resume=25)
+    [55, 85]
+    >>> planned("block:size=30", prompt_tokens=100, resume=25)
+    [30, 60, 90]
     """
 
     def __init__(self, every: int) -> None:

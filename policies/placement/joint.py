@@ -20,7 +20,7 @@ class Allocation:
     checkpoints
         int64, shape (prefixes,): the budget of each prefix.
     saving
-        What all of them save together.
+        The total saving of all checkpoints.
     bound
         No allocation saves more. Equal to `saving` where all states weigh the same.
     price

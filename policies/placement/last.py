@@ -15,6 +15,14 @@ class Last(BasePlacer):
     rewritten; worth nothing where prompts share a document and differ in their end.
 
     Source: none; the state that a prefill ends with anyway.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> serve(["abcd", "abcdef"], placer="last").saved  # the second prompt continues the first
+    [0, 4]
+    >>> serve(["abcd", "abcxyz"], placer="last").saved  # it diverges one token before the end
+    [0, 0]
     """
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""What the placers share that plan for a learned law."""
+"""Base class of placers that plan for a learned law of overlaps."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Law, Overlap, Prefix
 
 SCOPES = ("global", "label", "document")
-STEADY = 32  # with `auto`, up to so many overlaps each one is judged,
-JUDGE = 4  # then one in so many
+STEADY = 32  # with `auto`, the first so many overlaps all score the coordinates,
+JUDGE = 4  # later ones one in so many
 DEFAULT_WINDOW = 100
-LARGEST_SAMPLE = 1000  # of overlaps that are compared to see whether the law has moved
+LARGEST_SAMPLE = 1000  # overlaps in a sample, when the law is tested for drift
 
 
 class LearnedPlacer(BasePlacer):
     """A placer that plans for a law of overlaps, learned from served requests.
 
-    The law is looked at when it first holds an overlap, and every `replan` requests after, so
-    that a plan depends on what was observed and not on when it was asked for. Until then the
-    positions are those of `balanced`. Depths within one `prefix.step` are one position.
+    A plan is made after the first overlap, and again every `replan` requests, so that it depends
+    on what was observed and not on when it was asked for. Until then the positions are those of
+    `balanced`. Depths within one `prefix.step` are one position.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class LearnedPlacer(BasePlacer):
     replan
         Requests between two plans, 1 or more.
     drift
-        Plan again only where the law has moved, at this level of significance (see
-        policies/estimation/change.py); looked at every `replan` requests.
+        Plan again only if the law has changed, at this level of significance (see
+        policies/estimation/change.py); tested every `replan` requests.
     scope
         Whose law to plan for: "global", "label" or "document". The narrower ones are shrunk
         towards the wider (see policies/estimation/mixture.py), and learn from a window.
@@ -98,7 +98,7 @@ class LearnedPlacer(BasePlacer):
         """
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know where checkpoints may lie."""
+        """Read the grid of checkpoint positions."""
         self._step = context.grid.step
 
     def coordinate(self, label: int = -1) -> str:
@@ -108,7 +108,7 @@ class LearnedPlacer(BasePlacer):
         return self._sharpest.best(label)
 
     def observe(self, overlap: Overlap) -> None:
-        """Count an overlap, and look at the law where it is time."""
+        """Count an overlap, and plan again when it is time."""
         if len(self._views) > 1 and overlap.depth:
             self._judge(overlap)
         for view in self._views.values():
@@ -146,7 +146,7 @@ class LearnedPlacer(BasePlacer):
             view.settle()
 
     def _judge(self, overlap: Overlap) -> None:
-        """See what the plan in each coordinate would have saved, before it learns."""
+        """Score each coordinate by what its plan, not yet knowing the overlap, would have saved."""
         self._overlaps += 1
         if not self._first.known or (self._overlaps > STEADY and self._overlaps % JUDGE):
             return
@@ -165,7 +165,7 @@ class LearnedPlacer(BasePlacer):
 def _estimator(
     window: int, decay: float | None, train: int | None, scope: str
 ) -> CountingEstimator:
-    """Return the estimator that the parameters ask for, exactly one of three."""
+    """Return the estimator that the parameters select: window, decay or train."""
     others = [name for name, value in (("decay", decay), ("train", train)) if value is not None]
     asked = ["window"] * (window != DEFAULT_WINDOW) + others
     if len(asked) > 1:

@@ -12,17 +12,26 @@ class MarconiPlacer(BasePlacer):
     """Store one checkpoint where the prompt leaves the resident KV, and one after the last token.
 
     Where the prompt diverges is known before its prefill, so the state there costs no second
-    pass; the third prompt that comes this way is the first to find it. The last state is that
-    after the answer, where the trace tells the answer.
+    pass; the third prompt that shares the prefix is the first to resume from it. The last state
+    lies behind the answer, where the trace tells the answer.
 
     Parameters
     ----------
     remember
-        Let the prompt diverge from all that was seen, evicted or not. Published is the tree of
-        what is resident: there, a branch point that has been evicted has to be found again.
+        Compare the prompt with all that was seen, evicted or not. The published rule compares
+        with the tree of what is resident, where an evicted branch point must be found again.
 
     Source: R. Pan et al., "Marconi: prefix caching for the era of hybrid LLMs", MLSys 2025,
     section 4.1, arXiv 2411.19379.
+
+    Examples
+    --------
+    >>> from policies.tryout import serve
+    >>> served = serve(["abcd", "abxy", "abpq"], placer="marconi")
+    >>> served.written, served.saved
+    ([[4], [2, 4], [4]], [0, 0, 2])
+    >>> serve(["ab", "abcde"], placer="marconi", answers=["cd", "f"]).saved  # behind the answer
+    [0, 4]
     """
 
     def __init__(self, remember: bool = False) -> None:

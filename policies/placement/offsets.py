@@ -39,7 +39,15 @@ class Offsets(BasePlacer):
         Distances in tokens, joined by "+"; 0 from the end is the end itself, which is what
         is stored where neither is given.
 
-    Source: none; the positions are the user's knowledge.
+    Source: none; the user knows the positions.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("offsets:start=1200,end=30", prompt_tokens=2000)
+    [1200, 1970]
+    >>> planned("offsets:start=1200,end=0+30", prompt_tokens=900)  # too short for the first
+    [870, 900]
     """
 
     def __init__(self, start: str | None = None, end: str | None = None) -> None:
@@ -47,7 +55,7 @@ class Offsets(BasePlacer):
         self._end = distances("end", "0" if start is end is None else end)
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return what lies in reach."""
+        """Return the given positions that lie between the resume point and the end."""
         resume, length = prefix.resume, prefix.prompt_tokens
         wanted = {*self._start, *(length - offset for offset in self._end)}
         return sorted(position for position in wanted if resume < position <= length)

@@ -1,4 +1,4 @@
-"""The optimum for a learned law."""
+"""Optimal placement for a learned law of overlaps."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ class Optimal(LearnedPlacer):
         As for every LearnedPlacer.
 
     Source: arXiv 2605.05219, Theorem 2, corrected; see policies/placement/staircase.py.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("optimal:budget=2,replan=1", prompt_tokens=100, overlaps=[30, 50, 90])
+    [30, 90]
+    >>> planned("optimal:budget=2,replan=1", prompt_tokens=100, overlaps=[30, 50, 50, 90])
+    [50, 90]
+    >>> planned("optimal:budget=2", prompt_tokens=100)  # nothing is known yet: as `balanced`
+    [33, 67]
     """
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:

@@ -1,4 +1,4 @@
-"""What a checkpoint has to save to be worth its bytes."""
+"""The price of a checkpoint: the tokens it must be expected to save."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from simulator.plugins.context import CacheContext
 from simulator.plugins.protocols import Overlap
 
 SAMPLE_TOKENS: Final = 8192  # the prompt for which the work of a checkpoint is expressed in tokens
-FADE: Final = 0.999  # of what is counted, a request
-STEP: Final = 0.03  # of the multiplier's logarithm
+FADE: Final = 0.999  # decay of all counts with each request
+STEP: Final = 0.03  # change of the multiplier's logarithm for a checkpoint above the rate
 
 
 class Price:
@@ -45,7 +45,7 @@ class Price:
         self._total_bytes = 0
 
     def begin(self, context: CacheContext) -> None:
-        """Get to know costs and bytes."""
+        """Read costs and sizes."""
         costs, sizes = context.costs, context.sizes
         seconds = costs.restore_seconds(sizes.state_bytes)
         seconds += costs.capture_seconds(0, SAMPLE_TOKENS, [SAMPLE_TOKENS // 2])
@@ -55,7 +55,7 @@ class Price:
         self._kv_bytes, self._state_bytes = sizes.kv_bytes_per_token, sizes.state_bytes
 
     def observe(self, overlap: Overlap) -> None:
-        """Count what a request has lost and written."""
+        """Count the tokens that a request lost to eviction, and the bytes it wrote."""
         written = overlap.written
         step = self._steps.get(written)
         if step is None:

@@ -1,4 +1,4 @@
-"""The method as it was published, to the letter."""
+"""The published method, reproduced exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPLAN_REQUESTS = 10
 
 
 class Published(BasePlacer):
-    """Follow the original method to the letter, as the baseline that it is.
+    """Reproduce the published method exactly, as a baseline.
 
     One histogram of *absolute* overlap depths, pooled over all prompts, in bins of 64 tokens
     (counted at their lower edge), decayed by .99 a request, with misses as depth 0. It is solved
@@ -32,6 +32,16 @@ class Published(BasePlacer):
         Checkpoints, 1 or more.
 
     Source: arXiv 2605.05219, with the constants of the authors' code.
+
+    Examples
+    --------
+    Overlaps of 200 and 700 tokens count as 192 and 640, the lower edges of their bins:
+
+    >>> from policies.tryout import planned
+    >>> planned("published:budget=2", prompt_tokens=900, overlaps=[200, 700] * 5)
+    [192, 640]
+    >>> planned("published:budget=3", prompt_tokens=10)  # the first plan
+    [2, 4, 6]
     """
 
     observes: ClassVar[bool] = True

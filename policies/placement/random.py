@@ -41,6 +41,14 @@ class Random(BasePlacer):
 
     Source: sampling: Floyd, in Bentley 1987, CACM 30(9); numbers: SplitMix64, Steele et al.
     2014.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("random:budget=3", prompt_tokens=100)
+    [7, 27, 72]
+    >>> planned("random:budget=3,seed=1", prompt_tokens=100)
+    [32, 75, 96]
     """
 
     def __init__(self, budget: int, seed: int = 0) -> None:
@@ -49,7 +57,7 @@ class Random(BasePlacer):
         self._seed = seed
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:
-        """Return a uniform sample of 1..L without repetition, less what is out of reach."""
+        """Return the positions behind the resume point of a uniform sample of 1..L."""
         length = prefix.prompt_tokens
         numbers = _stream(self._seed, prefix.span, length)
         sample: set[int] = set()

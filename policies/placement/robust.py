@@ -1,4 +1,4 @@
-"""Placement that leaves a margin before the divergences it has seen."""
+"""Optimal placement for divergences that may come somewhat earlier than those observed."""
 
 from __future__ import annotations
 
@@ -66,6 +66,14 @@ class Robust(LearnedPlacer):
         As for every LearnedPlacer.
 
     Source: the one-sided risk of a divergence before a checkpoint; docs/placement.md.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("robust:budget=1,margin=16,replan=1", prompt_tokens=900, overlaps=[200] * 5)
+    [184]
+    >>> planned("optimal:budget=1,replan=1", prompt_tokens=900, overlaps=[200] * 5)
+    [200]
     """
 
     def __init__(

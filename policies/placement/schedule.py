@@ -1,4 +1,4 @@
-"""Which states a request should write, when all requests are known."""
+"""The states that each request should write, given all future requests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from policies.placement.tree_solver import TreePlan
 from simulator.trace.prefix_tree import ROOT
 from simulator.trace.trace import Trace
 
-Uses = tuple[list[int], list[int]]  # requests that resume there, and from when it must be held
+Uses = tuple[list[int], list[int]]  # requests that resume there; since when it is held for each
 
 
 @dataclass(slots=True)
 class Schedule:
-    """Positions by node; each with the times at which it is wanted, or always.
+    """Checkpoint positions by node, each with the requests for which it is held.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Schedule:
 
 
 def fixed_schedule(trace: Trace, law: TreeLaw, plan: TreePlan) -> Schedule:
-    """Return the schedule that writes the chosen candidates of a law, and writes them again."""
+    """Return the schedule that writes the chosen candidates whenever a prefill passes them."""
     wanted: dict[int, dict[int, Uses | None]] = defaultdict(dict)
     rows = zip(law.nodes[plan.chosen].tolist(), law.positions[plan.chosen].tolist(), strict=True)
     for node, position in rows:
@@ -66,8 +66,8 @@ def held_schedule(trace: Trace, holding: Holding) -> Schedule:
     """Return the schedule that writes each state the last time before its use that it can.
 
     The state at c, with which request r resumes, is written by the last request before r whose
-    prefill passes c. Until r, whoever has to pass c again, because the state is gone, writes it
-    again.
+    prefill passes c. If the state is evicted before r, the next request that computes c
+    writes it again.
     """
     schedule = Schedule(trace, {})
     uses: dict[int, dict[int, Uses]] = defaultdict(dict)

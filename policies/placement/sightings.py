@@ -1,4 +1,4 @@
-"""What the past has shown of how prompts meet earlier prompts."""
+"""A record of where prompts diverged from earlier prompts or continued them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Final
 from simulator.plugins.entries import KvSpan
 from simulator.trace.grid import Grid
 
-NEW: Final = 0  # how a prompt meets what is known
+NEW: Final = 0  # how a prompt overlaps the prompts known before
 CONTINUED: Final = 1
 DIVERGED: Final = 2
 KINDS: Final = (NEW, CONTINUED, DIVERGED)
 
 
 class Segment:
-    """What one request has added to the known prompts: the tokens `(start, stop]`.
+    """The tokens `(start, stop]` that one request added to the known prompts.
 
     Parameters
     ----------
     start, stop
-        Where it left what was known, and the length of its prompt.
+        Where it diverged from the known prompts, and the length of its prompt.
     end
         Where the checkpoint at the end of its prompt would lie.
     kind
-        How its prompt met what was known.
+        How its prompt overlapped the known prompts.
     label
         Of its request, -1 where unknown.
     """
@@ -41,7 +41,7 @@ class Segment:
 
 
 class Meeting:
-    """Where a prompt leaves what is known.
+    """The point at which a prompt leaves the known prompts.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Meeting:
 
 
 class Sightings:
-    """Remembers what each request has added, and how often prompts have left it where.
+    """Remembers the tokens that each request added, and where later prompts diverged from them.
 
-    All of it is known from requests already served.
+    It knows of requests already served alone.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Sightings:
         self.left: dict[KvSpan, int] = {}
 
     def meet(self, leaf: KvSpan, overlap: int) -> Meeting:
-        """Find where the prompt that ends with `leaf` leaves what is known."""
+        """Return the point at which the prompt that ends with `leaf` leaves the known prompts."""
         span = leaf
         while span.stop > overlap:
             span = span.parent
@@ -104,9 +104,9 @@ class Sightings:
         return before
 
     def add(self, leaf: KvSpan, overlap: int, kind: int, label: int) -> None:
-        """Note that the request that ends with `leaf` has added what lies beyond its overlap.
+        """Record the tokens beyond the overlap as added by the request that ends with `leaf`.
 
-        Of several that compute the same at once, it is the first that has added it.
+        Where several compute the same tokens at once, they count for the first.
         """
         segment = Segment(overlap, leaf.stop, self.grid.floor(leaf.stop), kind, label)
         self._segments.setdefault(leaf.request, segment)

@@ -17,6 +17,14 @@ class SquareRoot(BasePlacer):
     for their sum, when one of each costs the same.
 
     Source: Chen et al. 2016, arXiv 1604.06174, section 4.
+
+    Examples
+    --------
+    >>> from policies.tryout import planned
+    >>> planned("sqrt", prompt_tokens=16)
+    [4, 8, 12, 16]
+    >>> len(planned("sqrt", prompt_tokens=10_000))  # one every 100 tokens
+    100
     """
 
     def place(self, prefix: Prefix, window: Window) -> Sequence[int]:

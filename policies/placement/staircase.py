@@ -52,8 +52,8 @@ from policies.placement.support import Potential, Support, support_of
 # Up to this support a layer is faster as one dense maximum, which needs no scipy either.
 DENSE_SUPPORT = 256
 
-# From F_k, the greatest F_k(a) - G(a) T(b) for each b, and that a; where there is no a < b, no more
-# than what saves nothing.
+# From F_k: for each b, the greatest F_k(a) - G(a) T(b) over a < b, and that a. Where there is no
+# such a, the value is 0 or less.
 Improver = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.intp]]]
 
 

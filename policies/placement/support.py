@@ -1,4 +1,4 @@
-"""The support of an overlap law: all that placement needs to know of it."""
+"""The support of a law of overlaps, reduced to the candidates for checkpoints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def floored_tokens(step: int, phase: int = 0) -> Potential:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Support:
-    """Candidates for checkpoints, with what each is worth.
+    """Candidates for checkpoints, each with its survival and its potential.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Placement for a learned law by leaving out."""
+"""Placement for a learned law by backward elimination."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from simulator.plugins.protocols import Law
 
 
 def thinned_positions(support: Support, budget: int, limit: int | None = None) -> list[int]:
-    """Return what is left when, one by one, the position goes whose loss is least.
+    """Return the positions left after dropping, one by one, the position whose loss is least.
 
-    It starts with a checkpoint at every depth of the support. One at x between a and b loses
-    (G(x) - G(a)) (T(x) - T(b)), since what resumed at x resumes at a from then on. Of equal
-    losses the deepest goes. O(S^2), with S distinct depths.
+    It starts with a checkpoint at every depth of the support. Dropping one at x between a and b
+    loses (G(x) - G(a)) (T(x) - T(b)), since requests that resumed at x resume at a from then on.
+    Of equal losses the deepest is dropped. O(S^2), with S distinct depths.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def thinned_positions(support: Support, budget: int, limit: int | None = None) -
 
 
 class Thinned(LearnedPlacer):
-    """Plan for a learned law by leaving out: keep at most `budget`, drop what loses least.
+    """Plan for a learned law by dropping checkpoints one by one, the least loss first.
 
-    What an engine does that has too many checkpoints and drops them one at a time. It has no
-    guarantee: where losses are equal it may drop the wrong one of a pair.
+    It starts with a checkpoint at every depth and stops at `budget`, as an engine does that has
+    too many checkpoints. It has no guarantee: of equal losses it may drop the wrong one.
 
     Parameters
     ----------
@@ -49,6 +49,16 @@ class Thinned(LearnedPlacer):
         As for every LearnedPlacer.
 
     Source: none; docs/placement.md, section 6, compares it with the optimum.
+
+    Examples
+    --------
+    Of checkpoints at 20, 30, 40 and 50 tokens it drops the deepest of those whose loss is equal:
+
+    >>> from policies.tryout import planned
+    >>> planned("thinned:budget=1,replan=1", prompt_tokens=100, overlaps=[20, 30, 40, 50])
+    [20]
+    >>> planned("optimal:budget=1,replan=1", prompt_tokens=100, overlaps=[20, 30, 40, 50])
+    [30]
     """
 
     def plan(self, law: Law, step: int, phase: int) -> Plan:

@@ -61,7 +61,8 @@ def exact_tree(law: TreeLaw, budget: int) -> NDArray[np.bool_]:
     while pending:
         above, row, left = pending.pop()
         for i, before in reversed(parts[above]):
-            # The last child joined first is unwound last: what it takes is left to the others.
+            # Children are unwound in the reverse order of joining: each leaves the rest of the
+            # number to those joined before it.
             used = int((before[row, left::-1] + value[i][row, : left + 1]).argmax())
             left -= used
             taken = used > 0 and value[i][row, used] > inner[i][row, used]

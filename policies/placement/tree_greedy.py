@@ -1,4 +1,4 @@
-"""Greedy placement on a tree, from any set that is there already."""
+"""Greedy placement on a tree, starting from a given set of checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from policies.placement.tree_law import START, TreeLaw
 
 
 def extended_greedily(law: TreeLaw, chosen: NDArray[np.bool_], budget: int) -> NDArray[np.bool_]:
-    """Add checkpoints one by one, each the one that saves most beside those before.
+    """Add checkpoints one by one, each adding most to what those before it save.
 
     The gain of c is (G(c) - G(nearest checkpoint above)) times the weight at and below c that no
     chosen checkpoint below it serves. It never rises when more are chosen (the saving is monotone

@@ -1,4 +1,4 @@
-"""The law of overlaps on a prefix tree: all that placement over a whole tree needs to know."""
+"""The law of overlaps on a prefix tree, reduced to the candidates for checkpoints."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def tree_law(
 
 
 def law_of_trace(trace: Trace, grid: Grid, potential: Potential = tokens) -> TreeLaw:
-    """Return the law of what each request of a trace could save.
+    """Return the law of the overlaps of a trace: what each request could save.
 
     A request is one overlap, at the deepest position of the grid that it shares with an earlier
     one and that is not beyond its last token but one. Every candidate lies on the path of an

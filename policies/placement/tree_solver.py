@@ -1,4 +1,4 @@
-"""One number of checkpoints over a whole prefix tree: near the optimum, and by how much at most."""
+"""Placement of a number of checkpoints on a prefix tree, with a bound on its loss."""
 
 from __future__ import annotations
 

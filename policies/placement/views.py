@@ -9,12 +9,12 @@ from policies.estimation import CountingEstimator, MixtureEstimator
 from policies.estimation.coordinates import counted
 from simulator.plugins.protocols import Law, Overlap
 
-# From the length of a prompt and a budget to positions for all of it, counted as the law is.
+# Maps the length of a prompt and a budget to positions for all of it, in the law's coordinate.
 Plan = Callable[[int, int], list[int]]
-# From a law, where position x is floored to (phase + x) - (phase + x) % step - phase, to a plan.
+# Maps (law, step, phase) to a plan; x is floored to (phase + x) - (phase + x) % step - phase.
 Planner = Callable[[Law, int, int], Plan]
 
-MOST_PLANS = 1024  # that are kept; for more prompts at a time they are worked out again
+MOST_PLANS = 1024  # plans that are kept; all are dropped when there are more
 
 
 class PlannedPrompt(NamedTuple):
@@ -43,7 +43,7 @@ class PlannedPrompt(NamedTuple):
 
 
 class LawView:
-    """Learn the law of overlaps counted in one coordinate, and plan for the law last settled.
+    """Learns the law of overlaps in one coordinate, and plans for the law last settled.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class LawView:
         self._estimator.observe(counted(overlap, self.coordinate))
 
     def settle(self) -> None:
-        """Plan for what is known now from here on."""
+        """Use the law as it is now for all later plans."""
         if isinstance(self._estimator, MixtureEstimator):
             self._estimator.settle()
         law = self._estimator.law()

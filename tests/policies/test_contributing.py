@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 import sys
 from collections.abc import Iterator
@@ -10,8 +12,9 @@ from textwrap import dedent
 
 import pytest
 
+from policies.documentation import documentation_of
 from policies.objects import ObjectStream, replay
-from policies.registry import create, doubts_of, find
+from policies.registry import KINDS, create, doubts_of, find
 from tests.conftest import ROOT
 
 BLOCK = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
@@ -47,3 +50,15 @@ def test_the_eviction_policy_evicts_what_was_used_last() -> None:
     stream = ObjectStream.of([1, 2, 3, 1, 4, 1], [1] * 6)
     outcome = replay(stream, create("eviction", "shown:Mru"), 2)
     assert outcome.hit.tolist() == [False, False, False, True, False, False]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("placer", "Middle"), ("eviction", "Mru")])
+def test_each_has_an_example_that_is_true(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = getattr(importlib.import_module("shown"), name)
+    monkeypatch.setitem(KINDS[kind].classes, name.lower(), plugin)
+    example = documentation_of(plugin).example
+    test = doctest.DocTestParser().get_doctest(example, {}, name, None, None)
+    results = doctest.DocTestRunner(verbose=False).run(test)
+    assert (results.failed, results.attempted) == (0, 2)

@@ -40,6 +40,11 @@ class Other(Base):
 
     Source: a book,
     page 3.
+
+    Examples
+    --------
+    >>> sorted([2, 1])
+    [1, 2]
     """
 
 
@@ -53,6 +58,7 @@ def test_a_docstring_in_its_parts():
         "late": "Seconds.",
     }
     assert documentation.source == "a book, page 3."
+    assert documentation.example == ">>> sorted([2, 1])\n[1, 2]"
 
 
 def test_no_docstring():

@@ -1,7 +1,7 @@
-"""Policies by the rules of libCacheSim 0.3.5, where these are not those of the papers.
+"""Policies by the rules of libCacheSim 0.3.5, where these differ from the papers.
 
-They hit and miss request by request as that program does, so that what they share with the
-policies of the papers is held against it. They are for flat object mode only:
+They hit and miss on the same requests as that program, so that the code which they share with the
+policies of the papers is validated against it. They are for flat object mode only:
 `milepost objects --policy s3fifo:rules=libcachesim`.
 """
 
@@ -17,7 +17,7 @@ _ASKED = "rules=libcachesim"
 
 
 def spelled_out(spec: str) -> str:
-    """Return a policy string with the class that `rules=libcachesim` asks for, if it does.
+    """Return a policy string with the class that `rules=libcachesim` selects, if it is there.
 
     "slru:rules=libcachesim,segments=8" is "policies.objects.libcachesim:LibSlru:segments=8".
     """

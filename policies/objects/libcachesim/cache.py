@@ -12,9 +12,9 @@ from simulator.plugins.entries import Entry
 
 
 class LibCache(ObjectCache):
-    """A cache whose policy may refuse an object, and may evict when it likes.
+    """A cache whose policy may refuse objects, and may evict at any time.
 
-    An object keeps the size with which it came in, whatever later requests say.
+    An object keeps the size with which it entered, whatever later requests say.
     """
 
     def __init__(self, policy: Any, capacity_bytes: int) -> None:
@@ -36,10 +36,10 @@ class LibCache(ObjectCache):
 
 
 class LibPolicy(BaseEviction):
-    """The hooks of a policy that a `LibCache` asks."""
+    """Base class of the policies of a `LibCache`, with the hooks that it calls."""
 
     object_cache: ClassVar[type[ObjectCache]] = LibCache
-    cache: Any  # the cache that it rules
+    cache: Any  # the cache that it manages
 
     def begin(self, context: CacheContext) -> None:
         """Refuse the prefix cache.

@@ -1,4 +1,4 @@
-"""LIRS as libCacheSim has it, faults included."""
+"""LIRS as in libCacheSim, including its faults."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ from policies.objects.libcachesim.cache import LibPolicy
 
 
 class LibLirs(LibPolicy, lirs.Lirs):
-    """Make room in both parts apart, and lower LIR objects for every hit in the queue.
+    """LIRS as in libCacheSim: make room in each part apart, and demote LIR objects for all hits.
 
-    HIR entries have 1 % of the capacity; an object larger than that does not enter. Two faults are
-    followed, since hits depend on them: lowering LIR objects for a hit on an object that is in the
-    queue and no longer in S can evict that very object, which then still counts as resident though
-    its bytes are free; and the loop that lowers them goes on with the size of the object that has
-    taken the evicted one's memory. Where the capacity is two, or objects change their size, the
-    faults reach further than is done here.
+    HIR objects have 1 % of the capacity; an object larger than that does not enter. Two faults are
+    reproduced, since hits depend on them: demoting LIR objects for a hit on an object that is in
+    the queue and no longer in S can evict that very object, which then still counts as resident
+    though its bytes are free; and the loop that demotes them goes on with the size of the object
+    that has taken the evicted one's memory. Where the capacity is two, or objects change their
+    size, the faults have further effects, which are not reproduced.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("lirs:rules=libcachesim", "ABCDEFGHI J K", capacity_bytes=10, J=2)
+    ''
+    >>> evicted("lirs", "ABCDEFGHI J K", capacity_bytes=10, J=2)
+    'AJ'
     """
 
     def __init__(self) -> None:
@@ -44,7 +52,7 @@ class LibLirs(LibPolicy, lirs.Lirs):
         return True
 
     def on_hit(self, entry: Any) -> None:
-        """Lower LIR objects also where it is in the queue and no longer in S."""
+        """Demote LIR objects also where it is in the queue and no longer in S."""
         if entry.key not in self._stack:
             self._hir.touch(entry)
             self._lower_for(entry)

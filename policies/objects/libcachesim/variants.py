@@ -1,4 +1,4 @@
-"""Policies of the papers, with what libCacheSim does otherwise."""
+"""SLRU, 2Q, ARC and S3-FIFO as in libCacheSim."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from simulator.plugins.entries import Entry
 
 
 class LibSlru(LibPolicy, slru.Slru):
-    """Give each segment an equal part, probation included.
+    """SLRU as in libCacheSim: segments of equal size, probation included.
 
     A new object enters the lowest segment that has room, and not at all if it is larger than a
-    segment. What overfills probation leaves at once, so with unequal sizes room stays unused.
+    segment. Objects that overfill probation are evicted at once, so with unequal sizes some room
+    stays unused.
 
     Parameters
     ----------
     segments
         Number of segments, probation included.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("slru:rules=libcachesim", "ABAB CDEF", capacity_bytes=4)  # 4 segments
+    'AE'
+    >>> evicted("slru", "ABAB CDEF", capacity_bytes=4)
+    'CD'
     """
 
     def __init__(self, segments: int = 4) -> None:
@@ -31,7 +40,7 @@ class LibSlru(LibPolicy, slru.Slru):
         self._limits = [capacity_bytes // count] * count
 
     def may_enter(self, entry: Entry) -> bool:
-        """Refuse what is larger than a segment."""
+        """Refuse an object larger than a segment."""
         return entry.size_bytes <= self._limits[0]
 
     def on_insert(self, entry: Entry) -> None:
@@ -50,10 +59,18 @@ class LibSlru(LibPolicy, slru.Slru):
 
 
 class LibTwoQ(LibPolicy, two_q.TwoQ):
-    """Refuse an object larger than A1in, and let Am give way where it exceeds its own share.
+    """2Q as in libCacheSim: refuse objects larger than A1in, and limit Am to its own share.
 
     One that returns and is larger than Am does not enter either, though room is made for it. With
     equal sizes this is the policy of the paper.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> evicted("two_q:rules=libcachesim", "A BCDEFGH I", capacity_bytes=10, A=3)
+    ''
+    >>> evicted("two_q", "A BCDEFGH I", capacity_bytes=10, A=3)
+    'A'
     """
 
     def start(self, capacity_bytes: Any) -> None:
@@ -64,11 +81,11 @@ class LibTwoQ(LibPolicy, two_q.TwoQ):
         self._out = Ghosts(int(capacity_bytes * memory))
 
     def may_enter(self, entry: Entry) -> bool:
-        """Refuse what is larger than A1in."""
+        """Refuse an object larger than A1in."""
         return entry.size_bytes <= self._in_limit
 
     def enters(self, entry: Entry) -> bool:
-        """Refuse what returns and is larger than Am."""
+        """Refuse a returning object larger than Am."""
         return entry not in self._returning or entry.size_bytes <= self._main_limit
 
     def on_insert(self, entry: Entry) -> None:
@@ -80,9 +97,19 @@ class LibTwoQ(LibPolicy, two_q.TwoQ):
 
 
 class LibArc(LibPolicy, arc.Arc):
-    """Move the target by bytes, however large the object that returns.
+    """ARC as in libCacheSim: the target moves by bytes, whatever the size of the object.
 
-    With sizes of 1 this is the policy of the paper; large ones hardly move it.
+    With sizes of 1 this is the policy of the paper; with large ones the target hardly moves.
+
+    Examples
+    --------
+    The return of B, of 2 bytes, moves the target by one byte, so that C leaves for D, and not B:
+
+    >>> from policies.tryout import evicted
+    >>> evicted("arc:rules=libcachesim", "AA B C B D", capacity_bytes=4, A=2, B=2, C=2, D=2)
+    'BCA'
+    >>> evicted("arc", "AA B C B D", capacity_bytes=4, A=2, B=2, C=2, D=2)
+    'BAB'
     """
 
     def _note_return(self, entry: Entry, page_bytes: int) -> None:
@@ -91,11 +118,21 @@ class LibArc(LibPolicy, arc.Arc):
 
 
 class LibS3Fifo(LibPolicy, s3fifo.S3Fifo):
-    """Let the main queue give way where it exceeds its share, else the small one.
+    """S3-FIFO as in libCacheSim: evict from the main queue while that exceeds its share.
 
-    Until the first eviction what overfills the small queue enters the main one. An object larger
-    than the small queue does not enter; for one just as large, unless it is remembered, room is
-    made, and it does not enter either. Whether it is remembered is seen before room is made.
+    Otherwise it evicts from the small queue. Until the first eviction, objects that overfill the
+    small queue enter the main one. An object larger than the small queue does not enter; for one
+    just as large, unless it is remembered, room is made, and it does not enter either. Whether it
+    is remembered is checked before room is made.
+
+    Examples
+    --------
+    >>> from policies.tryout import evicted
+    >>> letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of which C to T enter the main queue at first
+    >>> evicted("s3fifo:rules=libcachesim", letters, capacity_bytes=20)
+    'ABUVWX'
+    >>> evicted("s3fifo", letters, capacity_bytes=20)
+    'ABCDEF'
     """
 
     _filling = True
@@ -109,15 +146,15 @@ class LibS3Fifo(LibPolicy, s3fifo.S3Fifo):
         self._ghosts = Ghosts(int(capacity_bytes * memory))
 
     def on_miss(self, entry: Entry) -> None:
-        """Look whether it is remembered."""
+        """Note whether it is remembered."""
         self._returns = self._ghosts.take(entry.key)
 
     def may_enter(self, entry: Entry) -> bool:
-        """Refuse what is larger than the small queue."""
+        """Refuse an object larger than the small queue."""
         return entry.size_bytes <= self._small_limit
 
     def enters(self, entry: Entry) -> bool:
-        """Refuse what is as large, though there is room now."""
+        """Refuse an object as large as the small queue, though room was made for it."""
         return self._returns or entry.size_bytes < self._small_limit
 
     def on_insert(self, entry: Entry) -> None:
@@ -127,7 +164,7 @@ class LibS3Fifo(LibPolicy, s3fifo.S3Fifo):
         (self._main if self._returns or overfills else self._small).push(entry)
 
     def victim(self) -> Entry | None:
-        """Return the first entry without the uses that would let it stay."""
+        """Return the first entry with too few uses to stay."""
         self._filling = False
         first, second = self._small_victim, self._main_victim
         if self._main.bytes > self._main_limit:

@@ -1,0 +1,8 @@
+"""Try a policy on a few prompts, objects or overlaps; the examples in docstrings do."""
+
+from __future__ import annotations
+
+from policies.tryout.alone import evicted, learned, planned
+from policies.tryout.prompts import Served, serve
+
+__all__ = ["Served", "evicted", "learned", "planned", "serve"]
