@@ -164,7 +164,7 @@ def _profile(state_bytes: int) -> schema.Profile:
         model=schema.ProfiledModel("none"),
         state=schema.State(0, 0, state_bytes),
         kv=schema.Kv(1),
-        prefill=schema.Prefill(schema.Table((1, 2), (1e6, 2e6)), 0.0, schema.Valid(1, 1)),
+        prefill=schema.Prefill(schema.CostTable((1, 2), (1e6, 2e6)), 0.0, schema.Valid(1, 1)),
         checkpoint=schema.CheckpointCost(0.0, 0.0),
         io=schema.Io(schema.Link(0.0, 1e12)),
     )
