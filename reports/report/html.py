@@ -40,6 +40,7 @@ _TYPESET = (
     (re.compile(r"(?<![^\s(])x (?=\d)"), "\N{MULTIPLICATION SIGN} "),
     (re.compile(r"(?<!\S)<=(?!\S)"), "\N{LESS-THAN OR EQUAL TO}"),
     (re.compile(r"(?<!\S)>=(?!\S)"), "\N{GREATER-THAN OR EQUAL TO}"),
+    (re.compile(r"(?<!\S)->(?!\S)"), "\N{RIGHTWARDS ARROW}"),
 )
 
 
@@ -53,7 +54,7 @@ def render(report: Report) -> str:
     """
     scripts, style = [javascript(), own_script()], read_template("page.css")
     specifications = {  # a description is what screen readers say of a chart
-        panel.id: bare(panel.chart, schema=panel.schema) | {"description": panel.caption}
+        panel.id: bare(panel.chart, schema=panel.schema) | {"description": typeset(panel.caption)}
         for panel in report.panels
     }
     return (
