@@ -24,7 +24,9 @@ from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.wording import with_unit
 from simulator.base.units import format_count
 
-PANELS = {  # group -> name of a chart -> its title, and the measures that its caption tells
+PANELS: dict[
+    str, dict[str, tuple[str, tuple[str, ...]]]
+] = {  # group -> name of a chart -> its title, and the measures that its caption tells
     "Lengths": {
         "prompts": ("Prompts", ("prompt_median", "prompt_p90", "prompt_law")),
         "outputs": ("Outputs", ("output_median", "output_p90", "output_law")),

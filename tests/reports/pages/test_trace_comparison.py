@@ -13,10 +13,12 @@ import pytest
 from reports.charts.lint import checked
 from reports.pages.trace_comparison import PANELS, TITLES, trace_comparison_report
 from reports.report.html import render
+from reports.trace.charts import trace_charts
 from reports.trace.comparison.charts import comparison_charts
 from reports.trace.comparison.comparing import Comparison, compare_traces
 from tests.reports.browser import assert_sound, look_at
 from tests.workloads.inspection.small_traces import trace_of
+from workloads.inspection import inspect
 from workloads.slicing.cutting import by_requests
 from workloads.synthetic import SyntheticSpec, generate
 
@@ -71,6 +73,25 @@ def test_the_poorest_traces_have_a_page(prompts: list[list[int]]) -> None:
     page = page_of(comparison)
     assert page.count('class="chart"') == len(comparison_charts(comparison))
     json.dumps(comparison.as_json(), allow_nan=False)
+
+
+def test_overlaps_are_drawn_as_on_the_page_of_one_trace() -> None:
+    trace = trace_of([[1, 2, 3, 4], [1, 2, 3, 5], [1, 6], [7]])
+    alone = trace_charts(inspect(trace))["survival"]
+    beside = comparison_charts(compare_traces(trace, trace))["survival"]
+
+    def points(chart: object, series: str) -> list[tuple[float, float]]:
+        rows = [row for table in checked(chart)["datasets"].values() for row in table]
+        return [(row["x"], row["y"]) for row in rows if row["series"] == series]
+
+    expected = [(1, 0.5), (1, 0.25), (3, 0.25), (3, 0)]  # each step up to the next point
+    assert points(alone, "requests") == expected
+    assert points(beside, "A") == points(beside, "B") == expected
+
+
+def test_arrivals_as_regular_as_a_clock_have_no_chart_of_bursts() -> None:
+    trace = trace_of([[at % 3] for at in range(60)], times=[float(at) for at in range(60)])
+    assert "dispersion" not in comparison_charts(compare_traces(trace, trace))
 
 
 @pytest.mark.parametrize("width", [1280, 420])
