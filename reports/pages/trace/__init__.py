@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reports.caveats import coarse_clock, trace_caveats
@@ -69,7 +69,7 @@ def _panels(inspection: Inspection, memory: Memory | None) -> Iterator[Panels]:
     for group, members in PANELS.items():
         over_time = group == "Over time"
         panels = tuple(
-            Panel(name, title, caption(inspection), charts[name], _pairs(swatches.get(name, {})))
+            Panel(name, title, caption(inspection), charts[name], swatches.get(name, ()))
             for name, (title, caption) in (members | titles if over_time else members).items()
             if name in charts
         )
@@ -86,14 +86,10 @@ def _range(inspection: Inspection) -> Range | None:
     return Range(0, short(inspection.working_sets.moments[-1] / size), name)
 
 
-def _pairs(colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(colours.items())
-
-
-def _swatches(inspection: Inspection) -> Mapping[str, Mapping[str, str]]:
+def _swatches(inspection: Inspection) -> dict[str, tuple[tuple[str, str], ...]]:
     lengths = LENGTHS if inspection.output_tokens else {"prompts": LENGTHS["prompts"]}
     zipf = {} if inspection.popularity.zipf is None else {"Zipf's law": VERMILLION}
-    return {
+    colours = {
         "concentration": {f"from the {name}": colour for name, colour in COORDINATES.items()},
         "lengths": lengths,
         "working_set": working_set_colours(inspection),
@@ -101,6 +97,7 @@ def _swatches(inspection: Inspection) -> Mapping[str, Mapping[str, str]]:
         "popularity": {"this trace": BLUE, **zipf},
         "dispersion": {"this trace": BLUE, "Poisson, 95 %": GREY},
     }
+    return {chart: tuple(of_chart.items()) for chart, of_chart in colours.items()}
 
 
 def _numbers(inspection: Inspection) -> tuple[Number, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,8 +76,33 @@ def compare_traces(a: Trace, b: Trace, names: tuple[str, str] | None = None) -> 
     return Comparison(*(names or (a.name, b.name)), sides, differences, tuple(_notes(sides)))
 
 
-def _notes(sides: Sides) -> list[str]:
-    return [_how(sides), *_span(sides), *_left_out(sides)]
+def _notes(sides: Sides) -> Iterator[str]:
+    """Yield how traces were compared, over which span, and what one of them does not tell."""
+    yield _how(sides)
+    for name, side in zip("AB", sides, strict=True):
+        if len(side.same) < len(side.trace):
+            yield (
+                f"Reuse grows with the length of a trace: it is compared over the first "
+                f"{format_count(len(side.same))} of {format_count(len(side.trace))} requests of "
+                f"{name}, as long as the other."
+            )
+    traces = [side.trace for side in sides]
+    facts = {
+        "outputs": [bool(trace.output_tokens.any()) for trace in traces],
+        "arrival times": [trace.arrival_seconds is not None for trace in traces],
+        "sessions": [bool((trace.session != NO_SESSION).any()) for trace in traces],
+        "labels": [bool((trace.label != NO_LABEL).any()) for trace in traces],
+        "answers, which later prompts repeat": [trace.after is not None for trace in traces],
+    }
+    for what, present in facts.items():
+        if any(present) and not all(present):
+            yield f"Only {'AB'[present.index(True)]} tells {what}."
+    a, b = (trace.granularity for trace in traces)
+    if a != b:
+        yield (
+            f"A tells overlaps to {a:,} tokens, B to {b:,}: the coarser one finds less to reuse "
+            "for that alone."
+        )
 
 
 def _how(sides: Sides) -> str:
@@ -95,36 +121,3 @@ def _how(sides: Sides) -> str:
         f"{rates}. A change beyond chance may still be one that comes and goes: chance "
         "here knows nothing of days and weeks."
     )
-
-
-def _span(sides: Sides) -> list[str]:
-    cut = [name for name, side in zip("AB", sides, strict=True) if len(side.same) < len(side.trace)]
-    if not cut:
-        return []
-    side = sides["AB".index(cut[0])]
-    return [
-        f"Reuse grows with the length of a trace: it is compared over the first "
-        f"{format_count(len(side.same))} of {format_count(len(side.trace))} requests of {cut[0]}, "
-        "as long as the other."
-    ]
-
-
-def _left_out(sides: Sides) -> list[str]:
-    notes = []
-    traces = [side.trace for side in sides]
-    facts = {
-        "outputs": [bool(trace.output_tokens.any()) for trace in traces],
-        "arrival times": [trace.arrival_seconds is not None for trace in traces],
-        "sessions": [bool((trace.session != NO_SESSION).any()) for trace in traces],
-        "labels": [bool((trace.label != NO_LABEL).any()) for trace in traces],
-        "answers, which later prompts repeat": [trace.after is not None for trace in traces],
-    }
-    for what, present in facts.items():
-        if any(present) and not all(present):
-            notes.append(f"Only {'AB'[present.index(True)]} tells {what}.")
-    if traces[0].granularity != traces[1].granularity:
-        notes.append(
-            f"A tells overlaps to {traces[0].granularity:,} tokens, B to "
-            f"{traces[1].granularity:,}: the coarser one finds less to reuse for that alone."
-        )
-    return notes
