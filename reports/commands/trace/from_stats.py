@@ -10,8 +10,7 @@ import typer
 from reports.commands.again import typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
-from reports.commands.trace.files import Out, refuse_suffix, save_trace
-from reports.console import print_json, print_line
+from reports.commands.trace.files import Out, print_written, refuse_suffix, save_trace, written
 from simulator.base.bounds import MAX_SEED
 from simulator.base.errors import UsageError
 
@@ -71,20 +70,13 @@ def _read(file: Path, options: dict[str, Any]) -> tuple[Trace | None, TwinStats]
 
 
 def _tell(out: Path, twin: Trace, original: Trace | None, *, as_json: bool) -> None:
-    written = {
-        "file": str(out),
-        "requests": len(twin),
-        "prompt_tokens": int(twin.prompt_tokens.sum()),
-    }
-    if not as_json:
-        print_line(f"{out}: {len(twin):,} requests, {written['prompt_tokens']:,} prompt tokens")
+    if original is None or not as_json:
+        print_written(twin, out, as_json=as_json, token_hit_rates=None)
     if original is not None:
         from reports.pages.twin import twin_report
         from reports.report.showing import show
         from reports.trace.twin import compare
 
         command = typed_again("milepost trace from-stats FILE")
-        report = twin_report(compare(original, twin), written, original.name, command)
-        show(report, as_json=as_json)
-    elif as_json:
-        print_json({**written, "token_hit_rates": None})
+        points = compare(original, twin)
+        show(twin_report(points, written(twin, out), original.name, command), as_json=as_json)

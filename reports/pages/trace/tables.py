@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reports.pages.trace.captions import percent
 from reports.report import Table, Terms
 from reports.results.summary import share
+from reports.trace.memory import ASSUMED
 from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _working_sets(inspection: Inspection, memory: Memory | None) -> Iterator[tup
             held = f"mean {each.mean_tokens:,.0f}, peak {each.peak_tokens:,} tokens"
             yield f"working set, {window}", held
     if memory is not None:
-        yield "in memory", f"{memory.profile}: {memory.text()}"
+        yield "in memory", f"{memory.profile}: {memory.text()}; assumed: {ASSUMED}"
         for window, each in zip(windows, sets, strict=True):
             yield f"in memory, {window}", memory.figures(each)
 
