@@ -11,7 +11,6 @@ import typer
 from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
-from reports.console import print_json, say
 from simulator.base.bounds import MAX_BUDGET
 from simulator.base.errors import DataError, UsageError, printable
 
@@ -51,7 +50,9 @@ def place(
     json: Json = False,
 ) -> None:
     """Place checkpoints for a law of overlap depths, and show what each of them saves."""
+    from reports.pages.place import place_report
     from reports.place.placement import answer
+    from reports.report.showing import show_with_page
 
     html_page(page)
     law = _law(depths, from_trace, reading, profile)
@@ -59,18 +60,8 @@ def place(
     placement = answer(question)
     if profile is not None:
         placement["notes"] += _beyond(profile, question.length)
-    if page is not None:
-        from reports.place.page import write_place_page
-
-        write_place_page(page, question.law, placement, typed_again("milepost place"))
-    if json:
-        print_json(placement)
-    else:
-        from reports.place.summary import print_placement
-
-        print_placement(placement)
-    if page is not None:
-        say(f"page: {page}")
+    report = place_report(question.law, placement, typed_again("milepost place"))
+    show_with_page(report, page, as_json=json)
 
 
 def _beyond(profile: str, length: int) -> list[str]:

@@ -10,7 +10,8 @@ import typer
 from reports.commands.again import typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, Quiet, TraceFlags
-from reports.console import Progress, print_json, say
+from reports.console import Progress
+from reports.files import make_folder
 from reports.prototype.setup import GENERATOR, Setup
 
 if TYPE_CHECKING:
@@ -79,20 +80,17 @@ def prototype(
             seed=seed,
         )
         run = _measured(setup, out, quiet=quiet or json)
-    _tell(run, json)
-    if out is not None:
-        from reports.files import make_folder
-        from reports.prototype.files import PAGE_FILE
-        from reports.prototype.page import write_prototype_page
+    from reports.pages.prototype import prototype_report
+    from reports.report.showing import show_with_page
 
+    report = prototype_report(run, typed_again("milepost prototype"))
+    if out is not None:
         make_folder(out)
-        write_prototype_page(out / PAGE_FILE, run, typed_again("milepost prototype"))
-        say(f"page: {out / PAGE_FILE}")
+    show_with_page(report, None if out is None else out / report.page_file, as_json=json)
 
 
 def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
     """Run the prototype; write what was measured before anything is told of it."""
-    from reports.files import make_folder
     from reports.prototype.files import write_measured
     from reports.prototype.run import measure
 
@@ -103,12 +101,3 @@ def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
     if out is not None:
         write_measured(out, run, profile)
     return run
-
-
-def _tell(run: PrototypeRun, as_json: bool) -> None:
-    from reports.prototype.summary import figures, print_prototype
-
-    if as_json:
-        print_json(figures(run))
-        return
-    print_prototype(run)

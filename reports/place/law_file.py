@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +72,7 @@ class DepthLaw:
         )
         in_order = None if self.in_order is None else np.minimum(self.in_order, length)
         cut = law_of(self.name, np.minimum(self.depths, length), self.weights, self.misses)
-        return DepthLaw(
-            cut.name, cut.depths, cut.weights, cut.misses, in_order, (*self.notes, note)
-        )
+        return replace(cut, in_order=in_order, notes=(*self.notes, note))
 
 
 def law_of(
@@ -99,7 +97,7 @@ def law_of_requests(trace: Trace) -> DepthLaw:
     depths = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
     law = law_of(trace.name, depths, np.ones(len(depths)))
     note = "depths of all prompts are pooled into one law, counted from the start"
-    return DepthLaw(law.name, law.depths, law.weights, law.misses, depths, (*trace.notes, note))
+    return replace(law, in_order=depths, notes=(*trace.notes, note))
 
 
 def read_law(path: Path) -> DepthLaw:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from calibration.prototype.errors import service_errors
+from calibration.prototype.served import PrototypeRun
 from reports.prototype.files import write_measured
 from reports.prototype.run import measure
 from reports.prototype.setup import Setup
-from reports.prototype.summary import summary_lines
+from reports.prototype.summary import answer, cautions
+from reports.report import plain
 from simulator.base.errors import MilepostError, UsageError, printable
 
 
@@ -33,8 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"error: {printable(where)}{error.strerror or error}", file=sys.stderr)
         return UsageError.exit_code
-    print("\n".join(summary_lines(run)))
+    print("\n".join(_lines(run)))
     return 0
+
+
+def _lines(run: PrototypeRun) -> Iterator[str]:
+    """Yield a short summary; the page has the rest."""
+    setting = run.setting
+    yield f"{setting.model} ({setting.scale}, {setting.dtype}) on {setting.device}, {setting.clock}"
+    yield f"placer {setting.placer}; profile {setting.profile} ({setting.profile_kind})"
+    yield plain(answer(run))
+    for row in service_errors(run.requests)[1:]:
+        errors = f"median |error| {row.median_absolute:.1%}, worst {row.worst:+.1%}"
+        yield f"  {row.regime}: {row.requests:,} requests, {errors}"
+    yield from (f"note: {caution}" for caution in cautions(run))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
     from simulator.costs.profile import Profile
 
-RUN_FILE, PAGE_FILE, PROFILE_FILE = "prototype.json", "prototype.html", "profile.json"
+RUN_FILE, PROFILE_FILE = "prototype.json", "profile.json"
 
 
 def write_measured(folder: Path, run: PrototypeRun, profile: Profile) -> None:

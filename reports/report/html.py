@@ -40,6 +40,7 @@ _TYPESET = (
     (re.compile(r"(?<![^\s(])x (?=\d)"), "\N{MULTIPLICATION SIGN} "),
     (re.compile(r"(?<!\S)<=(?!\S)"), "\N{LESS-THAN OR EQUAL TO}"),
     (re.compile(r"(?<!\S)>=(?!\S)"), "\N{GREATER-THAN OR EQUAL TO}"),
+    (re.compile(r"(?<!\S)->(?!\S)"), "\N{RIGHTWARDS ARROW}"),
 )
 
 
@@ -52,7 +53,10 @@ def render(report: Report) -> str:
         For a chart that does not fit its data, or with a number that is not finite.
     """
     scripts, style = [javascript(), own_script()], read_template("page.css")
-    specifications = {p.id: bare(p.chart, schema=p.schema) for p in report.panels}
+    specifications = {  # a description is what screen readers say of a chart
+        panel.id: bare(panel.chart, schema=panel.schema) | {"description": typeset(panel.caption)}
+        for panel in report.panels
+    }
     return (
         _environment()
         .get_template("report.html")

@@ -15,12 +15,58 @@ if TYPE_CHECKING:
 
     from reports.trace.memory import Memory
     from workloads.inspection import Inspection
-    from workloads.inspection.law import Quantiles
+    from workloads.inspection.burstiness import Burstiness
+    from workloads.inspection.law import Quantiles, Survival
 
 COORDINATES = {"start": BLUE, "end": VERMILLION, "branch": GREEN}
 LENGTHS = {"prompts": BLUE, "outputs": ORANGE}
 WORKING_SETS = (BLUE, GREEN, ORANGE, PURPLE)
 TOKENS = ",.3~s"
+
+
+def shares(title: str) -> Axis:
+    """Return the axis of a share, all of it."""
+    return Axis(title, ".0%", domain=(0.0, 1.0))
+
+
+# Across and up, of charts that show one trace or two.
+OVERLAP_AXES = (
+    Axis("Overlap, tokens from the start", TOKENS, log=True),
+    shares("Requests that overlap this far"),
+)
+LENGTH_AXES = Axis("Tokens", TOKENS, log=True), shares("Requests of at most this length")
+WAIT_AXES = {
+    "seconds": Axis("Seconds since the last use", log=True),
+    "requests": Axis("Requests since the last use", TOKENS, log=True),
+    "up": shares("Tokens used again this soon"),
+}
+HELD_AXIS = Axis("KV held by the cache, tokens", TOKENS, log=True)
+BURST_AXES = (
+    Axis("Length of the windows, seconds", log=True),
+    Axis("Variance / mean of arrivals", log=True),
+)
+TURN_AXES = Axis("Turns", TOKENS, log=True), shares("Sessions of at most so many turns")
+
+
+def survival_curve(law: Survival, granularity: int) -> Curve | None:
+    """Return the share that overlaps this far, each step up to the next point; None for none."""
+    if not law.points:
+        return None
+    across = [min(granularity, law.points[0]), *law.points, law.points[-1]]
+    return across, [*law.share, law.share[-1], 0.0]
+
+
+def distribution(law: Quantiles) -> Curve:
+    """Return the distribution function of a law by its percentiles."""
+    return law.percentiles, [percent / 100 for percent in range(101)]
+
+
+def burst_curve(arrivals: Burstiness | None) -> Curve | None:
+    """Return variance over mean by window; None where a logarithmic axis has nothing to show."""
+    windows = () if arrivals is None else arrivals.dispersion
+    if len(windows) < 2 or not any(each.index > 0 for each in windows):
+        return None
+    return [each.window_seconds for each in windows], [each.index for each in windows]
 
 
 def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
@@ -62,14 +108,10 @@ def span_name(window: float, unit: str) -> str:
 
 
 def _survival(inspection: Inspection) -> alt.LayerChart | None:
-    law = inspection.overlap_survival
-    if not law.points:
+    curve = survival_curve(inspection.overlap_survival, inspection.granularity)
+    if curve is None:
         return None
-    across = [min(inspection.granularity, law.points[0]), *law.points, law.points[-1]]
-    x = Axis("Overlap, tokens from the start", TOKENS, log=True)
-    y = Axis("Requests that overlap this far", ".0%", domain=(0.0, 1.0))
-    points = (across, [*law.share, law.share[-1], 0.0])
-    return curves({"requests": points}, {"requests": BLUE}, x, y, steps=True)
+    return curves({"requests": curve}, {"requests": BLUE}, *OVERLAP_AXES, steps=True)
 
 
 def _concentration(inspection: Inspection) -> alt.LayerChart | None:
@@ -82,8 +124,7 @@ def _concentration(inspection: Inspection) -> alt.LayerChart | None:
         for name in COORDINATES
     }
     x = Axis("Width of the window, tokens", TOKENS, log=True)
-    y = Axis("Overlaps that end in the best window", ".0%", domain=(0.0, 1.0))
-    return curves(series, COORDINATES, x, y)
+    return curves(series, COORDINATES, x, shares("Overlaps that end in the best window"))
 
 
 def _timeline(inspection: Inspection) -> alt.LayerChart | None:
@@ -94,7 +135,7 @@ def _timeline(inspection: Inspection) -> alt.LayerChart | None:
     across, x = _clock(inspection, [line.start[at] for at in shown])
     rates = [line.saved_tokens[at] / line.prompt_tokens[at] for at in shown]
     mean = level(inspection.ideal_token_hit_rate, "whole trace")
-    y = Axis("Token hit rate, unbounded cache", ".0%", domain=(0.0, 1.0))
+    y = shares("Token hit rate, unbounded cache")
     return curves({"window": (across, rates)}, {"window": BLUE}, x, y, steps=True, below=mean)
 
 
@@ -104,10 +145,9 @@ def _lru(inspection: Inspection) -> alt.LayerChart | None:
         return None
     rates = [saved / whole for saved in curve.saved_tokens]
     top = level(inspection.ideal_token_hit_rate, "unbounded")
-    x = Axis("KV held by the cache, tokens", TOKENS, log=True)
     y = Axis("Token hit rate", ".0%", domain=(0.0, min(1.0, 1.1 * inspection.ideal_token_hit_rate)))
     series = {"LRU": (curve.capacity_tokens, rates)}
-    return curves(series, {"LRU": BLUE}, x, y, below=top)
+    return curves(series, {"LRU": BLUE}, HELD_AXIS, y, below=top)
 
 
 def _working_sets(inspection: Inspection) -> alt.LayerChart | None:
@@ -131,13 +171,13 @@ def memory_chart(inspection: Inspection, memory: Memory) -> alt.LayerChart | Non
 
 
 def _reuse(inspection: Inspection) -> alt.LayerChart | None:
-    law, x = inspection.reuse.seconds, Axis("Seconds since the last use", log=True)
+    law, unit = inspection.reuse.seconds, "seconds"
     if law is None or not law.max > 0:
-        law, x = inspection.reuse.requests, Axis("Requests since the last use", TOKENS, log=True)
+        law, unit = inspection.reuse.requests, "requests"
     if law is None:
         return None
-    y = Axis("Tokens used again this soon", ".0%", domain=(0.0, 1.0))
-    return curves({"tokens": _shares(law)}, {"tokens": BLUE}, x, y)
+    series = {"tokens": distribution(law)}
+    return curves(series, {"tokens": BLUE}, WAIT_AXES[unit], WAIT_AXES["up"])
 
 
 def _popularity(inspection: Inspection) -> alt.LayerChart | None:
@@ -155,11 +195,10 @@ def _popularity(inspection: Inspection) -> alt.LayerChart | None:
 
 
 def _lengths(inspection: Inspection) -> alt.LayerChart:
-    series = {"prompts": _shares(inspection.prompt_length)}
+    series = {"prompts": distribution(inspection.prompt_length)}
     if inspection.output_tokens:
-        series["outputs"] = _shares(inspection.output_length)
-    y = Axis("Requests of at most this length", ".0%", domain=(0.0, 1.0))
-    return curves(series, {name: LENGTHS[name] for name in series}, Axis("Tokens", TOKENS, True), y)
+        series["outputs"] = distribution(inspection.output_length)
+    return curves(series, {name: LENGTHS[name] for name in series}, *LENGTH_AXES)
 
 
 def _rate(inspection: Inspection) -> alt.LayerChart | None:
@@ -174,30 +213,20 @@ def _rate(inspection: Inspection) -> alt.LayerChart | None:
 
 
 def _dispersion(inspection: Inspection) -> alt.LayerChart | None:
-    windows = () if inspection.arrivals is None else inspection.arrivals.dispersion
-    if len(windows) < 2 or not any(each.index > 0 for each in windows):
-        return None  # as regular as a clock: nothing that a logarithmic axis could show
-    across = [each.window_seconds for each in windows]
-    poisson = band(
-        across, [each.poisson_low for each in windows], [each.poisson_high for each in windows]
-    )
-    series = {"trace": (across, [each.index for each in windows])}
-    x = Axis("Length of the windows, seconds", log=True)
-    y = Axis("Variance / mean of arrivals", log=True)
-    return curves(series, {"trace": BLUE}, x, y, below=[poisson])
+    curve = burst_curve(inspection.arrivals)
+    if curve is None or inspection.arrivals is None:
+        return None
+    windows = inspection.arrivals.dispersion
+    low, high = [each.poisson_low for each in windows], [each.poisson_high for each in windows]
+    poisson = band(curve[0], low, high)
+    return curves({"trace": curve}, {"trace": BLUE}, *BURST_AXES, below=[poisson])
 
 
 def _turns(inspection: Inspection) -> alt.LayerChart | None:
     if inspection.conversations is None or inspection.conversations.turns.max < 2:
         return None
-    x = Axis("Turns", TOKENS, log=True)
-    y = Axis("Sessions of at most so many turns", ".0%", domain=(0.0, 1.0))
-    return curves({"sessions": _shares(inspection.conversations.turns)}, {"sessions": BLUE}, x, y)
-
-
-def _shares(law: Quantiles) -> Curve:
-    """Return the distribution function of a law by its percentiles."""
-    return law.percentiles, [percent / 100 for percent in range(101)]
+    series = {"sessions": distribution(inspection.conversations.turns)}
+    return curves(series, {"sessions": BLUE}, *TURN_AXES)
 
 
 def time_unit(inspection: Inspection) -> tuple[str, float]:

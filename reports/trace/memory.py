@@ -47,9 +47,9 @@ class Memory:
         return [self.kv_gib(tokens) + states * self.state_bytes / GIB for tokens, states in pairs]
 
     def text(self) -> str:
-        """Say what is counted."""
+        """Return what a token and a state weigh."""
         kv = format_bytes(self.kv_bytes_per_token)
-        return f"{kv} of KV a token, {format_bytes(self.state_bytes)} a state; assumed: {ASSUMED}"
+        return f"{kv} of KV a token, {format_bytes(self.state_bytes)} a state"
 
     def figures(self, each: WorkingSet) -> str:
         """Return the mean and the peak of a working set, and what the peak consists of."""
@@ -63,7 +63,7 @@ class Memory:
         """Say what the chart shows and what it assumes."""
         whole = self.figures(inspection.working_sets.sets[-1])
         return (
-            f"Distinct tokens as KV, and {ASSUMED}: {self.text().partition(';')[0]}. "
+            f"Distinct tokens as KV, and {ASSUMED}: {self.text()}. "
             f"All that was used since the beginning: {whole}. A cache with more checkpoints needs "
             "more, and one that evicts needs less than its peak."
         )

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reports.console import print_table
 from reports.study.scenario import build_scenario
 from reports.study.sections import CacheSection, PolicySection, ResolvedStudy, ServerSection
-from simulator.base.units import format_bytes
 from simulator.simulation import simulate
 
 if TYPE_CHECKING:
     from simulator.trace.trace import Trace
 
 PLACERS = ("dense", "last")
-CLOSE_POINTS = 3.0  # beyond which a twin is said not to stand for the original
 SHARES = (0.15, 0.3, 0.5, 0.7, 0.85)  # of what an unbounded cache saves
 
 
@@ -88,46 +85,3 @@ def _study(placer: str, capacity_bytes: int | None) -> ResolvedStudy:
         cache=CacheSection(capacity=capacity_bytes),
         server=ServerSection(kind="instant"),
     )
-
-
-def warning(points: list[TwinPoint]) -> str | None:
-    """Return a line that says where the twin is too far from the original, or None."""
-    worst = max(points, key=lambda point: abs(point.difference_points))
-    if abs(worst.difference_points) <= CLOSE_POINTS:
-        return None
-    where = f"{worst.placer}, {_capacity(worst)}"
-    return (
-        f"warning: the twin is up to {abs(worst.difference_points):.1f} points from the original"
-        f" ({where}): do not rely on it there"
-    )
-
-
-def print_points(points: list[TwinPoint]) -> None:
-    """Print token hit rates of both, and their difference."""
-    first = points[0]
-    head = (
-        "placer",
-        "capacity",
-        f"saved of {first.original_prompt_tokens:,}",
-        f"the twin, of {first.twin_prompt_tokens:,}",
-        "difference",
-    )
-    print_table(head, [_row(point) for point in points])
-
-
-def _row(point: TwinPoint) -> tuple[str, ...]:
-    return (
-        point.placer,
-        _capacity(point),
-        _saved_share(point.original_saved_tokens, point.original_prompt_tokens),
-        _saved_share(point.twin_saved_tokens, point.twin_prompt_tokens),
-        f"{point.difference_points:+.1f} points",
-    )
-
-
-def _capacity(point: TwinPoint) -> str:
-    return "unbounded" if point.capacity_bytes is None else format_bytes(point.capacity_bytes)
-
-
-def _saved_share(saved_tokens: int, prompt_tokens: int) -> str:
-    return f"{100 * saved_tokens / prompt_tokens:.1f} % ({saved_tokens:,})"

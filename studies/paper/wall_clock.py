@@ -237,6 +237,8 @@ def _written(runs: Sequence[PrototypeRun], facts: Mapping[str, Any], out: Path) 
             f"note: A reference pass took {facts[SLOWDOWN]:.2f} times what the profile says of it; "
             "seconds are those of the machine as it was for the profile."
         )
+    setting = runs[0].setting
+    lines.append(f"note: The profile {setting.profile} is of the kind '{setting.profile_kind}'.")
     return [*lines, *(f"note: {caution}" for caution in cautions(runs[0]))]
 
 

@@ -11,7 +11,6 @@ from reports.commands.again import html_page, typed_again
 from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.parts import refuse_empty
-from reports.console import print_json, say
 
 FileA = Annotated[Path, typer.Argument(metavar="FILE_A", help="A trace: last week's.")]
 FileB = Annotated[Path, typer.Argument(metavar="FILE_B", help="Another: this week's.")]
@@ -30,6 +29,8 @@ def compare(
     Lengths, reuse, arrivals and sessions, the most telling first. Flags say how both are to be
     read.
     """
+    from reports.pages.trace_comparison import trace_comparison_report
+    from reports.report.showing import show_with_page
     from reports.trace.comparison.comparing import compare_traces
     from workloads.opening import open_trace
     from workloads.reading.files import trace_name
@@ -40,15 +41,5 @@ def compare(
         traces.append(open_trace(file, **reading.given()))
         refuse_empty(traces[-1], file)
     comparison = compare_traces(traces[0], traces[1], (trace_name(a), trace_name(b)))
-    if page is not None:
-        from reports.trace.comparison.page import write_comparison_page
-
-        write_comparison_page(page, comparison, typed_again("milepost trace compare A B"))
-    if json:
-        print_json(comparison.as_json())
-    else:
-        from reports.trace.comparison.shown import print_comparison
-
-        print_comparison(comparison)
-    if page is not None:
-        say(f"page: {page}")
+    report = trace_comparison_report(comparison, typed_again("milepost trace compare A B"))
+    show_with_page(report, page, as_json=json)

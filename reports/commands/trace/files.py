@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,10 +39,21 @@ def save_trace(trace: Trace, out: Path, block: int) -> None:
 
 
 def write(trace: Trace, out: Path, block: int, *, as_json: bool) -> None:
-    """Write a trace in the form that its name says, and tell what was written."""
+    """Write a trace in the form that its name says, and print what was written."""
     save_trace(trace, out, block)
+    print_written(trace, out, as_json=as_json)
+
+
+def written(trace: Trace, out: Path) -> dict[str, Any]:
+    """Return what was written as plain values."""
     tokens = int(trace.prompt_tokens.sum())
+    return {"file": str(out), "requests": len(trace), "prompt_tokens": tokens}
+
+
+def print_written(trace: Trace, out: Path, *, as_json: bool, **more: Any) -> None:
+    """Print what was written; as JSON with `more` beside it."""
+    values = written(trace, out)
     if as_json:
-        print_json({"file": str(out), "requests": len(trace), "prompt_tokens": tokens})
+        print_json(values | more)
     else:
-        print_line(f"{out}: {len(trace):,} requests, {tokens:,} prompt tokens")
+        print_line(f"{out}: {len(trace):,} requests, {values['prompt_tokens']:,} prompt tokens")

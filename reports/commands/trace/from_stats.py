@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.groups import spread
 from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
-from reports.commands.trace.files import Out, refuse_suffix, save_trace
-from reports.console import print_json, print_line, say
+from reports.commands.trace.files import Out, print_written, refuse_suffix, save_trace, written
 from simulator.base.bounds import MAX_SEED
 from simulator.base.errors import UsageError
 
@@ -70,18 +70,13 @@ def _read(file: Path, options: dict[str, Any]) -> tuple[Trace | None, TwinStats]
 
 
 def _tell(out: Path, twin: Trace, original: Trace | None, *, as_json: bool) -> None:
-    from reports.trace.twin import compare, print_points, warning
+    if original is None or not as_json:
+        print_written(twin, out, as_json=as_json, token_hit_rates=None)
+    if original is not None:
+        from reports.pages.twin import twin_report
+        from reports.report.showing import show
+        from reports.trace.twin import compare
 
-    tokens = int(twin.prompt_tokens.sum())
-    points = None if original is None else compare(original, twin)
-    warned = None if points is None else warning(points)
-    if warned is not None:
-        say(warned)
-    if as_json:
-        written = {"file": str(out), "requests": len(twin), "prompt_tokens": tokens}
-        hits = None if points is None else [point.as_json() for point in points]
-        print_json({**written, "token_hit_rates": hits})
-        return
-    print_line(f"{out}: {len(twin):,} requests, {tokens:,} prompt tokens")
-    if points is not None:
-        print_points(points)
+        command = typed_again("milepost trace from-stats FILE")
+        points = compare(original, twin)
+        show(twin_report(points, written(twin, out), original.name, command), as_json=as_json)

@@ -12,7 +12,6 @@ from reports.commands.groups import spread
 from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
 from reports.commands.trace.files import File
 from reports.commands.trace.parts import refuse_empty
-from reports.console import print_json, say
 
 
 @spread()
@@ -26,6 +25,8 @@ def inspect(
     json: Json = False,
 ) -> None:
     """Say what a trace holds, and what an ideal cache would save."""
+    from reports.pages.trace import trace_report
+    from reports.report.showing import show_with_page
     from workloads.inspection import inspect as inspect_trace
     from workloads.opening import open_trace
 
@@ -38,17 +39,5 @@ def inspect(
         memory = Memory.of(open_profile(profile))
     trace = open_trace(file, **reading.given())
     refuse_empty(trace, file)
-    inspection = inspect_trace(trace)
-    if page is not None:
-        from reports.trace.page import write_trace_page
-
-        write_trace_page(page, inspection, typed_again("milepost trace inspect FILE"), memory)
-    if json:
-        plain = inspection.as_json()
-        print_json(plain if memory is None else {**plain, "memory": memory.as_json(inspection)})
-    else:
-        from reports.trace.summary import print_inspection
-
-        print_inspection(inspection, memory)
-    if page is not None:
-        say(f"page: {page}")
+    command = typed_again("milepost trace inspect FILE")
+    show_with_page(trace_report(inspect_trace(trace), command, memory), page, as_json=json)

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.commands.trace.files import save_trace
-from reports.console import print_json, print_line
+from reports.commands.trace.files import print_written, save_trace
+from reports.console import print_line
 from simulator.base.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -70,13 +70,8 @@ def write_part(
             *notes,
             "JSON lines hold no answers: those that are known are kept in Parquet only",
         )
-    tokens = int(trace.prompt_tokens.sum())
-    if as_json:
-        written = {"file": str(out), "requests": len(trace), "prompt_tokens": tokens}
-        print_json({**written, "notes": list(notes), **more})
-        return
-    print_line(f"{out}: {len(trace):,} requests, {tokens:,} prompt tokens")
-    for note in notes:
+    print_written(trace, out, as_json=as_json, notes=list(notes), **more)
+    for note in () if as_json else notes:
         print_line(f"  {note}")
 
 

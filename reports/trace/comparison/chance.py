@@ -9,17 +9,15 @@ time and sessions, and the larger p-value counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reports.trace.comparison.sides import Kind
+from reports.trace.comparison.sides import Float64, Kind
 from workloads.randomness import stream
 
-Float64 = NDArray[np.float64]
-Tables = Mapping[Kind, tuple[Float64, Float64]]
+Tables = Mapping[Kind, Sequence[Float64]]  # what is summed by unit, of both traces
 Statistic = Callable[[Float64, Float64], Float64]
 
 SPLITS = 999
@@ -49,7 +47,9 @@ class Chance:
         statistic
             Sums of one and of the other, float64 (splits, columns) each, to their distances.
         """
-        p_values = [self._p_of(kind, *pair, statistic) for kind, pair in tables.items()]
+        p_values = [
+            self._p_of(kind, one, other, statistic) for kind, (one, other) in tables.items()
+        ]
         known = [p for p in p_values if p is not None]
         return max(known, default=None)
 

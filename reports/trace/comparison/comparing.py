@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from reports.trace.comparison.chance import SPLITS, Chance
 from reports.trace.comparison.differences import Difference, judged
 from reports.trace.comparison.reuse import reuse_differences
-from reports.trace.comparison.sides import FEWEST_UNITS, Side, sides_of
+from reports.trace.comparison.sides import FEWEST_UNITS, Sides, sides_of
 from reports.trace.comparison.traffic import traffic_differences
 from simulator.base.units import format_count, format_seconds
 from simulator.trace.trace import NO_LABEL, NO_SESSION, Trace
@@ -36,7 +37,7 @@ class Comparison:
 
     a: str
     b: str
-    sides: tuple[Side, Side]
+    sides: Sides
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
 
@@ -75,45 +76,16 @@ def compare_traces(a: Trace, b: Trace, names: tuple[str, str] | None = None) -> 
     return Comparison(*(names or (a.name, b.name)), sides, differences, tuple(_notes(sides)))
 
 
-def _notes(sides: tuple[Side, Side]) -> list[str]:
-    return [_how(sides), *_span(sides), *_left_out(sides)]
-
-
-def _how(sides: tuple[Side, Side]) -> str:
-    kinds = sides[0].units
-    if not kinds:
-        return f"Nothing is tested: a trace has fewer than {FEWEST_UNITS} units to deal out."
-    block = int(np.bincount(sides[0].units["blocks"])[0]) if "blocks" in kinds else 0
-    words = {"blocks": f"blocks of {block:,} requests", "sessions": "sessions"}
-    units = " and of ".join(words[kind] for kind in kinds)
-    cautious = ", the more cautious of the two" if len(kinds) > 1 else ""
-    return (
-        f"Beyond chance: of {SPLITS} random ways to deal out the {units} of both traces{cautious}, "
-        "fewer than 5 % (p) put them as far apart, after Holm's correction for all measures"
-        f"{_rates(sides)}. A change beyond chance may still be one that comes and goes: chance "
-        "here knows nothing of days and weeks."
-    )
-
-
-def _rates(sides: tuple[Side, Side]) -> str:
-    seconds = sides[0].period_seconds
-    return "" if seconds is None else f" (of rates: periods of {format_seconds(float(seconds[0]))})"
-
-
-def _span(sides: tuple[Side, Side]) -> list[str]:
-    cut = [name for name, side in zip("AB", sides, strict=True) if len(side.same) < len(side.trace)]
-    if not cut:
-        return []
-    side = sides["AB".index(cut[0])]
-    return [
-        f"Reuse grows with the length of a trace: it is compared over the first "
-        f"{format_count(len(side.same))} of {format_count(len(side.trace))} requests of {cut[0]}, "
-        "as long as the other."
-    ]
-
-
-def _left_out(sides: tuple[Side, Side]) -> list[str]:
-    notes = []
+def _notes(sides: Sides) -> Iterator[str]:
+    """Yield how traces were compared, over which span, and what one of them does not tell."""
+    yield _how(sides)
+    for name, side in zip("AB", sides, strict=True):
+        if len(side.same) < len(side.trace):
+            yield (
+                f"Reuse grows with the length of a trace: it is compared over the first "
+                f"{format_count(len(side.same))} of {format_count(len(side.trace))} requests of "
+                f"{name}, as long as the other."
+            )
     traces = [side.trace for side in sides]
     facts = {
         "outputs": [bool(trace.output_tokens.any()) for trace in traces],
@@ -124,10 +96,28 @@ def _left_out(sides: tuple[Side, Side]) -> list[str]:
     }
     for what, present in facts.items():
         if any(present) and not all(present):
-            notes.append(f"Only {'AB'[present.index(True)]} tells {what}.")
-    if traces[0].granularity != traces[1].granularity:
-        notes.append(
-            f"A tells overlaps to {traces[0].granularity:,} tokens, B to "
-            f"{traces[1].granularity:,}: the coarser one finds less to reuse for that alone."
+            yield f"Only {'AB'[present.index(True)]} tells {what}."
+    a, b = (trace.granularity for trace in traces)
+    if a != b:
+        yield (
+            f"A tells overlaps to {a:,} tokens, B to {b:,}: the coarser one finds less to reuse "
+            "for that alone."
         )
-    return notes
+
+
+def _how(sides: Sides) -> str:
+    kinds = sides[0].units
+    if not kinds:
+        return f"Nothing is tested: a trace has fewer than {FEWEST_UNITS} units to deal out."
+    block = int(np.bincount(sides[0].units["blocks"])[0]) if "blocks" in kinds else 0
+    words = {"blocks": f"blocks of {block:,} requests", "sessions": "sessions"}
+    units = " and of ".join(words[kind] for kind in kinds)
+    periods = sides[0].periods
+    rates = "" if periods is None else f" (of rates: periods of {format_seconds(periods[0, 1])})"
+    cautious = ", the more cautious of the two" if len(kinds) > 1 else ""
+    return (
+        f"Beyond chance: of {SPLITS} random ways to deal out the {units} of both traces{cautious}, "
+        "fewer than 5 % (p) put them as far apart, after Holm's correction for all measures"
+        f"{rates}. A change beyond chance may still be one that comes and goes: chance "
+        "here knows nothing of days and weeks."
+    )

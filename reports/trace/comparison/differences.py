@@ -67,15 +67,28 @@ class Difference:
         laws that are 0.2 apart.
         """
         if self.kind == "ratio":
-            return (
-                abs(log(self.apart)) if 0 < self.apart < inf else (0.0 if self.apart == 1 else NONE)
-            )
+            return abs(log(self.apart)) if 0 < self.apart < inf else NONE
         return abs(self.apart) * (2 if self.kind == "share" else 1)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         plain = asdict(self) | {"verdict": self.verdict, "size": self.size}
         return plain | {"apart": self.apart if self.apart < inf else None}
+
+
+def ratio(
+    name: str, a: float, b: float, unit: str, sentence: str, p_value: float | None
+) -> Difference:
+    """Return how many times as large a figure of B is."""
+    apart = 1.0 if a == b else b / a if a else inf
+    return Difference(name, "ratio", a, b, unit, apart, sentence, p_value)
+
+
+def distance(
+    name: str, apart: float, unit: str, sentence: str, p_value: float | None
+) -> Difference:
+    """Return how far two laws or curves are apart."""
+    return Difference(name, "distance", None, None, unit, apart, sentence, p_value)
 
 
 def judged(differences: Sequence[Difference]) -> tuple[Difference, ...]:

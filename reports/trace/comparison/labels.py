@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reports.trace.comparison.chance import Chance
-from reports.trace.comparison.differences import Difference
-from reports.trace.comparison.sides import Float64, Int64, Side
+from reports.trace.comparison.differences import Difference, distance
+from reports.trace.comparison.sides import Float64, Int64, Sides
 from reports.trace.comparison.statistics import summed
 from reports.trace.comparison.wording import moved
 from simulator.base.errors import printable
@@ -16,36 +16,25 @@ MOST_LABELS = 50  # the others are counted as one
 LONGEST_NAME = 40
 
 
-def label_difference(sides: tuple[Side, Side], chance: Chance) -> Difference | None:
+def label_difference(sides: Sides, chance: Chance) -> Difference | None:
     """Return how far the mixes are apart (total variation); None where one trace has no labels."""
     traces = [side.trace for side in sides]
     if any((trace.label == NO_LABEL).all() for trace in traces):
         return None
     names = _names(traces)
-    places = [_places(trace, names) for trace in traces]
-    counts = [np.eye(len(names) + 1)[place] for place in places]
-    shares = [each.mean(axis=0) for each in counts]
-    every = (np.arange(len(traces[0])), np.arange(len(traces[1])))
-    tables = summed(sides, every, (counts[0], counts[1]))
-    apart = float(np.abs(shares[0] - shares[1]).sum() / 2)
-    most = int(np.abs(shares[1] - shares[0]).argmax())
-    name = (
-        f"'{printable(names[most], LONGEST_NAME)}'" if most < len(names) else "that of all others"
-    )
-    how = moved(float(shares[0][most]), float(shares[1][most]))
-    return Difference(
-        "label_mix",
-        "distance",
-        None,
-        None,
-        "total variation distance",
-        apart,
-        f"the mixes of labels are {apart:.2f} apart (total variation, 0 to 1): most of all the "
-        f"share of {name} {how}"
-        if apart
-        else "labels are mixed alike",
-        chance.p_value(tables, _variation),
-    )
+    counts = [np.eye(len(names) + 1)[_places(trace, names)] for trace in traces]
+    a, b = (each.mean(axis=0) for each in counts)
+    apart, most = float(np.abs(a - b).sum() / 2), int(np.abs(b - a).argmax())
+    named = [f"'{printable(name, LONGEST_NAME)}'" for name in names] + ["that of all others"]
+    how = moved(float(a[most]), float(b[most]), "share")
+    sentence = "labels are mixed alike"
+    if apart:
+        sentence = (
+            f"the mixes of labels are {apart:.2f} apart (total variation, 0 to 1): most of all the "
+            f"share of {named[most]} {how}"
+        )
+    p_value = chance.p_value(summed(sides, counts), _variation)
+    return distance("label_mix", apart, "total variation distance", sentence, p_value)
 
 
 def _names(traces: list[Trace]) -> list[str]:

@@ -2,143 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from reports.trace.comparison.chance import Chance
-from reports.trace.comparison.differences import Difference
-from reports.trace.comparison.lengths import Words, law_differences
-from reports.trace.comparison.sides import Float64, Int64, Side
-from reports.trace.comparison.statistics import points_apart, quotient, ratio_apart, summed
+from reports.trace.comparison.differences import Difference, distance, ratio
+from reports.trace.comparison.lengths import Law, law_differences
+from reports.trace.comparison.sides import Float64, Int64, Side, Sides, seconds_of
+from reports.trace.comparison.statistics import (
+    Measure,
+    Numbers,
+    points_apart,
+    quotient,
+    quotients_of,
+    ratio_apart,
+    summed,
+)
 from reports.trace.comparison.wording import arrow, change, moved, with_unit
 from workloads.inspection.reuse import CURVE_SPAN, Ramps, lru_savings
 
 CAPACITIES = 48
 NEEDED = 0.9  # of what an unbounded cache saves
-OVERLAPS = Words("overlaps are", "longer", "shorter", "as long", "overlaps with earlier prompts")
-AGAIN = Words("tokens are used again", "later", "sooner", "as late", "times since the last use")
+OVERLAPS = Law(
+    "overlap", "overlaps are", "longer", "shorter", "as long", "overlaps with earlier prompts"
+)
+AGAIN = Law(
+    "reuse_wait", "tokens are used again", "later", "sooner", "as late", "times since the last use"
+)
 
 
-def reuse_differences(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
+def reuse_differences(sides: Sides, chance: Chance) -> Iterator[Difference]:
     """Yield what differs in overlaps and in reuse."""
     yield _share(sides, chance)
-    every = (np.arange(len(sides[0].same)), np.arange(len(sides[1].same)))
-    overlap = (sides[0].overlap, sides[1].overlap)
-    yield from law_differences(
-        "overlap", OVERLAPS, "tokens", sides, every, overlap, chance, quantiles=("median",)
-    )
-    if not all(side.used.again.any() for side in sides):
-        return
-    yield from _waits(sides, chance)
-    yield from _curves(sides, chance)
+    overlap = [side.overlap for side in sides]
+    yield from law_differences(OVERLAPS, "tokens", sides, overlap, chance)
+    if all(side.used.again.any() for side in sides):
+        yield from _waits(sides, chance)
+        yield from _curves(sides, chance)
 
 
-def _share(sides: tuple[Side, Side], chance: Chance) -> Difference:
+def _share(sides: Sides, chance: Chance) -> Difference:
     columns = [
         np.stack([side.reusable, side.same.prompt_tokens], axis=1).astype(np.float64)
         for side in sides
     ]
-    a, b = (float(each[:, 0].sum() / each[:, 1].sum()) for each in columns)
-    every = (np.arange(len(columns[0])), np.arange(len(columns[1])))
-    tables = summed(sides, every, (columns[0], columns[1]))
-    return Difference(
-        "reusable_share",
-        "share",
-        a,
-        b,
-        "share",
-        b - a,
-        f"the reusable share of prompt tokens {moved(a, b)}",
-        chance.p_value(tables, points_apart(quotient)),
-    )
+    a, b = quotients_of(columns)
+    sentence = f"the reusable share of prompt tokens {moved(a, b, 'share')}"
+    p_value = chance.p_value(summed(sides, columns), points_apart(quotient))
+    return Difference("reusable_share", "share", a, b, "share", b - a, sentence, p_value)
 
 
-def _waits(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
+def _waits(sides: Sides, chance: Chance) -> Iterator[Difference]:
     """Yield how long tokens wait for their next use; every token counts as one."""
-    timed = all(side.period_seconds is not None for side in sides)
-    requests, waits, weights = [], [], []
-    for side in sides:
-        again, used = side.used.again, side.used
-        later, before = used.request[again], used.before[again]
-        times = side.same.arrival_seconds
+    timed = all(side.periods is not None for side in sides)
+    requests, weights = [], []
+    waits: list[Numbers] = []
+    for used, same in ((side.used, side.same) for side in sides):
+        later, before = used.request[used.again], used.before[used.again]
+        clock = seconds_of(same) if timed else np.arange(len(same))
         requests.append(later)
-        waits.append(
-            times[later] - times[before] if timed and times is not None else later - before
-        )
-        weights.append(used.tokens[again])
-    yield from law_differences(
-        "reuse_wait",
-        AGAIN,
-        "seconds" if timed else "requests",
-        sides,
-        (requests[0], requests[1]),
-        (waits[0], waits[1]),
-        chance,
-        weights=(weights[0], weights[1]),
-        least=1e-3 if timed else 1.0,
-        quantiles=("median",),
-    )
+        waits.append(clock[later] - clock[before])
+        weights.append(used.tokens[used.again])
+    unit = "seconds" if timed else "requests"
+    yield from law_differences(AGAIN, unit, sides, waits, chance, requests, weights)
 
 
-def _curves(sides: tuple[Side, Side], chance: Chance) -> Iterator[Difference]:
+def _curves(sides: Sides, chance: Chance) -> Iterator[Difference]:
     """Yield how far LRU curves are apart, and the KV that saves nearly all of what can be."""
     savings = [lru_savings(side.same, side.used) for side in sides]
     most = max(each.most for each in savings)
     points = np.unique(
         np.geomspace(max(most / CURVE_SPAN, 1), max(most, 1), CAPACITIES).round().astype(np.int64)
     )
-    tables = summed(sides, *_saved(sides, points))
+    tables = summed(sides, [_saved(side, points) for side in sides])
     rates = [
         saved(points) / int(side.same.prompt_tokens.sum())
         for saved, side in zip(savings, sides, strict=True)
     ]
     apart = np.abs(rates[1] - rates[0])
     at = int(apart.argmax())
-    where = with_unit(int(points[at]), "tokens")
-    yield Difference(
+    yield distance(
         "lru_curve",
-        "distance",
-        None,
-        None,
-        "largest difference of token hit rates",
         float(apart[at]),
-        f"LRU hit rates differ most in a cache of {where} of KV: "
+        "largest difference of token hit rates",
+        f"LRU hit rates differ most in a cache of {with_unit(int(points[at]), 'tokens')} of KV: "
         f"{100 * rates[0][at]:.1f} % -> {100 * rates[1][at]:.1f} %",
         chance.p_value(tables, _curves_apart),
     )
     a, b = (_needed(saved) for saved in savings)
     if a and b:
-        how = change(b / a, "more KV", "less KV", "as much KV") if a != b else "as much KV"
-        yield Difference(
-            "kv_for_90_percent",
-            "ratio",
-            a,
-            b,
-            "tokens",
-            b / a,
-            f"an LRU cache needs {how} for 90 % of what it can save {arrow(a, b, 'tokens')}",
-            chance.p_value(tables, ratio_apart(_needed_of(points))),
-        )
+        how = change(a, b, "more KV", "less KV", "as much KV")
+        sentence = f"an LRU cache needs {how} for 90 % of what it can save {arrow(a, b, 'tokens')}"
+        p_value = chance.p_value(tables, ratio_apart(_needed_of(points)))
+        yield ratio("kv_for_90_percent", a, b, "tokens", sentence, p_value)
 
 
-def _saved(
-    sides: tuple[Side, Side], points: Int64
-) -> tuple[tuple[Int64, Int64], tuple[Float64, Float64]]:
+def _saved(side: Side, points: Int64) -> Float64:
     """Return what caches of each size save of each request, and in the last column its tokens."""
-    requests, columns = [], []
-    for side in sides:
-        again, used = side.used.again, side.used
-        request, lengths = used.request[again], side.same.prompt_tokens
-        tokens = used.tokens[again] - (used.stop[again] == lengths[request])
-        held = np.empty((len(lengths), len(points) + 1))
-        for column, point in enumerate(points.tolist()):
-            saved = np.clip(point - used.above[again], 0, tokens)
-            held[:, column] = np.bincount(request, saved, minlength=len(lengths))
-        held[:, -1] = lengths
-        requests.append(np.arange(len(lengths)))
-        columns.append(held)
-    return (requests[0], requests[1]), (columns[0], columns[1])
+    again, used = side.used.again, side.used
+    request, lengths = used.request[again], side.same.prompt_tokens
+    tokens = used.tokens[again] - (used.stop[again] == lengths[request])
+    held = np.empty((len(lengths), len(points) + 1))
+    for column, point in enumerate(points.tolist()):
+        saved = np.clip(point - used.above[again], 0, tokens)
+        held[:, column] = np.bincount(request, saved, minlength=len(lengths))
+    held[:, -1] = lengths
+    return held
 
 
 def _curves_apart(one: Float64, other: Float64) -> Float64:
@@ -152,7 +122,7 @@ def _needed(saved: Ramps) -> int:
     return saved.least(NEEDED * whole, saved.most)
 
 
-def _needed_of(points: Int64) -> Callable[[Float64], Float64]:
+def _needed_of(points: Int64) -> Measure:
     """Return the same from sums at some capacities, between which curves are taken as straight."""
 
     def needed(sums: Float64) -> Float64:

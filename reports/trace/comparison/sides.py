@@ -39,8 +39,9 @@ class Side:
     units
         By kind, the unit of each request of `trace`; -1 for none. Of `same` they are the first.
         "blocks" are of equally many requests one after the other.
-    periods, period_seconds
-        The period in which each request comes, and how long each is; None without times.
+    periods
+        How many requests come in each period, and how many seconds it has, float64 (periods, 2);
+        None unless both traces have times.
     """
 
     trace: Trace
@@ -48,8 +49,7 @@ class Side:
     overlap: Int64
     used: Uses
     units: dict[Kind, Int64]
-    periods: Int64 | None = None
-    period_seconds: Float64 | None = None
+    periods: Float64 | None = None
 
     @property
     def reusable(self) -> Int64:
@@ -57,7 +57,10 @@ class Side:
         return np.minimum(self.overlap, self.same.prompt_tokens - 1)
 
 
-def sides_of(a: Trace, b: Trace) -> tuple[Side, Side]:
+Sides = tuple[Side, Side]
+
+
+def sides_of(a: Trace, b: Trace) -> Sides:
     """Return both sides, with units of one size."""
     times = [trace.arrival_seconds for trace in (a, b)]
     spans = [float(each[-1]) for each in times if each is not None and each[-1] > 0]
@@ -84,7 +87,7 @@ def _same(trace: Trace, span: float | None, requests: int) -> Trace:
     """Return the beginning of a trace that is as long as the shorter one, whose span is known."""
     within = min(len(trace), requests)
     if span is not None:
-        within = int(np.searchsorted(_seconds(trace), span, side="right"))
+        within = int(np.searchsorted(seconds_of(trace), span, side="right"))
     return trace if within == len(trace) else kept(trace, np.arange(within))
 
 
@@ -94,20 +97,22 @@ def _side(trace: Trace, same: Trace, block: int, period: float | None, group: in
     units: dict[Kind, Int64] = {"blocks": np.minimum(np.arange(len(trace)) // block, last)}
     if (trace.session != NO_SESSION).mean() >= LEAST_IN_SESSIONS:
         units["sessions"] = _session_units(trace, group)
-    periods, seconds = (None, None) if period is None else _periods(_seconds(trace), period)
-    return Side(trace, same, overlaps(same), uses(same), units, periods, seconds)
+    periods = None if period is None else _periods(seconds_of(trace), period)
+    return Side(trace, same, overlaps(same), uses(same), units, periods)
 
 
-def _seconds(trace: Trace) -> Float64:
+def seconds_of(trace: Trace) -> Float64:
+    """Return when requests arrive, of a trace with times."""
     assert trace.arrival_seconds is not None
     return trace.arrival_seconds
 
 
-def _periods(times: Float64, length: float) -> tuple[Int64, Float64]:
-    """Return the period of each arrival, and how long they are: the last takes what is left."""
+def _periods(times: Float64, length: float) -> Float64:
+    """Return the arrivals in each period, and its length: the last takes what is left."""
     count = max(round(float(times[-1]) / length - 0.5), 1)
     edges = np.append(np.arange(count) * length, times[-1])
-    return np.minimum((times / length).astype(np.int64), count - 1), np.diff(edges)
+    arrivals = np.bincount(np.minimum((times / length).astype(np.int64), count - 1))
+    return np.stack([arrivals, np.diff(edges)], axis=1)
 
 
 def _sessions(trace: Trace) -> int:

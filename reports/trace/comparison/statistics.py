@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reports.trace.comparison.chance import Statistic, Tables
-from reports.trace.comparison.sides import Int64, Kind, Side
+from reports.trace.comparison.sides import Float64, Int64, Kind, Sides
 
-Float64 = NDArray[np.float64]
 Numbers = Int64 | Float64
+Measure = Callable[[Float64], Float64]  # of sums, float64 (splits, columns)
 
 BINS = 512
 
 
 def summed(
-    sides: tuple[Side, Side],
-    requests: tuple[Int64, Int64],
-    columns: tuple[Float64, Float64],
-    kinds: tuple[Kind, ...] = ("blocks", "sessions"),
+    sides: Sides,
+    columns: Sequence[Float64],
+    requests: Sequence[Int64] | None = None,
+    kinds: Sequence[Kind] = ("blocks", "sessions"),
 ) -> Tables:
-    """Sum columns, float64 (items, columns), by the units of the requests that the items are of."""
+    """Sum columns, float64 (items, columns), by the units of the requests that the items are of.
+
+    Without `requests` the items are the requests from the first on.
+    """
     tables = {}
     for kind in kinds:
         if kind in sides[0].units:
-            one, other = (
-                _sum(side.units[kind][request], column)
-                for side, request, column in zip(sides, requests, columns, strict=True)
-            )
-            tables[kind] = (one, other)
+            units = _units(sides, kind, columns, requests)
+            tables[kind] = [_sum(*pair) for pair in zip(units, columns, strict=True)]
     return tables
+
+
+def _units(
+    sides: Sides, kind: Kind, items: Sequence[Numbers], requests: Sequence[Int64] | None
+) -> list[Int64]:
+    """Return the unit of each item; -1 for none."""
+    if requests is None:
+        return [side.units[kind][: len(each)] for side, each in zip(sides, items, strict=True)]
+    return [side.units[kind][request] for side, request in zip(sides, requests, strict=True)]
 
 
 def _sum(unit: Int64, columns: Float64) -> Float64:
@@ -43,32 +51,36 @@ def _sum(unit: Int64, columns: Float64) -> Float64:
 
 
 def binned(
-    sides: tuple[Side, Side],
-    requests: tuple[Int64, Int64],
-    values: tuple[Numbers, Numbers],
-    weights: tuple[Int64, Int64] | None = None,
+    sides: Sides,
+    values: Sequence[Numbers],
+    requests: Sequence[Int64] | None = None,
+    weights: Sequence[Int64] | None = None,
 ) -> tuple[Tables, Float64]:
     """Count values in at most 512 bins, by the units of the requests that they are of.
 
-    Returns the tables and the greatest value of each bin.
+    Returns the tables and the greatest value of each bin. `requests` is as in `summed`.
     """
-    pooled = np.unique(np.concatenate(values)).astype(np.float64)
-    if len(pooled) > BINS:
+    points = np.unique(np.concatenate(values)).astype(np.float64)
+    if len(points) > BINS:
         at = np.linspace(0, 1, BINS)
-        pooled = np.unique(np.quantile(np.concatenate(values), at, method="higher"))
-    tables: dict[Kind, tuple[Float64, Float64]] = {}
-    for kind in sides[0].units:
-        pair = []
-        for at_side, side in enumerate(sides):
-            unit = side.units[kind][requests[at_side]]
-            known = unit >= 0
-            place = np.searchsorted(pooled, values[at_side][known])
-            cells = int(unit.max(initial=-1) + 1) * len(pooled)
-            weight = None if weights is None else weights[at_side][known]
-            counts = np.bincount(unit[known] * len(pooled) + place, weight, minlength=cells)
-            pair.append(counts.reshape(-1, len(pooled)).astype(np.float64))
-        tables[kind] = (pair[0], pair[1])
-    return tables, pooled
+        points = np.unique(np.quantile(np.concatenate(values), at, method="higher"))
+    places = [np.searchsorted(points, each) for each in values]
+    counted = weights or [np.ones(len(each), np.int64) for each in values]
+    tables = {
+        kind: [
+            _counts(*each, len(points))
+            for each in zip(_units(sides, kind, values, requests), places, counted, strict=True)
+        ]
+        for kind in sides[0].units
+    }
+    return tables, points
+
+
+def _counts(unit: Int64, place: Int64, weight: Int64, bins: int) -> Float64:
+    known = unit >= 0
+    cells = (int(unit.max(initial=-1)) + 1) * bins
+    counts = np.bincount(unit[known] * bins + place[known], weight[known], minlength=cells)
+    return counts.reshape(-1, bins).astype(np.float64)
 
 
 def kolmogorov(one: Float64, other: Float64) -> Float64:
@@ -78,30 +90,27 @@ def kolmogorov(one: Float64, other: Float64) -> Float64:
     return apart
 
 
-def quantile_ratio(share: float, points: Float64, least: float) -> Statistic:
-    """Return the statistic |log(quantile / quantile)| of counts in bins.
+def quantile(share: float, points: Float64, least: float) -> Measure:
+    """Return the measure of a quantile of counts in bins, whose greatest values are `points`.
 
-    `least` is added to both, so that there is a ratio where one is 0.
+    `least` is added, so that there is a ratio where a quantile is 0.
     """
 
-    def apart(one: Float64, other: Float64) -> Float64:
-        quantiles = []
-        for counts in (one, other):
-            reached = counts.cumsum(axis=1) >= share * counts.sum(axis=1, keepdims=True)
-            quantiles.append(points[reached.argmax(axis=1)])
-        ratio: Float64 = np.abs(np.log((quantiles[0] + least) / (quantiles[1] + least)))
-        return ratio
+    def measure(counts: Float64) -> Float64:
+        reached = counts.cumsum(axis=1) >= share * counts.sum(axis=1, keepdims=True)
+        quantiles: Float64 = points[reached.argmax(axis=1)] + least
+        return quantiles
 
-    return apart
+    return measure
 
 
-def ratio_apart(measure: Callable[[Float64], Float64]) -> Statistic:
-    """Return the statistic |log(a / b)| of a measure of sums."""
+def ratio_apart(measure: Measure) -> Statistic:
+    """Return the statistic |log(a / b)| of a measure."""
     return lambda one, other: np.abs(np.log(measure(one) / measure(other)))
 
 
-def points_apart(measure: Callable[[Float64], Float64]) -> Statistic:
-    """Return the statistic |a - b| of a measure of sums."""
+def points_apart(measure: Measure) -> Statistic:
+    """Return the statistic |a - b| of a measure."""
     return lambda one, other: np.abs(measure(one) - measure(other))
 
 
@@ -109,6 +118,12 @@ def quotient(sums: Float64) -> Float64:
     """Return the first column over the second."""
     quotients: Float64 = sums[:, 0] / sums[:, 1]
     return quotients
+
+
+def quotients_of(columns: Sequence[Float64]) -> tuple[float, float]:
+    """Return the sum of the first column over that of the second, for both traces."""
+    a, b = (float(quotient(each.sum(axis=0, keepdims=True))[0]) for each in columns)
+    return a, b
 
 
 def variation(sums: Float64) -> Float64:

@@ -7,29 +7,25 @@ from simulator.base.units import format_count, format_seconds
 TWICE = 2.0
 
 
-def change(apart: float, more: str, less: str, same: str) -> str:
-    """Return "30 % MORE", "30 % LESS", or "2.4 times SAME" of a ratio b / a other than 1.
-
-    `same` is such as "as long".
-    """
+def change(a: float, b: float, more: str, less: str, same: str) -> str:
+    """Return "30 % MORE", "30 % LESS", "2.4 times SAME" or SAME; `same` is such as "as long"."""
+    if a == b:
+        return same
+    if not a or not b:
+        return more if b > a else less
+    apart = b / a
     if apart >= TWICE:
-        return f"{_times(apart)} times {same}"
+        return f"{_figure(apart)} times {same}"
     percent = 100 * abs(apart - 1)
     shown = f"{percent:.0f}" if percent >= 9.5 else f"{percent:.2g}"
     return f"{shown} % {more if apart > 1 else less}"
 
 
-def _times(apart: float) -> str:
-    return f"{apart:,.0f}" if apart >= 99.5 else f"{apart:.3g}"
-
-
 def arrow(a: float, b: float, unit: str) -> str:
-    """Return "(2,100 -> 2,730 tokens)"."""
-    if unit == "seconds":
-        return f"({format_seconds(a)} -> {format_seconds(b)})"
-    if unit in {"tokens", "requests"}:
-        return f"({count(a)} -> {count(b)} {unit})"
-    return f"({figure(a)} -> {figure(b)}{' ' if unit else ''}{unit})"
+    """Return "(2,100 -> 2,730 tokens)", or "(2,100 tokens)" where nothing changed."""
+    if a == b:
+        return f"({with_unit(b, unit)})"
+    return f"({with_unit(a, unit).removesuffix(unit).rstrip()} -> {with_unit(b, unit)})"
 
 
 def with_unit(value: float, unit: str) -> str:
@@ -38,12 +34,18 @@ def with_unit(value: float, unit: str) -> str:
         return format_seconds(value)
     if unit == "share":
         return f"{100 * value:.1f} %"
-    if unit in {"tokens", "requests"}:
-        return f"{count(value)} {unit}"
-    return f"{figure(value)} {unit}".rstrip()
+    return f"{_count(value) if unit in {'tokens', 'requests'} else _figure(value)} {unit}".rstrip()
 
 
-def count(value: float) -> str:
+def moved(a: float, b: float, unit: str) -> str:
+    """Return "rose from 48.0 % to 62.0 %" of figures, or "stayed at" where both look the same."""
+    before, now = with_unit(a, unit), with_unit(b, unit)
+    if before == now:
+        return f"stayed at {now}"
+    return f"{'rose' if b > a else 'fell'} from {before} to {now}"
+
+
+def _count(value: float) -> str:
     """Return a count: to the last digit below a million, then three digits, as in "13.6 M"."""
     for letter, size in (("G", 1e9), ("M", 1e6)):
         if value >= 0.9995 * size:
@@ -51,14 +53,6 @@ def count(value: float) -> str:
     return format_count(value)
 
 
-def figure(value: float) -> str:
+def _figure(value: float) -> str:
     """Return three digits."""
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
-
-
-def moved(a: float, b: float) -> str:
-    """Return "rose from 48.0 % to 62.0 %" of shares."""
-    one, other = f"{100 * a:.1f} %", f"{100 * b:.1f} %"
-    if one == other:
-        return f"stayed at {one}"
-    return f"{'rose' if b > a else 'fell'} from {one} to {other}"

@@ -126,7 +126,7 @@ def test_the_same_seed_gives_the_same_file(milepost: Milepost, tmp_path: Path) -
 
 def test_inspect_prints_shares_with_their_parts(milepost: Milepost, trace_file: Path) -> None:
     output = milepost("trace", "inspect", trace_file).out
-    assert "40.3 % (1,023 / 2,536)" in output
+    assert "40.3 % of the prompt tokens (1,023 of 2,536)" in output
     assert milepost("trace", "inspect", trace_file, "--on-bad-line", "maybe").code == 2
 
 

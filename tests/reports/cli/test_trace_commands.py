@@ -14,7 +14,7 @@ from workloads.fetching.public_traces import MIRROR, TRACES
 def test_inspect_tells_its_figures_with_units(milepost: Milepost, trace_file: Path) -> None:
     output = milepost("trace", "inspect", trace_file).out
     for figure in (
-        "40.3 % (1,023 / 2,536)",  # 512 of the second prompt, 511 of the third
+        "40.3 % of the prompt tokens (1,023 of 2,536)",  # 512 of the second, 511 of the third
         "granularity",
         "512 tokens",
         "branch",

@@ -42,7 +42,7 @@ def table_lines(text: str) -> list[str]:
         (("trace", "fetch"), ["licence", "sha256"]),
         (("trace", "inspect", "TRACE"), ["requests", "sharpest", "p99"]),
         (("trace", "validate", "TRACE"), []),
-        (("place", "--from-trace", "TRACE", "--profile", "qwen3.5-9b-h200"), ["position"]),
+        (("place", "--from-trace", "TRACE", "--profile", "qwen3.5-9b-h200"), ["best in time"]),
         (("run", "--trace", "TRACE", "--placer", LONG), ["of prompt tokens", "checkpoints"]),
         (("run", *SMALL, "--capacity", "1 GiB", "--placer", LONG), ["of prompt tokens"]),
         (

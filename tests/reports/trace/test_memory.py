@@ -4,10 +4,11 @@ import pytest
 import vl_convert
 
 from calibration.catalogue import open_profile
+from reports.pages.trace import trace_report
+from reports.report.html import render
+from reports.report.terminal import print_report
 from reports.trace.charts import memory_chart
 from reports.trace.memory import GIB, Memory
-from reports.trace.page import render_trace_page
-from reports.trace.summary import print_inspection
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.inspection import inspect
 
@@ -43,14 +44,15 @@ def test_json_has_weights_the_assumption_and_kv_of_lru(inspection):
 
 def test_the_terminal_and_the_page_say_what_is_assumed(inspection, capsys):
     memory = Memory.of(open_profile("qwen3.5-9b-h200"))
-    print_inspection(inspection, memory)
+    report = trace_report(inspection, "", memory)
+    print_report(report)
     printed = " ".join(capsys.readouterr().out.split())
     assert "32.0 KiB of KV a token, 49.1 MiB a state; assumed: one state at the end of" in printed
     assert "in memory, 60 seconds" in printed
-    page = render_trace_page(inspection, memory=memory)
+    page = render(report)
     assert "The working set, with qwen3.5-9b-h200" in page
     assert "one state at the end of each different prompt" in page
-    assert "The working set, with" not in render_trace_page(inspection)
+    assert "The working set, with" not in render(trace_report(inspection, ""))
 
 
 def test_thousands_of_gib_are_written_out_on_the_axis(inspection):

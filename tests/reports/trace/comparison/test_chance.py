@@ -9,8 +9,9 @@ from reports.trace.comparison.chance import SPLITS, Chance
 from reports.trace.comparison.statistics import (
     kolmogorov,
     points_apart,
-    quantile_ratio,
+    quantile,
     quotient,
+    ratio_apart,
     variation,
 )
 
@@ -54,7 +55,7 @@ def test_statistics_by_hand() -> None:
     one, other = np.array([[2.0, 1.0, 1.0]]), np.array([[0.0, 1.0, 3.0]])
     assert kolmogorov(one, other).tolist() == [0.5]
     points = np.array([10.0, 20.0, 40.0])
-    assert quantile_ratio(0.5, points, 0)(one, other)[0] == pytest.approx(np.log(4))
+    assert ratio_apart(quantile(0.5, points, 0))(one, other)[0] == pytest.approx(np.log(4))
     values = np.array([1.0, 2.0, 6.0])
     sums = np.array([[3.0, values.sum(), (values**2).sum()]])
     assert variation(sums)[0] == pytest.approx(values.std() / values.mean())

@@ -217,16 +217,24 @@ def turns(inspection: Inspection) -> str:
     )
 
 
-CAPTIONS = {
-    "survival": ("How far prompts overlap", survival),
-    "concentration": ("Where overlaps end", concentration),
-    "timeline": ("What could be saved, over time", timeline),
-    "lru": ("How much KV it takes", lru),
-    "working_set": ("The working set", working_set),
-    "reuse": ("How soon a prefix is used again", reuse),
-    "popularity": ("How popular prefixes are", popularity),
-    "lengths": ("Prompts and outputs", lengths),
-    "rate": ("Arrivals over time", rate),
-    "dispersion": ("Burstiness of the arrivals", dispersion),
-    "turns": ("Sessions", turns),
+PANELS = {  # group -> name of a chart -> its title, and what makes its caption
+    "Overlaps": {
+        "survival": ("How far prompts overlap", survival),
+        "concentration": ("Where overlaps end", concentration),
+    },
+    "What a cache could save": {
+        "lru": ("How much KV it takes", lru),
+        "reuse": ("How soon a prefix is used again", reuse),
+        "popularity": ("How popular prefixes are", popularity),
+    },
+    "Traffic": {
+        "lengths": ("Prompts and outputs", lengths),
+        "turns": ("Sessions", turns),
+        "dispersion": ("Burstiness of the arrivals", dispersion),
+    },
+    "Over time": {  # and the working set in bytes, where a profile is known
+        "timeline": ("What could be saved, over time", timeline),
+        "working_set": ("The working set", working_set),
+        "rate": ("Arrivals over time", rate),
+    },
 }

@@ -1,4 +1,4 @@
-"""The page of `milepost trace compare`."""
+"""The report of `milepost trace compare`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ from pathlib import Path
 import pytest
 
 from reports.charts.lint import checked
+from reports.pages.trace_comparison import PANELS, TITLES, trace_comparison_report
+from reports.report.html import render
+from reports.trace.charts import trace_charts
 from reports.trace.comparison.charts import comparison_charts
 from reports.trace.comparison.comparing import Comparison, compare_traces
-from reports.trace.comparison.page import CHARTS, GROUPS, TITLES, render_comparison_page
 from tests.reports.browser import assert_sound, look_at
 from tests.workloads.inspection.small_traces import trace_of
+from workloads.inspection import inspect
 from workloads.slicing.cutting import by_requests
 from workloads.synthetic import SyntheticSpec, generate
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+CHARTS = [name for group in PANELS.values() for name in group]
+
+
+def page_of(comparison: Comparison) -> str:
+    return render(trace_comparison_report(comparison, "milepost trace compare A B"))
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +40,12 @@ def comparison() -> Comparison:
 
 @pytest.fixture(scope="module")
 def page(comparison: Comparison) -> str:
-    return render_comparison_page(comparison)
+    return page_of(comparison)
 
 
 def test_every_chart_has_a_place_and_every_measure_a_title(comparison: Comparison) -> None:
     charts = comparison_charts(comparison)
-    assert charts.keys() == CHARTS.keys()
-    assert sorted(CHARTS) == sorted(name for names in GROUPS.values() for name in names)
+    assert sorted(charts) == sorted(CHARTS)
     assert {each.name for each in comparison.differences} == TITLES.keys()
     for chart in charts.values():
         checked(chart)
@@ -45,7 +54,7 @@ def test_every_chart_has_a_place_and_every_measure_a_title(comparison: Compariso
 def test_the_page_is_closed_to_the_world_and_the_same_again(
     comparison: Comparison, page: str
 ) -> None:
-    assert page == render_comparison_page(comparison)
+    assert page == page_of(comparison)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
@@ -61,9 +70,28 @@ def test_the_page_says_what_the_terminal_says(comparison: Comparison, page: str)
 def test_the_poorest_traces_have_a_page(prompts: list[list[int]]) -> None:
     trace = trace_of(prompts)
     comparison = compare_traces(trace, trace)
-    page = render_comparison_page(comparison)
+    page = page_of(comparison)
     assert page.count('class="chart"') == len(comparison_charts(comparison))
     json.dumps(comparison.as_json(), allow_nan=False)
+
+
+def test_overlaps_are_drawn_as_on_the_page_of_one_trace() -> None:
+    trace = trace_of([[1, 2, 3, 4], [1, 2, 3, 5], [1, 6], [7]])
+    alone = trace_charts(inspect(trace))["survival"]
+    beside = comparison_charts(compare_traces(trace, trace))["survival"]
+
+    def points(chart: object, series: str) -> list[tuple[float, float]]:
+        rows = [row for table in checked(chart)["datasets"].values() for row in table]
+        return [(row["x"], row["y"]) for row in rows if row["series"] == series]
+
+    expected = [(1, 0.5), (1, 0.25), (3, 0.25), (3, 0)]  # each step up to the next point
+    assert points(alone, "requests") == expected
+    assert points(beside, "A") == points(beside, "B") == expected
+
+
+def test_arrivals_as_regular_as_a_clock_have_no_chart_of_bursts() -> None:
+    trace = trace_of([[at % 3] for at in range(60)], times=[float(at) for at in range(60)])
+    assert "dispersion" not in comparison_charts(compare_traces(trace, trace))
 
 
 @pytest.mark.parametrize("width", [1280, 420])

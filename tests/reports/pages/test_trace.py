@@ -1,4 +1,4 @@
-"""The page of `milepost trace inspect`."""
+"""The report of `milepost trace inspect`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from reports.charts.lint import checked
-from reports.trace.captions import CAPTIONS, tokens
+from reports.pages.trace import trace_report
+from reports.pages.trace.captions import PANELS, tokens
+from reports.report.html import render
 from reports.trace.charts import trace_charts
-from reports.trace.page import GROUPS, render_trace_page
 from simulator.trace.trace import Trace
 from tests.reports.browser import assert_sound, look_at
 from workloads.inspection import Inspection, inspect
@@ -22,6 +23,10 @@ from workloads.opening import open_trace
 from workloads.synthetic import SyntheticSpec, generate
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def page_of(inspection: Inspection) -> str:
+    return render(trace_report(inspection, "milepost trace inspect FILE"))
 
 
 @pytest.fixture(scope="module")
@@ -37,24 +42,23 @@ def inspection(trace: Trace) -> Inspection:
 
 @pytest.fixture(scope="module")
 def page(inspection: Inspection) -> str:
-    return render_trace_page(inspection)
+    return page_of(inspection)
 
 
 def test_every_chart_has_a_place_and_a_sentence(inspection: Inspection) -> None:
     charts = trace_charts(inspection)
-    placed = [name for names in GROUPS.values() for name in names]
-    assert sorted(placed) == sorted([*CAPTIONS, "memory"])  # the last with a profile only
-    assert charts.keys() == CAPTIONS.keys()
+    captions = {name: caption for group in PANELS.values() for name, (_, caption) in group.items()}
+    assert charts.keys() == captions.keys()
     for name, chart in charts.items():
         spec = checked(chart)
         assert max(len(table) for table in spec["datasets"].values()) <= 1_000
-        assert CAPTIONS[name][1](inspection).endswith((".", "start."))
+        assert captions[name](inspection).endswith((".", "start."))
 
 
 def test_the_page_is_closed_to_the_world_and_the_same_again(
     inspection: Inspection, page: str
 ) -> None:
-    assert page == render_trace_page(inspection)
+    assert page == page_of(inspection)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
@@ -63,7 +67,9 @@ def test_the_page_is_closed_to_the_world_and_the_same_again(
 def test_each_chart_is_labelled_for_those_who_cannot_see_it(page: str) -> None:
     for named in re.findall(r'<figure class="panel" aria-labelledby="([\w-]+)"', page):
         assert page.count(f'id="{named}"') == 1
-    assert page.count("<figcaption>") == page.count('"description":') == len(CAPTIONS)
+    assert (
+        page.count("<figcaption>") == page.count('"description":') == sum(map(len, PANELS.values()))
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_the_poorest_traces_have_a_page(tmp_path: Path, rows: list[dict[str, Any
     path = tmp_path / "t.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     inspection = inspect(open_trace(path, format="mooncake", block=16))
-    page = render_trace_page(inspection)
+    page = page_of(inspection)
     assert page.count('class="chart"') == len(trace_charts(inspection))
     json.dumps(inspection.as_json(), allow_nan=False)
 
@@ -96,12 +102,12 @@ def test_arrivals_as_regular_as_a_clock_have_a_page(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, rows)))
     inspection = inspect(open_trace(path))
     assert "dispersion" not in trace_charts(inspection)
-    assert "Variance / mean" not in render_trace_page(inspection)
+    assert "Variance / mean" not in page_of(inspection)
 
 
 def test_sentences_tell_the_figures_of_the_trace(shared: Path) -> None:
     inspection = inspect(open_trace(shared / "data/mooncake/conversation_trace.jsonl.gz"))
-    page = unescape(render_trace_page(inspection))
+    page = unescape(page_of(inspection))
     assert "<strong>37.4 % of the prompt tokens</strong> (54,098,293 of 144,793,823)" in page
     assert "there are only 1,180 different times, in ticks of 3.00 s" in page
     assert "12,030 of 12,031 requests begin like an earlier one" in page
@@ -131,7 +137,7 @@ ACTIONS = """
 
 def test_it_draws_in_a_browser_and_shows_a_range_of_time(page: str, tmp_path: Path) -> None:
     seen = look_at(page, tmp_path, actions=ACTIONS)
-    assert_sound(seen, len(CAPTIONS))
+    assert_sound(seen, sum(map(len, PANELS.values())))
     assert seen["range"].startswith("60") or seen["range"].startswith("59")
     assert all(now != before for now, before in zip(seen["after"], seen["before"], strict=True))
     assert seen["same"]

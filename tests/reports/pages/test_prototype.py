@@ -1,4 +1,4 @@
-"""The page of `milepost prototype`, from runs made by hand."""
+"""The report of `milepost prototype`, from runs made by hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 
 from calibration.prototype.served import PrototypeRun
 from reports.charts.lint import checked
+from reports.pages.prototype import prototype_report
 from reports.prototype.charts import prototype_charts
-from reports.prototype.page import render_prototype_page
-from reports.prototype.summary import figures, summary_lines
+from reports.report.html import render
+from reports.report.terminal import print_report
 from tests.calibration.prototype.requests import run_of, served
 from tests.reports.browser import assert_sound, look_at
 
@@ -41,14 +42,18 @@ def many(requests: int) -> PrototypeRun:
     )
 
 
+def page_of(run: PrototypeRun) -> str:
+    return render(prototype_report(run, "milepost prototype"))
+
+
 @pytest.fixture(scope="module")
 def run() -> PrototypeRun:
     return many(60)
 
 
 def test_the_page_is_closed_to_the_world_and_the_same_again(run: PrototypeRun) -> None:
-    page = render_prototype_page(run)
-    assert page == render_prototype_page(run)
+    page = page_of(run)
+    assert page == page_of(run)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
@@ -60,10 +65,13 @@ def test_charts_stay_small_and_fit_their_data() -> None:
         assert max(len(table) for table in spec["datasets"].values()) <= 5_000
 
 
-def test_page_and_text_tell_the_same_figures() -> None:
-    run = run_of(served(0, 1.1, 1.0), served(1, 1.8, 2.0, arrival_seconds=50.0))
-    page, text, data = render_prototype_page(run), "\n".join(summary_lines(run)), figures(run)
-    assert data["service"][0]["median_absolute"] == pytest.approx(0.1)
+def test_page_and_text_tell_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    report = prototype_report(
+        run_of(served(0, 1.1, 1.0), served(1, 1.8, 2.0, arrival_seconds=50.0)), "milepost prototype"
+    )
+    print_report(report)
+    page, text = render(report), capsys.readouterr().out
+    assert report.data["service"][0]["median_absolute"] == pytest.approx(0.1)
     sentence = "within <strong>10.0 % of the measured time</strong>; their sum is off by ~3.3 %"
     signs = {"\N{NO-BREAK SPACE}": " ", "\N{MINUS SIGN}": "~"}
     assert sentence in page.translate(str.maketrans(signs))
@@ -71,7 +79,7 @@ def test_page_and_text_tell_the_same_figures() -> None:
 
 
 def test_what_a_reader_should_weigh_is_said() -> None:
-    page = render_prototype_page(
+    page = page_of(
         run_of(
             served(0, 1.0, 1.0, simulated_wait_seconds=9.0),
             model="b",
@@ -91,11 +99,11 @@ def test_what_a_reader_should_weigh_is_said() -> None:
 
 
 def test_one_pass_says_nothing_of_noise() -> None:
-    page = render_prototype_page(run_of(served(passes_seconds=(1.0,))))
+    page = page_of(run_of(served(passes_seconds=(1.0,))))
     assert "lie an unknown way apart" in page
 
 
 def test_it_draws_in_a_browser_in_the_dark(run: PrototypeRun, tmp_path: Path) -> None:
-    seen = look_at(render_prototype_page(run), tmp_path, dark=True)
+    seen = look_at(page_of(run), tmp_path, dark=True)
     assert_sound(seen, 3)
     assert seen["paper"] == "rgb(20, 23, 27)"

@@ -1,4 +1,4 @@
-"""The page of `milepost place`."""
+"""The report of `milepost place`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from reports.charts.lint import checked
+from reports.pages.place import place_report
 from reports.place.charts import savings_curve, staircase
 from reports.place.law_file import DepthLaw, law_of
-from reports.place.page import render_place_page
 from reports.place.placement import PlacementQuestion, answer
+from reports.report.html import render
 from tests.reports.browser import assert_sound, look_at
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -23,6 +24,10 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 def asked(law: DepthLaw, length: int, budget: int) -> dict[str, Any]:
     return answer(PlacementQuestion(law, length, budget))
+
+
+def page_of(law: DepthLaw, length: int, budget: int) -> str:
+    return render(place_report(law, asked(law, length, budget), "milepost place"))
 
 
 @pytest.fixture(scope="module")
@@ -64,19 +69,24 @@ def test_large_laws_stay_small_on_the_page(law: DepthLaw, budget: int) -> None:
 
 def test_a_law_without_hits_has_a_page() -> None:
     law = law_of("misses", np.array([0]), np.array([3.0]))
-    page = render_place_page(law, asked(law, 1, 2))
-    assert "n/a" in page
+    assert "n/a" in page_of(law, 1, 2)
+
+
+def test_a_page_says_how_many_checkpoints_it_leaves_out(law: DepthLaw) -> None:
+    page = page_of(law, 100_000, 1_501)
+    assert page.count("<th scope=row>") == 500 + 21  # 20 budgets and the last
+    assert "Only the first 1,000 steps are drawn." in page
+    assert "has the first 500 checkpoints" in page
 
 
 def test_the_page_is_closed_to_the_world_and_the_same_again(law: DepthLaw) -> None:
-    plan = asked(law, 100_000, 5)
-    page = render_place_page(law, plan)
-    assert page == render_place_page(law, plan)
+    page = page_of(law, 100_000, 5)
+    assert page == page_of(law, 100_000, 5)
     assert HOSTILE not in page
     assert "default-src 'none'" in unescape(page)
     assert not re.search(r'(src|href)="https?:', page)
 
 
 def test_it_draws_in_a_browser(law: DepthLaw, tmp_path: Path) -> None:
-    seen = look_at(render_place_page(law, asked(law, 100_000, 5)), tmp_path)
+    seen = look_at(page_of(law, 100_000, 5), tmp_path)
     assert_sound(seen, 2)

@@ -1,0 +1,84 @@
+"""The report of `milepost trace from-stats`: how close the twin of a trace comes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from reports.report import Report, Section, Strong, Table
+from simulator.base.units import format_bytes
+
+if TYPE_CHECKING:
+    from reports.trace.twin import TwinPoint
+
+CLOSE_POINTS = 3.0  # a twin that differs by more does not stand for the original
+
+
+def twin_report(
+    points: Sequence[TwinPoint], written: Mapping[str, Any], name: str, command: str
+) -> Report:
+    """Return the report of a twin.
+
+    Parameters
+    ----------
+    points
+        Token hit rates of both traces.
+    written
+        What was written, as plain values.
+    name
+        Of the original.
+    command
+        How a reader may make the twin again.
+    """
+    worst = max(points, key=lambda point: abs(point.difference_points))
+    apart, where = abs(worst.difference_points), f"{worst.placer}, {_capacity(worst)}"
+    far = f"The twin is more than {CLOSE_POINTS:g} points from the original: do not rely on it"
+    first = points[0]
+    return Report(
+        kind="trace",
+        title=f"A twin of {name}",
+        sections=(
+            Section(
+                answer=(
+                    "Token hit rates of the twin are up to ",
+                    Strong(f"{apart:.1f} points"),
+                    f" from those of the original ({where}).",
+                ),
+                blocks=(
+                    Table(
+                        id="points",
+                        head=(
+                            "Placer",
+                            "Capacity",
+                            f"Saved of {first.original_prompt_tokens:,}",
+                            f"The twin, of {first.twin_prompt_tokens:,}",
+                            "Difference",
+                        ),
+                        rows=[_row(point) for point in points],
+                        words=(1,),
+                    ),
+                ),
+            ),
+        ),
+        caveats=(f"{far} there ({where}).",) if apart > CLOSE_POINTS else (),
+        command=command,
+        data={**written, "token_hit_rates": [point.as_json() for point in points]},
+    )
+
+
+def _row(point: TwinPoint) -> tuple[str, ...]:
+    return (
+        point.placer,
+        _capacity(point),
+        _saved(point.original_saved_tokens, point.original_prompt_tokens),
+        _saved(point.twin_saved_tokens, point.twin_prompt_tokens),
+        f"{point.difference_points:+.1f} points",
+    )
+
+
+def _capacity(point: TwinPoint) -> str:
+    return "unbounded" if point.capacity_bytes is None else format_bytes(point.capacity_bytes)
+
+
+def _saved(saved_tokens: int, prompt_tokens: int) -> str:
+    return f"{100 * saved_tokens / prompt_tokens:.1f} % ({saved_tokens:,})"
