@@ -53,10 +53,7 @@ def render(report: Report) -> str:
         For a chart that does not fit its data, or with a number that is not finite.
     """
     scripts, style = [javascript(), own_script()], read_template("page.css")
-    specifications = {  # a description is what screen readers say of a chart
-        panel.id: bare(panel.chart, schema=panel.schema) | {"description": typeset(panel.caption)}
-        for panel in report.panels
-    }
+    specifications = {p.id: bare(p.chart, schema=p.schema) for p in report.panels}
     return (
         _environment()
         .get_template("report.html")

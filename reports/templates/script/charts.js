@@ -29,6 +29,8 @@ const specified = (id) => {
   const specification = whole(packed.charts[id]);
   const datasets = Object.entries(specification.datasets ?? {});
   specification.datasets = Object.fromEntries(datasets.map(([name, table]) => [name, unpacked(table)]));
+  // Screen readers are told the caption.
+  specification.description = document.getElementById(id).closest("figure")?.querySelector("figcaption")?.textContent;
   return specification;
 };
 // The page has legends of its own; a chart that is saved keeps that of its colours.
@@ -41,7 +43,6 @@ const withoutLegends = (specification) => {
 const draw = (id) => {
   const place = document.getElementById(id);
   const specification = withoutLegends(specified(id));
-  specification.description ??= place.closest("figure")?.querySelector("figcaption")?.textContent;
   return window.vegaEmbed(place, specification, options).then(
     ({ view }) => {
       views.set(place, view);

@@ -34,7 +34,7 @@ CELLS = 24
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(
-    ["reports.cli", "reports.execution.sweep", "reports.page", "polars", "altair"]
+    ["reports.cli", "reports.execution.sweep", "reports.pages.study", "polars", "altair"]
 )
 
 

@@ -1,1 +1,0 @@
-"""Pages of the kinds that do not build a report yet."""
