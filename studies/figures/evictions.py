@@ -1,4 +1,4 @@
-"""The tables of README on eviction and admission policies: of studies/evictions, the cells shown.
+"""The tables of docs/evictions.md: of studies/evictions, the cells shown.
 
 The whole grids, 840 cells a trace, take 20 minutes of one core each; these take 5.
 """

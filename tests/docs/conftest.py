@@ -32,6 +32,7 @@ def check_blocks(
     folder = tmp_path / "here"
     shutil.copytree(samples, folder, symlinks=True)
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.syspath_prepend(str(folder))
 
     def check(document: Path) -> None:

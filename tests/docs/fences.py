@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from tests.conftest import ROOT
 
 LANGUAGES = ("console", "python", "toml", "text")
+OUTPUT = "output"
 FENCE = re.compile(r"```(\S*)(?: title=\"([^\"]+)\")?")
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """The text between two fences; `title` is the name of the file that it is."""
+    """The text between two fences.
+
+    `title` is the name of the file that it is, or "output" of what the commands before it print;
+    `output` is that text, of the console block.
+    """
 
     document: Path
     line: int
     language: str
     title: str
     text: str
+    output: str = ""
 
     @property
     def place(self) -> str:
@@ -36,7 +43,11 @@ def documents() -> list[Path]:
 
 def code_blocks(document: Path) -> list[CodeBlock]:
     """Return the code blocks of a document, in order."""
-    return list(_blocks(document, document.read_text(encoding="utf-8").split("\n")))
+    blocks = list(_blocks(document, document.read_text(encoding="utf-8").split("\n")))
+    for number, (block, behind) in enumerate(pairwise(blocks)):
+        if behind.title == OUTPUT:
+            blocks[number] = replace(block, output=behind.text)
+    return blocks
 
 
 def _blocks(document: Path, lines: list[str]) -> Iterator[CodeBlock]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -12,22 +13,13 @@ from reports.cli import main
 from tests.conftest import ROOT
 
 GENERATOR = "0.6 documents:count=9,tokens_median=2000 + 0.4 chats:count=3,system_tokens_median=500"
-REQUESTS = 300
+REQUESTS = 700
+RATE = 0.0035  # requests/s: two days and a bit
 TRACES = {  # two traces, of different seeds, and the files that hold them
-    1: (
-        "my_trace.jsonl.gz",
-        "conversation_trace.jsonl.gz",
-        "last_week.jsonl.gz",
-        "week.parquet",
-        "chats.parquet",
-    ),
-    2: (
-        "synthetic_trace.jsonl.gz",
-        "this_week.jsonl.gz",
-        "agents.parquet",
-        "traces/conversation_trace.jsonl",  # as `trace fetch` writes it
-    ),
+    1: ("my_trace.jsonl.gz", "conversation_trace.jsonl.gz", "last_week.jsonl.gz", "week.parquet"),
+    2: ("synthetic_trace.jsonl.gz", "this_week.jsonl.gz", "agents.parquet", "chats.parquet"),
 }
+FETCHED = "traces/conversation_trace.jsonl"  # as `trace fetch` writes it
 CHAT_LINES = 60
 PROFILES = ("qwen3.5-9b-mine.json", "profile.json")  # as `calibrate` writes them
 LAW = "depth,weight\n0,40\n900,25\n2000,20\n5000,10\n8000,5\n"
@@ -35,11 +27,16 @@ LAW = "depth,weight\n0,40\n900,25\n2000,20\n5000,10\n8000,5\n"
 
 def make_samples(folder: Path) -> None:
     """Write all files into a folder."""
-    (folder / "traces").mkdir()
+    words = ("trace", "generate", "--generator", GENERATOR, "--requests", REQUESTS, "--rate", RATE)
     for seed, names in TRACES.items():
-        for name in names:
-            words = ("--generator", GENERATOR, "--requests", REQUESTS, "--seed", seed)
-            _milepost("trace", "generate", *words, "--rate", 0.02, "--out", folder / name)
+        for suffix in (".jsonl.gz", ".parquet"):
+            made = folder / f"made{suffix}"
+            _milepost(*words, "--seed", seed, "--out", made)
+            for name in names:
+                if name.endswith(suffix):
+                    shutil.copy(made, folder / name)
+    (folder / FETCHED).parent.mkdir()
+    (folder / FETCHED).write_bytes(gzip.decompress((folder / "my_trace.jsonl.gz").read_bytes()))
     for name in PROFILES:
         shutil.copy(ROOT / "calibration" / "profiles" / "qwen3.5-9b-h200.json", folder / name)
     (folder / "law.csv").write_text(LAW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,13 @@ def test_commands_are_read_as_a_shell_reads_them() -> None:
 def test_a_block_that_is_not_what_it_says_is_told(language: str, text: str, problem: str) -> None:
     with pytest.raises(BrokenBlockError, match=problem):
         run_block(block(language, text), {})
+
+
+def test_output_that_is_not_printed_is_told() -> None:
+    shown = replace(block("console", "milepost --version\n"), output="milepost 0.1.0\n...\n")
+    run_block(shown, {})
+    with pytest.raises(BrokenBlockError, match=r"not in the output: 'milepost 9.9'"):
+        run_block(replace(shown, output="milepost 9.9\n"), {})
 
 
 def test_python_blocks_share_their_names() -> None:
