@@ -22,6 +22,7 @@ TRACES = {  # two traces, of different seeds, and the files that hold them
 FETCHED = "traces/conversation_trace.jsonl"  # as `trace fetch` writes it
 CHAT_LINES = 60
 PROFILES = ("qwen3.5-9b-mine.json", "profile.json")  # as `calibrate` writes them
+PRICES = "dollars_per_gib_hour = 0.005\ndollars_per_gpu_hour = 3.5\n"
 LAW = "depth,weight\n0,40\n900,25\n2000,20\n5000,10\n8000,5\n"
 
 
@@ -41,6 +42,7 @@ def make_samples(folder: Path) -> None:
         shutil.copy(ROOT / "calibration" / "profiles" / "qwen3.5-9b-h200.json", folder / name)
     (folder / "law.csv").write_text(LAW)
     (folder / "chats.jsonl").write_text("".join(_chat(number) for number in range(CHAT_LINES)))
+    (folder / "prices.toml").write_text(PRICES)
     for name in ("studies", "Makefile"):
         (folder / name).symlink_to(ROOT / name)
 
