@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from reports.running.executors import run_tasks
-from reports.running.sweep import CellTask, simulate_cell
-from reports.stored.journal import Journal
+from reports.artifacts.journal import Journal
+from reports.execution.executors import run_tasks
+from reports.execution.sweep import CellTask, simulate_cell
 from reports.study.cells import expand
 from reports.study.layers import read_settings
 from reports.study.settings import Settings

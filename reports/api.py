@@ -83,7 +83,7 @@ class Study:
         UsageError, DataError
             As `run` would.
         """
-        from reports.running.estimate import estimate
+        from reports.execution.estimate import estimate
 
         with self._settings.naming():
             return estimate(self._settings, jobs)
@@ -112,7 +112,7 @@ class Study:
             When the study, its trace or the folder is at fault. A cell that fails does not raise:
             see `Results.failed`.
         """
-        from reports.running.sweep import sweep
+        from reports.execution.sweep import sweep
 
         with self._settings.naming():
             sweep(self._settings, Path(folder), jobs, _REPEAT, on_progress)
@@ -158,16 +158,16 @@ class Results:
 
     def write_page(self) -> Path:
         """Write `report.html` again and return its path."""
-        from reports.stored.artefacts import write_page
+        from reports.artifacts.writing import write_page
 
         write_page(self.folder, self.cells, self.manifest)
         return self.folder / "report.html"
 
     @cached_property
     def _stored(self) -> tuple[pl.DataFrame, dict[str, Any]]:
-        from reports.stored.artefacts import read_artefacts
+        from reports.artifacts.writing import read_artifacts
 
-        return read_artefacts(Path(self.folder))
+        return read_artifacts(Path(self.folder))
 
 
 def _overrides(settings: Mapping[str, Any] | None) -> list[tuple[str, Any, str]]:

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.compare.figures import UNITS
+from reports.compare.measures import MEASURES
+from reports.compare.requests import paired_figures
 from reports.results.evidence import Metric, Row, difference
 from reports.results.memory import RememberedRequests, memory_requests
 from reports.results.metrics import blocks, flat_metrics
 from reports.statistics import Estimate
-from reports.two_runs.figures import UNITS
-from reports.two_runs.measures import MEASURES
-from reports.two_runs.requests import paired_figures
 from simulator.results.result import Result
 from simulator.trace.prefix_tree import ROOT, PrefixTree
 from simulator.trace.trace import Trace
@@ -164,7 +164,7 @@ def row_of(trace: Trace, result: Result) -> Row:
 
 def columns_of(trace: Trace, result: Result) -> dict[str, Any]:
     """Return the columns that `milepost compare` reads of a run."""
-    from reports.stored.records_folder import documents
+    from reports.artifacts.records_folder import documents
 
     rows = result.rows_after(WARMUP)
     request = rows["request"]

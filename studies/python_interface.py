@@ -20,7 +20,7 @@ from policies.eviction.lru import Lru
 from policies.placement import PLACERS
 from policies.placement.base import BasePlacer
 from reports import Study
-from reports.two_runs import compare_folders
+from reports.compare import compare_folders
 from simulator import Scenario, simulate
 from simulator.plugins.protocols import Placer, Prefix, Window
 from simulator.trace.trace import Trace

@@ -18,7 +18,7 @@ from reports.capacity.candidates import (
 from reports.capacity.finding import CapacityQuestion, refuse_clockless
 from reports.capacity.search import SIDES, STEPS
 from reports.capacity.variations import VARIATIONS, WORKLOADS_VARIED
-from reports.running.estimate import CELL_BYTES, REQUEST_BYTES, REQUESTS_PER_SECOND, START_SECONDS
+from reports.execution.estimate import CELL_BYTES, REQUEST_BYTES, REQUESTS_PER_SECOND, START_SECONDS
 from reports.study.cells import refuse_unfit
 from reports.study.traces import TraceFacts, facts_of, load_trace
 

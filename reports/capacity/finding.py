@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from reports.artifacts.journal import Journal
 from reports.capacity.answers import Answer, best_of
 from reports.capacity.beyond import add_limits
 from reports.capacity.candidates import (
@@ -25,7 +26,6 @@ from reports.capacity.search import SearchResult
 from reports.capacity.searching import Searching
 from reports.capacity.target import Target
 from reports.capacity.workshop import Progress, Workshop
-from reports.stored.journal import Journal
 from reports.study.clock import clock_warnings
 from reports.study.file import parse_study
 from reports.study.scenario import profile_named

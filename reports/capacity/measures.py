@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.artifacts.journal import CellOutcome
 from reports.capacity.price import MILLION, Prices
 from reports.capacity.target import Target
 from reports.results.memory import RememberedRequests, memory_requests
 from reports.results.metrics import BLOCKS, flat_metrics
-from reports.stored.journal import CellOutcome
 from reports.study.cells import Cell
 from reports.study.traces import open_stored, with_times
 from simulator.base.errors import UsageError

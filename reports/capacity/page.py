@@ -26,13 +26,14 @@ from reports.capacity.summary import (
     texts_of_moves,
 )
 from reports.capacity.target import metric_named
+from reports.caveats import PROFILE_KINDS as KINDS
+from reports.caveats import lossy as lossy_caveats
 from reports.documents import read_document
 from reports.files import write_json
 from reports.page.answer import Number
 from reports.page.document import bare, render
 from reports.page.panel import Panel
 from reports.palette import GREY, Look
-from reports.profile.page import KINDS, LOSSY_MEANS
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
 from simulator.base.files import write_text
 from simulator.base.units import format_bytes, format_count, format_seconds
@@ -236,7 +237,7 @@ def _notes(report: dict[str, Any]) -> list[str]:
     notes += [f"{str(note).rstrip('.')}." for note in report["trace"]["notes"]]
     notes.append(f"Times rest on the profile {profile['id']}, which {KINDS[profile['kind']]}.")
     lossy = profile.get("lossy") or {}
-    notes += [f"Lossy: with the profile {n} {kept}. {LOSSY_MEANS}" for n, kept in lossy.items()]
+    notes += lossy_caveats(lossy)
     if any(item["note"].endswith("lossy") and item["answer"] for item in report["sensitivity"]):
         notes.append("What fp8 and int8 do to answers is not simulated, only what they weigh.")
     return notes + _extrapolated(answers)

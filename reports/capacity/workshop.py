@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from reports.artifacts.journal import CellOutcome, Journal
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial, judge
 from reports.capacity.measures import CapacityTask, capacity_cell, refuse_few
 from reports.capacity.price import Prices
 from reports.capacity.search import Search, SearchResult
 from reports.capacity.target import Target
-from reports.running.estimate import REQUESTS_PER_SECOND, START_SECONDS
-from reports.running.executors import run_tasks
-from reports.stored.journal import CellOutcome, Journal
+from reports.execution.estimate import REQUESTS_PER_SECOND, START_SECONDS
+from reports.execution.executors import run_tasks
 from reports.study.cells import Cell, refuse_unfit
 from reports.study.traces import TraceFacts, store_trace
 

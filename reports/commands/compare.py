@@ -57,11 +57,11 @@ def compare(
     json: Json = False,
 ) -> None:
     """Say what differs between two runs: settings first, then what B saves and waits less A."""
-    from reports.two_runs import compare_folders, parse_condition
-    from reports.two_runs.condition import broken
-    from reports.two_runs.measures import USUAL
-    from reports.two_runs.shown import as_json, failure_line, print_comparison
-    from reports.two_runs.stored import PAGE, document_of, refuse_other_folder, write_comparison
+    from reports.compare import compare_folders, parse_condition
+    from reports.compare.condition import broken
+    from reports.compare.measures import USUAL
+    from reports.compare.shown import as_json, failure_line, print_comparison
+    from reports.compare.stored import PAGE, document_of, refuse_other_folder, write_comparison
 
     conditions = [parse_condition(text) for text in fail_if or ()]
     margins = _margins(margin_points, margin_times)

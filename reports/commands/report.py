@@ -39,12 +39,12 @@ def report(
 
 def _sweep(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     """Write the page of a sweep; return where it is, and what makes its charts."""
+    from reports.artifacts.writing import read_artifacts, write_page
     from reports.charts import build_charts
     from reports.page.across import across_charts
     from reports.results.comparison import compare
-    from reports.stored.artefacts import read_artefacts, write_page
 
-    cells, manifest = read_artefacts(folder)
+    cells, manifest = read_artifacts(folder)
     write_page(folder, cells, manifest)
     return folder / "report.html", lambda: {
         **build_charts(cells, manifest),
@@ -65,8 +65,8 @@ def _kind(folder: Path) -> Callable[[Path], tuple[Path, Callable[[], dict[str, A
 
 def _compare(folder: Path) -> tuple[Path, Callable[[], dict[str, Any]]]:
     """Do the same for two runs or two sweeps."""
-    from reports.two_runs.charts import comparison_charts
-    from reports.two_runs.stored import PAGE, read_comparison, two_runs, write_comparison
+    from reports.compare.charts import comparison_charts
+    from reports.compare.stored import PAGE, read_comparison, two_runs, write_comparison
 
     kept = read_comparison(folder)
     write_comparison(folder, kept)

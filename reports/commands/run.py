@@ -26,7 +26,7 @@ from reports.console import Progress, print_json, print_line, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from reports.running.tick import Tick
+    from reports.execution.tick import Tick
     from reports.study.cells import Cell
     from reports.study.sections import ResolvedStudy
     from reports.study.settings import Settings
@@ -127,8 +127,8 @@ class Replay:
     @classmethod
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
-        from reports.running.tick import Tick
-        from reports.stored.records_folder import refuse_foreign
+        from reports.artifacts.records_folder import refuse_foreign
+        from reports.execution.tick import Tick
         from reports.study.capacities import small_note
         from reports.study.clock import waits_by_the_clock
         from reports.study.traces import load_trace, rate_note, with_times
@@ -157,7 +157,7 @@ class Replay:
 
     def settled(self, result: Result) -> Replay:
         """Return the same with the warm-up stated, where MSER-5 was to find it."""
-        from reports.running.warmup import settled_at, share_of, with_share
+        from reports.execution.warmup import settled_at, share_of, with_share
         from reports.study.sections import AUTO
 
         study = self.cell.study
@@ -215,7 +215,7 @@ class Replay:
 
     def write(self, result: Result, summary: dict[str, Any], out: Path) -> None:
         """Write records, summary and resolved study."""
-        from reports.stored.records_folder import write_records
+        from reports.artifacts.records_folder import write_records
 
         write_records(out, self.cell.study, self.trace, result, summary)
 

@@ -31,7 +31,7 @@ from reports.console import Progress, minutes_text, print_json, print_line, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from reports.running.sweep import SweepReport
+    from reports.execution.sweep import SweepReport
 
 CELLS_FAILED = 4
 UntilCi = Annotated[
@@ -97,7 +97,7 @@ def sweep(
     settings = settings_from(study, flags, sets)
     jobs = jobs or cores()
     if dry_run:
-        from reports.running.estimate import estimate
+        from reports.execution.estimate import estimate
 
         with settings.naming():
             plan = estimate(settings, jobs)
@@ -105,7 +105,7 @@ def sweep(
         return
     if out is None:
         raise typer.BadParameter("--out DIR is needed", param_hint="--out")
-    from reports.running.sweep import sweep as run_sweep
+    from reports.execution.sweep import sweep as run_sweep
 
     command = command_line("sweep", study, flags, sets)
     try:
@@ -155,8 +155,8 @@ def command_line(
 
 
 def _print_report(report: SweepReport, as_json: bool, *, quiet: bool) -> None:
+    from reports.execution.sweep import describe, loads_of
     from reports.results.overload import grown_words, range_words
-    from reports.running.sweep import describe, loads_of
     from reports.study.capacities import small_capacities
 
     for note in small_capacities(cell.study for cell, _ in report.outcomes):

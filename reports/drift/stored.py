@@ -17,6 +17,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reports.artifacts.records_folder import refuse_foreign
+from reports.artifacts.sweep_documents import SweptStudy
 from reports.documents import at_fault, checked, read_document
 from reports.drift.evaluation import Course
 from reports.drift.findings import SCHEMA_VERSION, Finding, as_json
@@ -24,8 +26,6 @@ from reports.drift.planning import parameters
 from reports.drift.study import CLAIRVOYANT, DriftStudy, Replication
 from reports.drift.windows import FEWEST_WINDOWS, Windows
 from reports.files import write_json
-from reports.stored.records_folder import refuse_foreign
-from reports.stored.sweep_documents import SweptStudy
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.files import escaped_quoted, write_text
 

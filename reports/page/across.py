@@ -8,12 +8,18 @@ from typing import Any
 
 import altair as alt
 
-from reports.across.overview import Overview, overview_of
-from reports.across.ranking import Ranking
-from reports.across.room import Taken
-from reports.across.sentences import MEASURES, place_words, rank_words, sentences, share_words
 from reports.charts.intervals import IntervalRow, intervals
 from reports.charts.theme import CONFIG
+from reports.cross_workload.overview import Overview, overview_of
+from reports.cross_workload.ranking import Ranking
+from reports.cross_workload.room import Taken
+from reports.cross_workload.sentences import (
+    MEASURES,
+    place_words,
+    rank_words,
+    sentences,
+    share_words,
+)
 from reports.page.panel import Panel, described
 from reports.page.sections import Key, keys_of
 from reports.results.points import MOST_SERIES, WorldPoints

@@ -7,9 +7,9 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
-from reports.across.overview import overview_of
 from reports.capacity.sentences import headline
 from reports.capacity.summary import main_texts
+from reports.cross_workload.overview import overview_of
 from simulator.base.files import write_text
 from studies.figures.gallery import capacity_figures
 from studies.figures.parts import ROOT, Figures, Part, Workplace

@@ -6,19 +6,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reports.across.overview import overview_of
-from reports.across.sentences import sentences
+from reports.artifacts.writing import MOST_ANSWERS, read_artifacts
+from reports.cross_workload.overview import overview_of
+from reports.cross_workload.sentences import sentences
 from reports.page.answer import answer_text
 from reports.results.comparison import compare
 from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
-from reports.stored.artefacts import MOST_ANSWERS, read_artefacts
 from studies.figures.parts import Figures
 
 
 def worlds_of(folder: Path) -> list[WorldPoints]:
     """Return the worlds of a sweep that is over."""
-    return compare(*read_artefacts(folder))
+    return compare(*read_artifacts(folder))
 
 
 def sweep_figures(folder: Path) -> Figures:

@@ -11,7 +11,7 @@ import reports
 import simulator
 import workloads
 from reports import Results, Study
-from reports.running.sweep import sweep
+from reports.execution.sweep import sweep
 from reports.study.layers import read_settings
 from simulator.base.errors import UsageError
 from tests.conftest import ROOT
@@ -26,7 +26,7 @@ SETTINGS = {
 @pytest.fixture
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the page, which takes longer than everything else."""
-    monkeypatch.setattr("reports.stored.artefacts.write_page", lambda *_: [])
+    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: [])
 
 
 def test_a_study_is_the_same_built_and_read(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, words: list[str], out: Path, *more: s
 def test_a_sweep_runs_as_its_header_says(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reports.stored.artefacts.write_page", lambda *_: [])
+    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: [])
     words = commands(STUDIES / name)[0]
     assert words[:2] == ["sweep", f"studies/{name}"]
     assert ended(monkeypatch, words, tmp_path / "out", *FEW) == 0

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.stored.journal import CellOutcome
+from reports.artifacts.journal import CellOutcome
 from simulator.base.errors import UsageError
 
 

@@ -60,7 +60,7 @@ def milepost(capsys: pytest.CaptureFixture[str]) -> Milepost:
 @pytest.fixture
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the page, which takes longer than everything else."""
-    monkeypatch.setattr("reports.stored.artefacts.write_page", lambda *_: [])
+    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: [])
 
 
 @pytest.fixture

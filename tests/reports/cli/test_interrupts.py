@@ -88,7 +88,7 @@ def test_while_the_process_ends(hook: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["reports.running.tasks", "reports.running.executors", "simpy", "logging"]
+    "module", ["reports.execution.tasks", "reports.execution.executors", "simpy", "logging"]
 )
 def test_workers_leave_it_to_their_parent_from_the_first_moment(module: str, hook: Path) -> None:
     flags = ("sweep", "study.toml", "--out", "out", "--jobs", "2", "--quiet")

@@ -284,7 +284,7 @@ def test_what_the_results_conclude_is_printed_and_kept(
     answer, claims = kept["sentences"]
     assert answer.startswith("At ")
     assert f"of {kept['comparisons_corrected_for']} differences stand Holm's correction" in claims
-    monkeypatch.setattr("reports.stored.artefacts.write_page", lambda *_: kept["sentences"])
+    monkeypatch.setattr("reports.artifacts.writing.write_page", lambda *_: kept["sentences"])
     command = ("sweep", finished / "study.toml", "--out", finished / "out")
     assert milepost(*command).out.splitlines()[1:] == [answer, claims]
     assert milepost(*command, "--json").json["sentences"] == [answer, claims]

@@ -11,17 +11,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from reports.compare import compare_folders
+from reports.compare.page import render_comparison
+from reports.compare.stored import document_of, read_comparison, two_runs, write_comparison
 from reports.page import render_page
 from reports.page.across import across_charts, across_section
 from reports.results.comparison import compare
-from reports.two_runs import compare_folders
-from reports.two_runs.page import render_comparison
-from reports.two_runs.stored import document_of, read_comparison, two_runs, write_comparison
 from simulator.base.errors import DataError
-from tests.reports.across.workloads import several, with_foresight
 from tests.reports.browser import Seen, Visit, assert_sound, look_at_all
+from tests.reports.compare.folders import write_run
+from tests.reports.cross_workload.workloads import several, with_foresight
 from tests.reports.sample_study import GIB, sample
-from tests.reports.two_runs.folders import write_run
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -12,13 +12,21 @@ import pytest
 
 from calibration.catalogue import open_profile
 from reports.charts.lint import checked
+from reports.pages.profile import profile_report
 from reports.profile.charts import profile_charts
-from reports.profile.page import render_profile_page, write_profile
 from reports.profile.summary import Landmarks, own_band, residuals, summary
+from reports.report.html import render
+from reports.report.store import write_to
+from reports.report.value import Report
 from simulator.base.errors import UsageError
 from simulator.costs.profile import Profile
 from tests.reports.browser import assert_sound, look_at
 from tests.reports.profiles_with_draws import profile_with_draws
+
+
+def report_of(profile: Profile) -> Report:
+    return profile_report(profile.profile_id, profile, "milepost profiles show NAME")
+
 
 HOSTILE = "a </script><img src=x onerror=alert(1)>"
 
@@ -41,7 +49,7 @@ def test_landmarks_without_pairs() -> None:
     profile = open_profile("qwen3.5-9b-h200")
     free = replace(profile, prefill=replace(profile.prefill, e_us_per_pair=0.0))
     assert Landmarks.of(free).context_tokens is None
-    assert "pairs cost nothing" in render_profile_page(free)
+    assert "pairs cost nothing" in render(report_of(free))
 
 
 def test_summary_worked_by_hand(drawn_profile: Profile) -> None:
@@ -102,8 +110,8 @@ def test_charts(drawn_profile: Profile) -> None:
 
 
 def test_the_page_says_how_far_to_trust_it(drawn_profile: Profile) -> None:
-    page = render_profile_page(drawn_profile)
-    assert page == render_profile_page(drawn_profile)
+    page = render(report_of(drawn_profile))
+    assert page == render(report_of(drawn_profile))
     assert HOSTILE[2:] not in page
     text = unescape(re.sub(r"<[^>]+>", " ", page))
     assert "This profile is of a toy" in " ".join(text.split())
@@ -112,25 +120,25 @@ def test_the_page_says_how_far_to_trust_it(drawn_profile: Profile) -> None:
     assert "Errors on points that the fit has not seen" in text
     assert not re.search(r'(src|href)="https?:', page)
     lossy = open_profile("qwen3.5-9b-h200:kv_budget=2048")
-    assert "Lossy: KV keeps 2,048 tokens a layer" in render_profile_page(lossy)
+    assert "kv_budget=2048: KV keeps 2,048 tokens a layer" in render(report_of(lossy))
 
 
 @pytest.mark.parametrize("ending", [".html", ".svg", ".png"])
 def test_files(ending: str, tmp_path: Path, drawn_profile: Profile) -> None:
     path = tmp_path / f"p{ending}"
-    write_profile(path, drawn_profile)
+    write_to(report_of(drawn_profile), path)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
     assert path.stat().st_size > 10_000
 
 
 def test_other_endings_are_refused(tmp_path: Path, drawn_profile: Profile) -> None:
     with pytest.raises(UsageError, match=re.escape("ends in .html, .png, .svg, .pdf, found")):
-        write_profile(tmp_path / "p.jpg", drawn_profile)
+        write_to(report_of(drawn_profile), tmp_path / "p.jpg")
     assert not list(tmp_path.iterdir())
 
 
 def test_it_draws_in_a_browser(drawn_profile: Profile, tmp_path: Path) -> None:
-    seen = look_at(render_profile_page(drawn_profile), tmp_path)
+    seen = look_at(render(report_of(drawn_profile)), tmp_path)
     assert_sound(seen, 3)
 
 

@@ -1,0 +1,36 @@
+"""Caveats of the load: queues that grow to the end, requests that were not served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reports.results.overload import RULE
+from simulator.base.units import format_count
+
+MOST_NAMED = 6
+
+
+def overloaded(behind: Sequence[str], of: int) -> Iterator[str]:
+    """Yield where queues grow, and by which rule; `behind` names these of `of` points."""
+    if behind:
+        where = "" if len(behind) == of else f": {listed(behind)}"
+        yield (
+            f"Overload: in {len(behind)} of {of} points the queue grows to the end of the "
+            f"trace{where}. Their times to first token tell how long the trace is, not what users "
+            f"of a steady server would see: fewer requests per second or more replicas. {RULE}"
+        )
+
+
+def not_served(rejected: float, unfinished: float) -> Iterator[str]:
+    """Yield how requests that were not served are counted, where there are some."""
+    if rejected or unfinished:
+        yield (
+            f"{format_count(rejected)} rejected and {format_count(unfinished)} unfinished requests "
+            "stay in the denominator of the token hit rate and are missing from TTFT."
+        )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

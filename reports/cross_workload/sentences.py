@@ -1,0 +1,106 @@
+"""A study as a whole, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reports.charts.bars import explained
+from reports.cross_workload.overview import Overview
+from reports.cross_workload.ranking import RankedCombination, Ranking
+from reports.cross_workload.room import Taken
+from reports.results.points import WorldPoints
+from reports.statistics import CLAIMS, SIGNIFICANCE
+
+MOST_TOLD = 4
+MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
+
+
+def sentences(overview: Overview, worlds: Sequence[WorldPoints]) -> list[str]:
+    """Return what the overview concludes; nothing where there is nothing to compare."""
+    rankings = overview.rankings if len(worlds) > 1 else ()
+    return [
+        *(_first(ranking) for ranking in rankings),
+        *(agreed(ranking) for ranking in rankings[:1] if ranking.workloads > 1),
+        *rooms(overview.taken, worlds),
+        *_claims(overview, worlds),
+    ]
+
+
+def place_words(ranking: Ranking) -> str:
+    """Return "2 workloads (6 places)", where a place is a workload at a capacity."""
+    workloads = "workload" if ranking.workloads == 1 else "workloads"
+    places = "place" if ranking.places == 1 else "places"
+    return f"{ranking.workloads} {workloads} ({ranking.places} {places})"
+
+
+def rank_words(ranked: RankedCombination) -> str:
+    """Return "1.7 [1.3, 2.5]"."""
+    return f"{ranked.rank:.1f} [{ranked.low:.1f}, {ranked.high:.1f}]"
+
+
+def share_words(taken: Taken) -> str:
+    """Return what is taken of the room with its interval, or that there is none."""
+    if taken.share is None:
+        return "no room" if taken.room.low is not None or not taken.room.value else "n/a"
+    return explained(taken.share, 0.01, "%").lstrip("+")
+
+
+def agreed(ranking: Ranking) -> str:
+    """Say whether the workloads agree on the order beyond chance."""
+    kendall = f"Kendall's W {ranking.agreement:.2f}"
+    if ranking.p_value is None:
+        return f"One workload tells no agreement ({kendall})."
+    shown = "p < 0.001" if ranking.p_value < 0.001 else f"p = {ranking.p_value:.2g}"
+    if ranking.p_value < SIGNIFICANCE:
+        return f"The workloads agree on the order more than chance explains ({kendall}, {shown})."
+    return f"That the workloads agree on the order cannot be told from chance ({kendall}, {shown})."
+
+
+def rooms(taken: Sequence[Taken], worlds: Sequence[WorldPoints]) -> Iterator[str]:
+    """Say what the best takes of the room up to foresight at the focus of each world."""
+    for world in worlds[:MOST_TOLD]:
+        here = [t for t in taken if (t.world, t.capacity) == (world.name, world.focus)]
+        where = f"on {world.name} at {world.place}" if world.name else f"at {world.place}"
+        known = [t for t in here if t.share is not None]
+        if known:
+            best = max(known, key=lambda t: t.share.value if t.share else 0.0)
+            yield (
+                f"Of the room between {best.baseline} and {best.foresight}, which looks ahead, "
+                f"{best.policy} takes {share_words(best)} {where}."
+            )
+        elif here:
+            yield (
+                f"Foresight ({here[0].foresight}) saves no more than {here[0].baseline} {where}, "
+                "as far as these data tell: there is no room to take."
+            )
+
+
+def _first(ranking: Ranking) -> str:
+    best, *others = ranking.ranked
+    ahead = [each for each in others if each.rank > best.rank]
+    equal = [each.series.name for each in others if each.rank == best.rank]
+    names = _listed([best.series.name, *equal])
+    verb = "share the first rank" if equal else "ranks first"
+    mean = f"{best.rank:.1f}" if equal else rank_words(best)
+    behind = f"; next {ahead[0].series.name} with {rank_words(ahead[0])}" if ahead else ""
+    return (
+        f"By {MEASURES[ranking.metric]}, over {place_words(ranking)}, {names} {verb}: mean rank "
+        f"{mean} of {len(ranking.ranked)}{behind}."
+    )
+
+
+def _claims(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[str]:
+    """Say how many differences are claimed, tied and unsure."""
+    if overview.comparisons:
+        claimed = sum(overview.verdicts.get(name, 0) for name in CLAIMS)
+        tied, unsure = (overview.verdicts.get(name, 0) for name in ("tied", "unsure"))
+        yield (
+            f"{overview.standing} of {overview.comparisons} differences stand Holm's correction "
+            f"for having made all of them; {claimed} are better or worse, {tied} tied (within "
+            f"{worlds[0].margins.text}) and {unsure} unsure."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])

@@ -1,0 +1,43 @@
+"""Reports: the result of a command as one value, and what shows and keeps it."""
+
+from reports.report.value import (
+    ChosenPolicy,
+    Code,
+    Heading,
+    Key,
+    Listing,
+    Number,
+    Panel,
+    Panels,
+    Range,
+    Report,
+    ReportBlock,
+    Section,
+    Sentence,
+    Strong,
+    Table,
+    TableCell,
+    Terms,
+    plain,
+)
+
+__all__ = [
+    "ChosenPolicy",
+    "Code",
+    "Heading",
+    "Key",
+    "Listing",
+    "Number",
+    "Panel",
+    "Panels",
+    "Range",
+    "Report",
+    "ReportBlock",
+    "Section",
+    "Sentence",
+    "Strong",
+    "Table",
+    "TableCell",
+    "Terms",
+    "plain",
+]
