@@ -33,8 +33,8 @@ SMALLER: tuple[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = 
     (("drift",), ("--trace",), ("--requests", "900")),
     (("drift", "studies/drift.toml"), ("--trace",), ("--replications", "2")),
     (("capacity",), (), ("--within", "0.2", "--no-sensitivity")),
-    (("sweep", "studies/"), ("--trace",), ("--requests", "120", "--replications", "2")),
-    (("capacity", "studies/"), ("--trace",), ("--requests", "120", "--replications", "2")),
+    (("sweep", "studies/"), (), ("--dry-run",)),
+    (("capacity", "studies/"), (), ("--dry-run",)),
     (("trace", "generate", "--"), ("--list",), ("--requests", "300")),
 )
 ALWAYS = (  # where the output is shown, too
