@@ -23,6 +23,7 @@ FETCHED = "traces/conversation_trace.jsonl"  # as `trace fetch` writes it
 CHAT_LINES = 60
 PROFILES = ("qwen3.5-9b-mine.json", "profile.json")  # as `calibrate` writes them
 PRICES = "dollars_per_gib_hour = 0.005\ndollars_per_gpu_hour = 3.5\n"
+OBJECTS = "obj_id,size\n" + "".join(f"{n * n % 37},{4096 * (n % 5 + 1)}\n" for n in range(500))
 LAW = "depth,weight\n0,40\n900,25\n2000,20\n5000,10\n8000,5\n"
 
 
@@ -42,6 +43,7 @@ def make_samples(folder: Path) -> None:
         shutil.copy(ROOT / "calibration" / "profiles" / "qwen3.5-9b-h200.json", folder / name)
     (folder / "law.csv").write_text(LAW)
     (folder / "chats.jsonl").write_text("".join(_chat(number) for number in range(CHAT_LINES)))
+    (folder / "objects.csv").write_text(OBJECTS)
     (folder / "prices.toml").write_text(PRICES)
     for name in ("studies", "Makefile"):
         (folder / name).symlink_to(ROOT / name)
