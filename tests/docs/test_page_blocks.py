@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.docs.conftest import CheckBlocks
 from tests.docs.fences import documents
 
-PAGES = [path for path in documents() if path.parent.name == "docs"]
+PAGES = [path for path in documents() if path.parent == ROOT / "docs"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.docs.fences import documents
 
+LINK = re.compile(r"\]\(((?!https?:)[^()\s#]+)(?:#[^()\s]*)?\)")
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
 
 
@@ -59,6 +61,13 @@ def test_pages_are_made_of_the_code_and_of_the_repository(site: Path) -> None:
     commands = (site / "reference" / "command-line.html").read_text(encoding="utf-8")
     assert 'id="milepost-trace-inspect"' in commands
     assert 'id="demo-toml"' in (site / "reference" / "studies.html").read_text(encoding="utf-8")
+
+
+def test_links_lead_to_files_of_the_repository() -> None:
+    """The pages are read without the site, too, where those made from the code are not there."""
+    for document in [*documents(), ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md"]:
+        for link in LINK.findall(document.read_text(encoding="utf-8")):
+            assert (document.parent / link).exists(), f"{document.name}: {link}"
 
 
 @pytest.mark.parametrize("link", ["nowhere.md", "other.md#nowhere", "../nowhere.toml", "#nowhere"])
