@@ -27,6 +27,6 @@ Not made here yet, though commands make them: docs/capacity.md on random queues 
 care";
 docs/statistics.md, the table on coverage (made by `python -m studies.coverage`);
 docs/workloads.md, the counts of texts below the table on twins and the tokens of the stand-in
-tokenizer; whether a pair of policies that docs/evictions.md does not show is better in the whole grids of
-studies/evictions.
+tokenizer; whether a pair of policies that docs/evictions.md does not show is better in the whole
+grids of studies/evictions.
 """
