@@ -6,6 +6,7 @@
 #   make lint     formatting, style, types, import layers
 #   make bench    speed and memory, as figures to read
 #   make fast     compile the hot loops; make slow takes that back
+#   make docs     the documentation as a site, in site/; a broken link fails
 #   make figures  the figures that commands make, again, against what the documents say
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SHARED := $(if $(MILEPOST_SHARED),$(MILEPOST_SHARED),../shared)
 
-.PHONY: demo test test-fast lint bench fast slow figures clean
+.PHONY: demo test test-fast lint bench fast slow docs figures clean
 
 demo: $(VENV)/installed
 	$(BIN)/milepost sweep studies/demo.toml --out results/demo
@@ -44,6 +45,10 @@ slow:
 	find simulator policies -name '*.so' -delete
 	rm -f milepost__mypyc.*.so simulator/compiled.txt
 
+docs: $(VENV)/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open site/index.html in a browser."
+
 figures: $(VENV)/installed
 	MILEPOST_SHARED="$(SHARED)" $(BIN)/python -m studies.figures
 
@@ -58,4 +63,4 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt $(VENV)/installed
 	@touch $@
 
 clean: slow
-	rm -rf $(VENV) results build dist
+	rm -rf $(VENV) results build dist site

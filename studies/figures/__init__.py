@@ -27,6 +27,6 @@ Not made here yet, although commands make them: docs/capacity.md on random queue
 4, the published logs of section 7 (tests check them), `fifo` and small caches under "Read with
 care"; docs/statistics.md, the table on coverage (made by `python -m studies.coverage`);
 docs/workloads.md, the counts of texts below the table on twins and the tokens of the stand-in
-tokenizer; whether a pair of policies that README does not show is better in the whole grids of
-studies/evictions.
+tokenizer; whether a pair of policies that docs/evictions.md does not show is better in the whole
+grids of studies/evictions.
 """

@@ -17,7 +17,7 @@ from studies.figures.sweeps import reasons, sentences_of, worlds_of
 
 CONVERSATION = "mooncake/conversation_trace.jsonl.gz"
 SYNTHETIC = "mooncake/synthetic_trace.jsonl.gz"
-EXAMPLE = re.compile(r'(?<=\n\n) {4}title = "Four evictions.*?\n(?=\n\S)', re.DOTALL)
+EXAMPLE = re.compile(r'(?<=```toml\n)title = "Four evictions.*?\n(?=```)', re.DOTALL)
 REQUESTS = 8000
 LEAST_MEMORY = (
     *("--placer", "adaptive", "--eviction", "lru", "--eviction", "value", "--warmup", "0.1"),
@@ -62,7 +62,7 @@ def study_in(document: str) -> str:
     """Return the study file shown in a document."""
     match = EXAMPLE.search(document)
     assert match is not None, "docs/comparing.md shows a study"
-    return "\n".join(line.removeprefix("    ") for line in match[0].split("\n"))
+    return match[0]
 
 
 def _least_memory(place: Workplace) -> Figures:

@@ -1,4 +1,4 @@
-"""README's tables on eviction and admission policies: the cells shown, from studies/evictions.
+"""The tables of docs/evictions.md: the cells shown, from studies/evictions.
 
 The whole grids, 840 cells a trace, take 20 minutes of one core each; these take 5.
 """
