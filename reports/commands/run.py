@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.groups import spread
 from reports.commands.options import (
     AS_IT_SAYS,
@@ -65,6 +66,9 @@ def run(
         "--warmup": ("study.warmup", warmup),
         "--percentiles": ("study.percentiles", percentiles),
     }
+    from reports.pages.run import run_report
+    from reports.report.showing import show
+
     settings = settings_from(study, flags, sets)
     with settings.naming():
         replay = Replay.of(single_cell(settings), out)
@@ -81,7 +85,8 @@ def run(
     if out is not None:
         replay.write(result, summary, out)
     _warn_of_overload(summary)
-    _print_result(replay, summary, json)
+    report = run_report(summary, replay.cell.study, typed_again("milepost run"))
+    show(report, as_json=json)
 
 
 def _warn_of_overload(summary: dict[str, Any]) -> None:
@@ -239,12 +244,3 @@ def _print_plan(replay: Replay, as_json: bool) -> None:
         f"1 cell: {trace['requests']:,} requests of {trace['name']} ({trace['prompt_tokens']:,} "
         f"prompt tokens), {policy.placer}, {policy.eviction}, {policy.admission}"
     )
-
-
-def _print_result(replay: Replay, summary: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(summary)
-        return
-    from reports.results.summary import print_summary
-
-    print_summary(summary, replay.cell.study)
