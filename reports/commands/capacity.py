@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,21 +23,19 @@ from reports.commands.options import (
     Warmup,
     settings_from,
 )
-from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags
-from reports.commands.sweep import (
+from reports.commands.running import (
     CELLS_FAILED,
     Cluster,
     Jobs,
-    command_line,
     cores,
     refuse_jobs_beside,
-    refuse_nothing_given,
+    running,
 )
-from reports.console import Progress, minutes_text, print_json, say
-from simulator.base.errors import UsageError
+from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags
+from reports.commands.sweep import command_line, refuse_nothing_given
+from reports.console import minutes_text, print_json, say
 
 if TYPE_CHECKING:
-    from reports.capacity.answers import CapacityResult
     from reports.capacity.finding import CapacityQuestion
     from reports.study.settings import Settings
 
@@ -110,15 +106,13 @@ def capacity(
             plan = estimate_capacity(question, jobs or cores())
         _print_estimate(plan, json)
         return
-    if cluster is not None and out is None:
-        raise UsageError("--cluster: needs --out DIR, a folder that the workers see too")
-    with nullcontext(out) if out else TemporaryDirectory(prefix="milepost-") as folder:
-        where = Path(folder), jobs or cores(), cluster
-        result = _find(question, *where, quiet=quiet or json, resumable=bool(out))
+    from reports.capacity.finding import find_capacity
     from reports.pages.capacity import capacity_report
     from reports.report.showing import show
     from reports.report.store import store
 
+    with running(settings, out, quiet=quiet or json) as progress:
+        result = find_capacity(question, out, jobs or cores(), progress, cluster)
     report = capacity_report(result)
     page = None if out is None else store(report, out)
     for warning in result.warnings:
@@ -153,27 +147,6 @@ def _question(
         say(f"note: {note}")
     priced = None if prices is None else read_prices(prices)
     return CapacityQuestion(settings, target, priced, within, sensitivity, command)
-
-
-def _find(
-    question: CapacityQuestion,
-    folder: Path,
-    jobs: int,
-    cluster: str | None,
-    *,
-    quiet: bool,
-    resumable: bool,
-) -> CapacityResult:
-    from reports.capacity.finding import find_capacity
-
-    try:
-        progressing = Progress(quiet=quiet, resumable=resumable)
-        with question.settings.naming(), progressing as progress:
-            return find_capacity(question, folder, jobs, progress, cluster)
-    except KeyboardInterrupt:
-        if resumable:
-            say(f"the cells done so far are kept in {folder}: the same command goes on from there")
-        raise
 
 
 def _print_estimate(plan: dict[str, Any], as_json: bool) -> None:

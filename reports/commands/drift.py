@@ -23,8 +23,15 @@ from reports.commands.options import (
     Warmup,
     settings_from,
 )
+from reports.commands.running import (
+    Cluster,
+    Jobs,
+    cores,
+    refuse_jobs_beside,
+    running,
+)
 from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
-from reports.console import Progress, say
+from reports.console import say
 from simulator.base.bounds import MAX_BUDGET
 from simulator.base.errors import UsageError, printable
 
@@ -56,7 +63,11 @@ def drift(
     warmup: Warmup = None,
     seed: Seed = None,
     sets: Sets = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for page and figures.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
+    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -65,6 +76,7 @@ def drift(
     Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan
     that is kept, several windows, decay, and re-planning on change are compared.
     """
+    refuse_jobs_beside(cluster, jobs)
     flags: dict[str, tuple[str, Any]] = {
         **traffic.settings(),
         "--drift": ("workload.drift", drift),
@@ -75,23 +87,30 @@ def drift(
         "--seed": ("study.seed", seed),
     }
     settings = with_placers(settings_from(study, flags, sets), budget, window)
-    _study(settings, out, as_json=json, quiet=quiet)
+    _study(settings, out, jobs or cores(), cluster, as_json=json, quiet=quiet)
 
 
-def _study(settings: Settings, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _study(
+    settings: Settings,
+    out: Path | None,
+    jobs: int,
+    cluster: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Run the study, write page and figures, and print the answers."""
     from reports.drift.stored import refuse_other_folder, write_series
     from reports.drift.study import run
-    from reports.files import make_folder
     from reports.pages.drift import drift_report
     from reports.report.showing import show
     from reports.report.store import store
 
     if out is not None:
         refuse_other_folder(out)
-        make_folder(out)
-    with settings.naming(), Progress(quiet=quiet or as_json, what="placers") as progress:
-        study = replace(run(settings, progress), command=typed_again("milepost drift"))
+    with running(settings, out, quiet=quiet or as_json, what="placers") as progress:
+        study = run(settings, out, jobs, progress, cluster)
+    study = replace(study, command=typed_again("milepost drift"))
     report = drift_report(study)
     if out is not None:
         write_series(out, study)

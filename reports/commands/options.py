@@ -12,8 +12,7 @@ import typer
 from reports.commands import completing
 from reports.console import say
 from reports.study.layers import parse_override, read_settings
-from reports.study.own_placers import with_own_placers
-from reports.study.own_policies import doubts
+from reports.study.own_policies import doubts, with_own_placers
 from reports.study.settings import Settings
 
 StudyFile = Annotated[

@@ -105,19 +105,20 @@ def single_cell(settings: Settings) -> Cell:
     UsageError
         When the grid has several.
     """
-    from reports.study.cells import expand, pin_overrides
-    from reports.study.file import parse_study
+    from reports.study.cells import cell_of
+    from reports.study.grid import grid_of
 
-    parse_study(pin_overrides(settings))  # also what `run` replaces must be sound
-    single = settings.with_value("study.replications", 1, "milepost run")
-    _, cells = expand(single.with_value("model.draws", False, "milepost run"))
-    if len(cells) > 1:
-        varied = ", ".join(key for key in cells[0].choice)
+    (first, *others) = grid_of(settings).variants
+    if others:
+        varied = ", ".join(first.choice)
         raise UsageError(
-            f"the study has {len(cells)} cells and `run` takes one: use `milepost sweep`, or set "
-            f"what the grid varies ({varied})"
+            f"the study has {1 + len(others)} cells and `run` takes one: use `milepost sweep`, or "
+            f"set what the grid varies ({varied})"
         )
-    return cells[0]
+    evidence = first.study.study.model_copy(update={"replications": 1})
+    model = first.study.model.model_copy(update={"draws": False})
+    study = first.study.model_copy(update={"study": evidence, "model": model})
+    return cell_of(study, first.choice, 0, evidence.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +133,15 @@ class Replay:
     @classmethod
     def of(cls, cell: Cell, out: Path | None) -> Replay:
         """Load the workload; refuse an unfit output folder before anything is computed."""
-        from reports.artifacts.records_folder import refuse_foreign
+        from reports.artifacts.records_folder import FILES
         from reports.execution.tick import Tick
+        from reports.files import refuse_foreign
         from reports.study.capacities import small_note
         from reports.study.clock import waits_by_the_clock
         from reports.study.traces import load_trace, rate_note, with_times
 
         if out is not None:
-            refuse_foreign(out)
+            refuse_foreign(out, FILES, "the folder of a run")
         trace = load_trace(cell.study, cell.seed)
         small = small_note(cell.study)
         notes = [

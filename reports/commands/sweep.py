@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,28 +26,27 @@ from reports.commands.options import (
     Warmup,
     settings_from,
 )
+from reports.commands.running import (
+    CELLS_FAILED,
+    Cluster,
+    Jobs,
+    cores,
+    refuse_jobs_beside,
+    running,
+)
 from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags, words
-from reports.console import Progress, minutes_text, print_json, print_line, say
+from reports.console import minutes_text, print_json, print_line, say
 from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.execution.sweep import SweepReport
     from reports.report import Report
 
-CELLS_FAILED = 4
 UntilCi = Annotated[
     str | None,
     typer.Option(metavar="SHARE", help="Add replications until intervals are within, as in 1%."),
 ]
 MaxReplications = Annotated[int | None, typer.Option(help="With --until-ci; default: 100.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="A dask scheduler, as in tcp://10.0.0.1:8786; its workers see the same files.",
-    ),
-]
-Jobs = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; default: one a core.")]
 
 
 @spread()
@@ -112,31 +110,13 @@ def sweep(
     from reports.report.store import store
 
     command = command_line("sweep", study, flags, sets)
-    try:
-        with settings.naming(), Progress(quiet=quiet or json, resumable=True) as progress:
-            swept = run_sweep(settings, out, jobs, command, progress, cluster)
-    except KeyboardInterrupt:
-        say(f"the cells done so far are kept in {out}: the same command goes on from there")
-        raise
+    with running(settings, out, quiet=quiet or json) as progress:
+        swept = run_sweep(settings, out, jobs, command, progress, cluster)
     report = kept_report(out)
     store(report, out)
     _print_swept(swept, report, as_json=json, quiet=quiet)
     if swept.failed:
         raise typer.Exit(CELLS_FAILED)
-
-
-def refuse_jobs_beside(cluster: str | None, jobs: int | None) -> None:
-    """Refuse processes here beside workers elsewhere."""
-    if jobs is not None and cluster is not None:
-        raise typer.BadParameter(
-            "contradicts --cluster, whose workers are used", param_hint="--jobs"
-        )
-
-
-def cores() -> int:
-    """Return the cores that this process may use."""
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable is not None else os.cpu_count() or 1
 
 
 def refuse_nothing_given(

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.artifacts.records_folder import refuse_foreign
 from reports.compare.measures import measures_named
 from reports.compare.outcome import Change, Compared, TwoRuns
 from reports.compare.shown import as_json
 from reports.documents import read_document
+from reports.files import refuse_foreign
 from reports.results.margins import Margins
 from reports.statistics import Estimate
 from reports.version import version
