@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 from policies.pools import POOLS
-from reports.capacity.answers import Answer, Bound, Knee, Pool, Pools, Tried, Worth
+from reports.capacity.answers import Answer, Bound, Knee, PoolUse, Pools, Tried, Worth
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial
 from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps
@@ -131,7 +131,7 @@ def _pools(trial: Trial) -> Pools | None:
     means: dict[str, Any] = {
         pool: {name: trial.mean(f"pool_{pool}_{name}") for name in names} for pool in POOLS
     }
-    return Pools(**{pool: Pool(**both) for pool, both in means.items()})
+    return Pools(**{pool: PoolUse(**both) for pool, both in means.items()})
 
 
 def _dollars(trial: Trial, prices: Prices) -> float | None:
