@@ -10,7 +10,7 @@ import polars as pl
 from reports.capacity.answers import Answer, CapacityResult
 from reports.capacity.target import Metric
 from reports.charts.curves import Axis, Curve, curves, level
-from reports.charts.intervals import IntervalRow, intervals
+from reports.charts.rows import IntervalRow, intervals
 from reports.charts.theme import byte_unit, second_unit
 from reports.palette import COLOURS, GREY, Look, assigned
 from reports.report.html import typeset
@@ -80,12 +80,10 @@ def variation_bars(result: CapacityResult) -> alt.LayerChart | None:
     items += [(each.name, each.answer, GREY) for each in result.sensitivity if each.answer]
     unit, size = byte_unit([a.capacity_bytes for _, a, _ in items if a.capacity_bytes is not None])
     rows = [
-        IntervalRow(
-            name,
-            typeset(name),
-            capacity / size,
-            (answer.low_bytes or capacity) / size,
-            (answer.high_bytes or capacity) / size,
+        IntervalRow.of(
+            (name, typeset(name)),
+            (capacity, answer.low_bytes, answer.high_bytes),
+            size,
             format_bytes(capacity),
             colour,
         )

@@ -1,20 +1,17 @@
-"""Charts with a row for each series: differences from the baseline and loss attribution.
-
-A row has its name at the left and the mark on the same line; below the name stand its figures.
-"""
+"""Of every policy at the focus: its difference from the baseline, and where its tokens went."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, log10
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
-import polars as pl
 
-from reports.charts.theme import IS_LIT, PALE, WIDTH, lit, second_unit
+from reports.charts.rows import IntervalRow, intervals, stacked
+from reports.charts.theme import second_unit
 from reports.palette import FATES, GREY
+from reports.results.pools import LOSS_POOLS
 from reports.statistics import CLAIMS
 from simulator.base.units import format_count
 from simulator.results.records import LOSSES
@@ -23,12 +20,8 @@ if TYPE_CHECKING:
     from reports.results.points import Point, WorldPoints
     from reports.statistics import Estimate
 
-STEP = 40
-ON_LINE = -8  # of the middle of a row: where its name and its mark stand
-_NAMES = "clamp(0.4 * width, 175, 260)"  # pixels for the names of rows
 MOST_DIFFERENCES = 12
 MOST_MARKED = 2
-DWARFED = 30  # times the usual difference: on a linear axis the others would look alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +34,13 @@ class Fate:
 
     @property
     def column(self) -> str:
-        """The column of a cell that counts the tokens."""
+        """The column of a cell that counts the tokens; of its blocks, behind "block_"."""
         return "saved_tokens" if self.key == "saved" else f"lost_{self.key}_tokens"
+
+    @property
+    def colour(self) -> str:
+        """The colour in all charts."""
+        return FATES.get(self.key, GREY)
 
 
 _MEANINGS = {
@@ -62,6 +60,26 @@ FATES_IN_ORDER = tuple(
 )
 
 
+def split_pools(points: Iterable[Point]) -> bool:
+    """Whether the pools of a cell are split."""
+    rows = (row for point in points for row in point.rows[:1])
+    return any(row.get("pool_states_peak_bytes") is not None for row in rows)
+
+
+def fates_of(points: Iterable[Point]) -> list[Fate]:
+    """Return all fates; where pools are split, what was evicted names the pool that it was in."""
+    pools = LOSS_POOLS if split_pools(points) else {}
+    return [
+        replace(fate, name=f"{fate.name} (pool {pools[fate.key]})") if fate.key in pools else fate
+        for fate in FATES_IN_ORDER
+    ]
+
+
+def occurring(points: Sequence[Point]) -> list[Fate]:
+    """Return what became of the prompt tokens of some points: only what some tokens met."""
+    return [fate for fate in fates_of(points) if any(p.total(fate.column) for p in points)]
+
+
 def differences(
     world: WorldPoints, metric: Literal["token_hit_rate", "ttft_seconds"]
 ) -> alt.LayerChart | None:
@@ -74,79 +92,30 @@ def differences(
         return None
     unit, size, title = _unit(metric, [estimate.value for _, estimate in pairs])
     rows = [
-        _difference_row(index, point, estimate, unit, size)
-        for index, (point, estimate) in enumerate(pairs)
+        IntervalRow.of(
+            (point.series.name, point.series.label),
+            (estimate.value, estimate.low, estimate.high),
+            size,
+            explained(estimate, size, unit) + verdict_word(estimate),
+            world.looks[point.series.name].colour
+            if estimate.verdict in (*CLAIMS, "unknown")
+            else GREY,
+        )
+        for point, estimate in pairs
     ]
-    rows = [row | {"colour": world.looks[row["series"]].colour} for row in rows]
-    base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(y=bands())
-    x = _across(rows, title)
-    paint = alt.condition("!datum.told", alt.value(GREY), alt.Color("colour:N", scale=None))
-    opacity = alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
-    tooltip = [alt.Tooltip("label:N", title="policy"), alt.Tooltip("text:N", title="difference")]
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(x="zero:Q")
-    bars = base.mark_rule(strokeWidth=3, yOffset=ON_LINE).encode(
-        x=alt.X("low:Q", title=x["title"]), x2="high:Q", color=paint, opacity=opacity
-    )
-    points = base.mark_point(filled=True, size=90, yOffset=ON_LINE, opacity=1).encode(
-        x=x, color=paint, opacity=opacity, tooltip=tooltip
-    )
-    return layered(len(rows), zero, bars, points, *row_names(base, "text:N"))
-
-
-def _across(rows: Sequence[dict[str, Any]], title: str) -> alt.X:
-    """Return the horizontal channel, symmetrically logarithmic where one difference dwarfs most."""
-    sizes = sorted(abs(row["value"]) for row in rows if row["value"])
-    usual = sizes[len(sizes) // 2] if sizes else 0.0
-    if len(sizes) < 3 or sizes[-1] < DWARFED * usual:
-        linear = alt.Scale(range=beside_names())
-        return alt.X("value:Q", title=title, axis=few_ticks(), scale=linear)
-    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
-    powers = [10.0**k for k in range(ceil(log10(usual)), ceil(log10(sizes[-1])) + 1)]
-    ticks = [0.0, *powers, *(-power for power in powers)]
-    axis = alt.Axis(
-        values=sorted(tick for tick in ticks if low <= tick <= high),
-        format=",~r",
-        labelOverlap="greedy",
-        domain=False,
-        titleAnchor="end",
-    )
-    symlog = alt.Scale(type="symlog", constant=usual, range=beside_names())
-    return alt.X("value:Q", title=f"{title} (symmetric log scale)", axis=axis, scale=symlog)
+    return intervals(rows, title, zero=0.0)
 
 
 def losses(world: WorldPoints) -> alt.LayerChart | None:
     """Draw what became of the prompt tokens at the focus, as shares, in the chain's order."""
     points = [point for point in world.at(world.focus) if point.total("prompt_tokens")]
-    rows = [row for index, point in enumerate(points) for row in _fate_rows(index, point)]
-    if not rows:
+    if not points:
         return None
-    fates = occurring(points)
-    colours = alt.Scale(
-        domain=[fate.name for fate in fates],
-        range=[FATES.get(fate.key, GREY) for fate in fates],
-    )
-    axis = few_ticks(format=".0%")
-    base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
-    ends = alt.Scale(domain=[0, 1], range=beside_names())
-    bars = base.mark_bar(height=14, yOffset=ON_LINE).encode(
-        x=alt.X("share:Q", title="Share of prompt tokens", axis=axis, scale=ends),
-        color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
-        order="rank:Q",
-        opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
-        tooltip=[
-            alt.Tooltip("label:N", title="policy"),
-            alt.Tooltip("fate:N", title="tokens"),
-            alt.Tooltip("meaning:N", title="meaning"),
-            alt.Tooltip("tokens:N", title="share"),
-        ],
-    )
-    named = base.transform_filter("datum.rank == 0")
-    return layered(len(points), bars, *row_names(named, "told:N"))
-
-
-def occurring(points: Sequence[Point]) -> list[Fate]:
-    """Return what became of the prompt tokens of some points: only what some tokens met."""
-    return [fate for fate in FATES_IN_ORDER if any(p.total(fate.column) for p in points)]
+    fates = fates_of(points)
+    rows = [row for index, point in enumerate(points) for row in _fate_rows(index, point, fates)]
+    colours = {fate.name: fate.colour for fate in occurring(points)}
+    shown = {"fate": "tokens", "meaning": "meaning", "tokens": "share"}
+    return stacked(rows, "fate", colours, "Share of prompt tokens", 5, **shown)
 
 
 def explained(estimate: Estimate, size: float, unit: str) -> str:
@@ -190,73 +159,18 @@ def _unit(metric: str, values: Sequence[float]) -> tuple[str, float, str]:
     return name, size, f"Mean TTFT ({name}); less is better"
 
 
-def _difference_row(
-    index: int, point: Point, estimate: Estimate, unit: str, size: float
-) -> dict[str, Any]:
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
-    return {
-        "row": index,
-        "series": point.series.name,
-        "label": point.series.label,
-        "value": estimate.value / size,
-        "low": low / size,
-        "high": high / size,
-        "told": estimate.verdict in (*CLAIMS, "unknown"),
-        "text": explained(estimate, size, unit) + verdict_word(estimate),
-    }
-
-
-def _fate_rows(index: int, point: Point) -> list[dict[str, Any]]:
-    rows = []
-    for rank, fate in enumerate(FATES_IN_ORDER):
+def _fate_rows(index: int, point: Point, fates: Sequence[Fate]) -> Iterator[dict[str, Any]]:
+    whole = format_count(point.total("prompt_tokens"))
+    for rank, fate in enumerate(fates):
         share = point.share(fate.column)
-        counts = f"{format_count(point.total(fate.column))} of "
-        rows.append(
-            {
-                "row": index,
-                "series": point.series.name,
-                "label": point.series.label,
-                "rank": rank,
-                "fate": fate.name,
-                "meaning": fate.meaning,
-                "share": share,
-                "told": f"{100 * share:.1f} % saved",
-                "tokens": f"{100 * share:.1f} %"
-                + f" ({counts}{format_count(point.total('prompt_tokens'))})",
-            }
-        )
-    return rows
-
-
-def bands() -> alt.Y:
-    """Return the vertical channel: one band a row, by number, since names may be long or equal."""
-    return alt.Y("row:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-
-
-def few_ticks(**more: Any) -> alt.Axis:
-    """Return the horizontal axis of rows, which has little room beside their names."""
-    few = alt.ExprRef("width < 480 ? 3 : 5")
-    shown: Any = {"domain": False, "labelOverlap": "greedy", "titleAnchor": "end"} | more
-    return alt.Axis(tickCount=few, **shown)
-
-
-def beside_names() -> list[alt.ExprRef]:
-    """Return the ends of a horizontal scale that leaves room for the names of rows."""
-    return [alt.ExprRef(f"{_NAMES} + 8"), alt.ExprRef("width")]
-
-
-def row_names(base: alt.Chart, note: str) -> list[alt.Chart]:
-    """Return the name of each row on the line of its mark, and below it what is told of it."""
-    text: Any = {"align": "left", "limit": alt.ExprRef(_NAMES)}
-    return [
-        base.mark_text(dy=ON_LINE, **text).encode(x=alt.value(0), text="label:N"),
-        base.mark_text(dy=ON_LINE + 16, fontSize=11, fillOpacity=0.75, **text).encode(
-            x=alt.value(0), text=note
-        ),
-    ]
-
-
-def layered(rows: int, *layers: alt.Chart) -> alt.LayerChart:
-    """Return the layers as one chart of so many bands."""
-    return alt.LayerChart(layer=list(layers), width=WIDTH, height=STEP * rows, params=[lit()])
+        yield {
+            "row": index,
+            "series": point.series.name,
+            "label": point.series.label,
+            "rank": rank,
+            "fate": fate.name,
+            "meaning": fate.meaning,
+            "share": share,
+            "told": f"{100 * share:.1f} % saved",
+            "tokens": f"{100 * share:.1f} % ({format_count(point.total(fate.column))} of {whole})",
+        }

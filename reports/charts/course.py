@@ -1,23 +1,32 @@
-"""How savings went over time: the token hit rate of every policy, and the losses of one."""
+"""How it went over time: the token hit rate of every policy; losses and bytes held of one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
-from reports.charts.bars import FATES_IN_ORDER, Fate
-from reports.charts.over_time import TimeAxis, blocks_of, follow, over_time, params, rounded
-from reports.charts.theme import pick, series_encodings
-from reports.palette import FATES, GREY
+from reports.charts.bars import Fate, fates_of
+from reports.charts.over_time import (
+    TimeAxis,
+    areas_over_time,
+    blocks_of,
+    follow,
+    over_time,
+    params,
+    rounded,
+)
+from reports.charts.theme import byte_unit, pick, series_encodings, tips, up
 
 if TYPE_CHECKING:
     from reports.results.evidence import Row
     from reports.results.points import Point, WorldPoints
 
 _RATE = ("block_saved_tokens", "block_prompt_tokens")
+KINDS = {"KV": "#7b8fa6", "checkpoints": "#c9803c"}
+COLUMNS = {"KV": "block_kv_bytes", "checkpoints": "block_checkpoint_bytes"}
 
 
 def rate_over_time(world: WorldPoints) -> alt.LayerChart | None:
@@ -38,18 +47,13 @@ def rate_over_time(world: WorldPoints) -> alt.LayerChart | None:
         if prompts
     ]
     look = series_encodings(world, {row["series"] for row in rows})
-    axis = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
     base = alt.Chart(pl.DataFrame(rows)).encode(
-        x=clock.axis(), y=alt.Y("rate:Q", title="Token hit rate", axis=axis)
+        x=clock.axis(), y=alt.Y("rate:Q", title="Token hit rate", axis=up(format="%"))
     )
     line = base.mark_line(strokeWidth=2, interpolate="step-after", clip=True).encode(
         tooltip="label:N", **pick(look, "color", "strokeDash", "opacity")
     )
-    tooltip = [
-        alt.Tooltip("label:N", title="policy"),
-        alt.Tooltip("time:Q", title=clock.title, format=".3~g"),
-        alt.Tooltip("rate:Q", title="token hit rate", format=".1%"),
-    ]
+    tooltip = tips(label="policy", time=(clock.title, ".3~g"), rate=("token hit rate", ".1%"))
     best = world.best.series.name if world.best else courses[0][0].series.name
     names = [best, *(point.series.name for point, _ in courses)]
     targets = follow(base.mark_point(size=64, filled=True, clip=True)).encode(
@@ -63,46 +67,81 @@ def losses_over_time(points: Sequence[Point], *, warmed: bool = False) -> alt.La
 
     The first of `points` is drawn until a page lights up another. A warm-up that was cut is shaded.
     """
-    columns = ["block_prompt_tokens", *map(_column, FATES_IN_ORDER)]
-    courses = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
-    if points[0].series.name not in courses:
+    fates = fates_of(points)
+    courses = _courses(points, ["block_prompt_tokens", *map(_column, fates)])
+    if not courses:
         return None
-    clock = TimeAxis.of(courses[points[0].series.name], warmed=warmed)
-    rows = [
-        {"series": name, "time": time} | rounded(_shares(row, block))
-        for name, row in courses.items()
-        for block, time in enumerate(clock.times(row))
-        if row["block_prompt_tokens"][block]
-    ]
-    names = [fate.name for fate in FATES_IN_ORDER if any(row.get(fate.name) for row in rows)]
-    fates = [fate for fate in FATES_IN_ORDER if fate.name in names]
-    colours = alt.Scale(domain=names, range=[FATES.get(f.key, GREY) for f in fates])
-    axis = alt.Axis(format=".0%", tickCount=5, domain=False)
-    chart = (
-        follow(alt.Chart(pl.DataFrame(rows)))
-        .transform_fold([*names], as_=["fate", "share"])
-        .transform_calculate(rank="indexof(fates, datum.fate)")
+    axis = up(format=".0%", ticks=alt.Undefined)
+    return areas_over_time(
+        courses,
+        _clock(courses, warmed=warmed),
+        lambda row, block: _shares(row, block, fates),
+        {fate.name: fate.colour for fate in fates},
+        alt.Y("size:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
+        ("tokens", "share", ".1%"),
+        columns=5,
     )
-    areas = chart.mark_area(interpolate="step-after", clip=True).encode(
-        x=clock.axis(),
-        y=alt.Y("share:Q", title="Share of prompt tokens", axis=axis).scale(domain=[0, 1]),
-        color=alt.Color("fate:N", scale=colours, legend=alt.Legend(title=None, columns=5)),
-        order="rank:Q",
-        tooltip=[
-            alt.Tooltip("series:N", title="policy"),
-            alt.Tooltip("fate:N", title="tokens"),
-            alt.Tooltip("time:Q", title=clock.title, format=".3~g"),
-            alt.Tooltip("share:Q", title="share", format=".1%"),
-        ],
+
+
+def occupancy(
+    points: Sequence[Point], most_bytes: float, *, warmed: bool = False
+) -> alt.LayerChart | None:
+    """Draw KV and checkpoint bytes of the first replication; None where none were stored.
+
+    Parameters
+    ----------
+    points
+        The first is drawn until a page lights up another.
+    most_bytes
+        The top of the axis: two charts compare only where it is the same.
+    warmed
+        Whether a warm-up was cut, which is shaded.
+    """
+    held = _courses(points, [*COLUMNS.values()])
+    if not held:
+        return None
+    unit, size = byte_unit([most_bytes])
+    top = alt.Scale(domain=[0, most_bytes / size or 1.0])
+    return areas_over_time(
+        held,
+        _clock(held, warmed=warmed),
+        lambda row, block: {kind: row[column][block] / size for kind, column in COLUMNS.items()},
+        KINDS,
+        alt.Y("size:Q", title=f"Bytes held ({unit})", axis=alt.Axis(tickCount=5), scale=top),
+        ("kind", f"{unit} held", ".3~g"),
     )
-    order = alt.VariableParameter(name="fates", value=names)
-    return over_time([areas, *clock.shade()], [*params([*courses]), order])
+
+
+def kinds_held(points: Sequence[Point]) -> list[str]:
+    """Return which kinds of bytes any of the points held at the end of a block."""
+    rows = [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
+    return [kind for kind, column in COLUMNS.items() if any(any(row[column]) for row in rows)]
+
+
+def most_held(points: Sequence[Point]) -> float:
+    """Return the most bytes that any of the points held, at the end of a block."""
+    rows = [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
+    columns = [[row[column] for column in COLUMNS.values()] for row in rows]
+    return float(
+        max((sum(held) for each in columns for held in zip(*each, strict=True)), default=0)
+    )
+
+
+def _courses(points: Sequence[Point], columns: Sequence[str]) -> dict[str, Row]:
+    """Return the blocks of those points that have them; of none where the first has not."""
+    courses = {p.series.name: row for p in points if (row := blocks_of(p, columns))}
+    return courses if points[0].series.name in courses else {}
+
+
+def _clock(courses: Mapping[str, Row], *, warmed: bool) -> TimeAxis:
+    return TimeAxis.of(next(iter(courses.values())), warmed=warmed)
 
 
 def _column(fate: Fate) -> str:
-    return "block_saved_tokens" if fate.key == "saved" else f"block_lost_{fate.key}_tokens"
+    return f"block_{fate.column}"
 
 
-def _shares(row: Row, block: int) -> dict[str, float]:
-    prompts = row["block_prompt_tokens"][block]
-    return {fate.name: row[_column(fate)][block] / prompts for fate in FATES_IN_ORDER}
+def _shares(row: Row, block: int, fates: Sequence[Fate]) -> dict[str, float]:
+    """Return the shares of a block's prompt tokens; none where it has no tokens."""
+    whole = row["block_prompt_tokens"][block]
+    return {fate.name: row[_column(fate)][block] / whole for fate in fates} if whole else {}

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from reports.charts.over_time import SPAN, span
-from reports.charts.theme import HEIGHT, WIDTH
+from reports.charts.theme import along, layered, painted, rule, tips, up
 from reports.palette import GREY
 
 Curve = tuple[Sequence[float], Sequence[float]]
@@ -67,21 +67,15 @@ def curves(
         if (at > 0 or not x.log) and (height > 0 or not y.log)
     ]
     schema = {"series": pl.String, "x": pl.Float64, "y": pl.Float64}
-    across, up = _channels(x, y, [height for _, _, height in rows])
+    across, upwards = _channels(x, y, [height for _, _, height in rows])
     occurring = {name for name, _, _ in rows}
     names = [name for name in colours if name in occurring]
-    paint = alt.Color(
-        "series:N",
-        scale=alt.Scale(domain=names, range=[colours[name] for name in names]),
-        legend=alt.Legend(title=None, **({} if dashes is None else _STROKES)),
-    )
-    tooltip = [
-        alt.Tooltip("series:N", title=" "),
-        alt.Tooltip("x:Q", title=x.title, format=",.4~g"),
-        alt.Tooltip("y:Q", title=y.title, format=".1%" if "%" in y.format else ",.4~g"),
-    ]
+    strokes = {} if dashes is None else _STROKES
+    paint = painted("series", {name: colours[name] for name in names}, **strokes)
+    heights = ".1%" if "%" in y.format else ",.4~g"
+    tooltip = tips(series=" ", x=(x.title, ",.4~g"), y=(y.title, heights))
     base = alt.Chart(pl.DataFrame(rows, schema=schema, orient="row")).encode(
-        x=across, y=up, color=paint
+        x=across, y=upwards, color=paint
     )
     shape: Any = {"interpolate": "step-after" if steps else "linear", "clip": x.over_time}
     line = base.mark_line(strokeWidth=2, **shape)
@@ -92,21 +86,12 @@ def curves(
     texts = [chart for chart in below if chart.mark.type == "text"]
     under = [chart for chart in below if chart.mark.type != "text"]
     layers = [*under, line, *texts, targets.encode(tooltip=tooltip)]
-    chart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
-    if x.over_time:
-        chart.params = [span()]
-    return chart
+    return layered(*layers, params=[span()] if x.over_time else alt.Undefined)
 
 
 def level(value: float, name: str) -> list[alt.Chart]:
     """Return a dashed line at a height, with its name above its left end."""
-    line = alt.Chart(pl.DataFrame({"level": [value], "name": [name]}))
-    return [
-        line.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="level:Q"),
-        line.mark_text(align="left", dy=-8, fontSize=11).encode(
-            x=alt.value(4), y="level:Q", text="name:N"
-        ),
-    ]
+    return rule(value, "y", name)
 
 
 def band(across: Sequence[float], low: Sequence[float], high: Sequence[float]) -> alt.Chart:
@@ -117,14 +102,9 @@ def band(across: Sequence[float], low: Sequence[float], high: Sequence[float]) -
 
 
 def _channels(x: Axis, y: Axis, heights: Sequence[float]) -> tuple[alt.X, alt.Y]:
-    across = alt.X(
-        "x:Q",
-        title=x.title,
-        scale=x.scale(),
-        axis=alt.Axis(grid=False, tickCount=6, format=x.format, labelOverlap="greedy"),
-    )
-    lines: Any = {"values": _log_ticks(heights)} if y.log else {"tickCount": 5}
-    axis = alt.Axis(format=y.format, domain=False, ticks=False, labelOverlap="greedy", **lines)
+    across = alt.X("x:Q", title=x.title, scale=x.scale(), axis=along(format=x.format))
+    lines: Any = {"values": _log_ticks(heights), "tickCount": alt.Undefined} if y.log else {}
+    axis = up(format=y.format, labelOverlap="greedy", **lines)
     return across, alt.Y("y:Q", title=y.title, scale=y.scale(), axis=axis)
 
 

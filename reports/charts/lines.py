@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair as alt
 import polars as pl
 
-from reports.charts.bars import STEP, differences_at_focus, leading
+from reports.charts.bars import differences_at_focus, leading
+from reports.charts.rows import STEP
 from reports.charts.theme import (
     HEIGHT,
-    WIDTH,
+    along,
     byte_unit,
+    layered,
     lit,
     pick,
     scale,
     second_unit,
     series_encodings,
+    tips,
+    up,
 )
 from reports.palette import GREY
 from simulator.base.units import format_bytes, format_count, format_seconds
@@ -46,7 +50,7 @@ def pareto(world: WorldPoints, height: Height) -> alt.LayerChart | None:
         "realised:Q",
         title=f"Realised bytes, mean over time ({size_name})",
         scale=scale(frame["realised"].to_list(), 8),
-        axis=alt.Axis(grid=False, tickCount=6, labelOverlap=True),
+        axis=along(),
     )
     chart = _lines(frame.drop("width", "height"), world, x, y)
     chart.height = max(HEIGHT, STEP * len(leading(differences_at_focus(world, height))))
@@ -61,7 +65,7 @@ def capacity_curve(world: WorldPoints) -> alt.LayerChart | None:
     if not rows or len(world.capacities) < 2:
         return None
     y, _ = _vertical("token_hit_rate", [])
-    axis = alt.Axis(grid=False, labelAngle=0, labelOverlap=True)
+    axis = along(labelAngle=0)
     x = alt.X("capacity:O", sort=list(world.capacities), title="Capacity", axis=axis)
     frame = pl.DataFrame(rows).with_columns(pl.col("height").alias("value"))
     chart = _lines(frame.drop("width", "height"), world, x, y)
@@ -74,14 +78,21 @@ def _ideal_line(world: WorldPoints) -> list[alt.Chart]:
     ideal = _ideal(world)
     if ideal is None:
         return []
-    line = pl.DataFrame({"ideal": [ideal], "note": ["ideal: unbounded, a state everywhere"]})
-    rule = alt.Chart(line).mark_rule(color=GREY).encode(y="ideal:Q")
-    text = alt.Chart(line).mark_text(align="right", dy=-11, fontSize=11, color=GREY)
-    return [rule, text.encode(y=alt.Y("ideal:Q"), x=alt.value("width"), text="note:N")]
+    line = alt.Chart(
+        pl.DataFrame({"ideal": [ideal], "note": ["ideal: unbounded, a state everywhere"]})
+    )
+    text = line.mark_text(align="right", dy=-11, fontSize=11, color=GREY)
+    return [
+        line.mark_rule(color=GREY).encode(y="ideal:Q"),
+        text.encode(y="ideal:Q", x=alt.value("width"), text="note:N"),
+    ]
 
 
 def _bound_line(world: WorldPoints, x: alt.X) -> list[alt.Chart]:
-    """Return a dotted line at what no policy can exceed, where that is known of each capacity."""
+    """Return a dotted line at what no policy can exceed, where that is known of each capacity.
+
+    Its name stands below it, since that of the ideal, which is never lower, stands above its rule.
+    """
     points = [max(world.at(c), key=lambda p: len(p.rows)) for c in world.capacities]
     rows = [
         {"capacity": point.capacity, "bound": bound / point.total("prompt_tokens")}
@@ -91,9 +102,9 @@ def _bound_line(world: WorldPoints, x: alt.X) -> list[alt.Chart]:
     if len(rows) < len(world.capacities):
         return []
     base = alt.Chart(pl.DataFrame(rows)).encode(x=x, y="bound:Q")
-    line = base.mark_line(color=GREY, strokeDash=[1, 3], strokeWidth=2.5, strokeCap="round")
+    line = base.mark_line(color=GREY, strokeDash=[1, 5], strokeWidth=2, strokeCap="round")
     name = pl.DataFrame([rows[0] | {"note": "best possible"}])
-    text = alt.Chart(name).mark_text(dy=-13, fontSize=11, color=GREY)
+    text = alt.Chart(name).mark_text(dy=13, fontSize=11, color=GREY)
     return [line.encode(order="bound:Q"), text.encode(x=x, y="bound:Q", text="note:N")]
 
 
@@ -128,24 +139,22 @@ def _row(
 def _vertical(height: Height, values: Sequence[float]) -> tuple[alt.Y, float]:
     """Return the vertical channel and the unit of its values."""
     if height == "token_hit_rate":
-        axis = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
         percent = alt.Scale(zero=False, nice=True)
-        return alt.Y("value:Q", title="Token hit rate", axis=axis, scale=percent), 1.0
+        return alt.Y("value:Q", title="Token hit rate", axis=up(format="%"), scale=percent), 1.0
     name, unit = second_unit(values)
-    axis = alt.Axis(tickCount=5, domain=False, ticks=False, labelOverlap=True)
-    title = f"Mean time to first token ({name})"
+    title, axis = f"Mean time to first token ({name})", up(labelOverlap=True)
     return alt.Y("value:Q", title=title, axis=axis, scale=scale(values, 20)), unit
 
 
 def _lines(frame: Any, world: WorldPoints, x: alt.X, y: alt.Y) -> alt.LayerChart:
     look = series_encodings(world, set(frame["series"]))
-    tooltip = [
-        alt.Tooltip("label:N", title="policy"),
-        alt.Tooltip("capacity:N", title="capacity"),
-        alt.Tooltip("saved:N", title="saved tokens"),
-        alt.Tooltip("ttft:N", title="mean TTFT"),
-        alt.Tooltip("bytes:N", title="realised bytes"),
-    ]
+    tooltip = tips(
+        label="policy",
+        capacity="capacity",
+        saved="saved tokens",
+        ttft="mean TTFT",
+        bytes="realised bytes",
+    )
     base = alt.Chart(frame).encode(x=x, y=y)
     line = base.mark_line(strokeWidth=2).encode(
         order="order:Q", **pick(look, "color", "strokeDash", "opacity")
@@ -153,7 +162,7 @@ def _lines(frame: Any, world: WorldPoints, x: alt.X, y: alt.Y) -> alt.LayerChart
     points = base.mark_point(size=64, filled=True).encode(
         tooltip=tooltip, **pick(look, "color", "shape", "opacity")
     )
-    return alt.LayerChart(layer=[line, points], width=WIDTH, height=HEIGHT, params=[lit()])
+    return layered(line, points, params=[lit()])
 
 
 def _ideal(world: WorldPoints) -> float | None:

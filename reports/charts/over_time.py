@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
-from reports.charts.theme import HEIGHT, LIT, WIDTH, clock_unit, lit
+from reports.charts.theme import HEIGHT, LIT, along, clock_unit, layered, lit, painted, tips
 from reports.palette import GREY
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class TimeAxis:
     def axis(self, field: str = "time") -> alt.X:
         """Return the horizontal channel for a field."""
         tight = alt.Scale(nice=False, zero=False, domainRaw=alt.ExprRef(SPAN))
-        ticks = alt.Axis(grid=False, tickCount=6)
+        ticks = along(labelOverlap=alt.Undefined)
         return alt.X(f"{field}:Q", title=self.title, scale=tight, axis=ticks)
 
     def shade(self) -> list[alt.Chart]:
@@ -92,11 +92,7 @@ def params(names: Sequence[str]) -> list[alt.VariableParameter]:
     """
     known = f"indexof({json.dumps(list(names))}, {LIT}) >= 0"
     followed = f"{known} ? {LIT} : {json.dumps(names[0])}"
-    return [
-        lit(),
-        span(),
-        alt.VariableParameter(name=FOLLOWED, expr=followed),
-    ]
+    return [lit(), span(), alt.VariableParameter(name=FOLLOWED, expr=followed)]
 
 
 def follow(chart: alt.Chart) -> alt.Chart:
@@ -109,9 +105,59 @@ def over_time(
     layers: Sequence[alt.Chart], params: Sequence[alt.VariableParameter]
 ) -> alt.LayerChart:
     """Return the layers as one chart, lower than others since there are several."""
-    return alt.LayerChart(
-        layer=list(layers), width=WIDTH, height=HEIGHT * 3 // 4, params=list(params)
+    return layered(*layers, height=HEIGHT * 3 // 4, params=list(params))
+
+
+def areas_over_time(
+    courses: Mapping[str, Row],
+    clock: TimeAxis,
+    parts: Callable[[Row, int], Mapping[str, float]],
+    colours: Mapping[str, str],
+    y: alt.Y,
+    shown: tuple[str, str, str],
+    **legend: Any,
+) -> alt.LayerChart:
+    """Draw what a whole consists of in each block, one part above the other.
+
+    Parameters
+    ----------
+    courses
+        Series -> its blocks; the first is drawn until a page lights up another.
+    clock
+        Of the first; a warm-up that was cut is shaded.
+    parts
+        The parts of a block, given a course and its number; none for a block without anything.
+    colours
+        Part -> its colour, from the lowest up; a part that never occurs is left out.
+    y
+        The axis of the field `size`.
+    shown
+        What a pointer is told of: titles of the part and of its size, and the format of the size.
+    legend
+        Further properties of the legend.
+    """
+    rows = [
+        {"series": name, "time": time} | rounded(sizes)
+        for name, row in courses.items()
+        for block, time in enumerate(clock.times(row))
+        if (sizes := parts(row, block))
+    ]
+    names = [part for part in colours if any(row[part] for row in rows)] or [*colours]
+    chart = (
+        follow(alt.Chart(pl.DataFrame(rows)))
+        .transform_fold([*names], as_=["part", "size"])
+        .transform_calculate(rank="indexof(parts, datum.part)")
     )
+    part, size, format = shown
+    areas = chart.mark_area(interpolate="step-after", clip=True).encode(
+        x=clock.axis(),
+        y=y,
+        color=painted("part", {name: colours[name] for name in names}, **legend),
+        order="rank:Q",
+        tooltip=tips(series="policy", part=part, time=(clock.title, ".3~g"), size=(size, format)),
+    )
+    order = alt.VariableParameter(name="parts", value=names)
+    return over_time([areas, *clock.shade()], [*params([*courses]), order])
 
 
 def rounded(values: Mapping[str, float]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ high as its share of the policy's states.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from reports.charts.bars import ON_LINE, bands, beside_names, few_ticks, layered, row_names
 from reports.charts.over_time import follow, params
-from reports.charts.theme import IS_LIT, PALE, WIDTH, lit
-from reports.palette import GREY
+from reports.charts.rows import (
+    ON_LINE,
+    bands,
+    beside_names,
+    few_ticks,
+    in_bands,
+    row_names,
+    stacked,
+)
+from reports.charts.theme import in_light, lit, rule, tips
 from reports.results.positions.columns import COUNTS, KINDS, LABELS, OCTAVES
 from reports.results.positions.histograms import ends
 from simulator.base.units import format_count
@@ -42,7 +49,6 @@ MOST_ROWS = 12
 MOST_LABELS = 6
 MOST_TICKS = 6
 THICK = 24  # pixels of the highest bar
-STEP = 40
 
 
 def kinds_stored(world: WorldPoints) -> alt.LayerChart | None:
@@ -51,27 +57,9 @@ def kinds_stored(world: WorldPoints) -> alt.LayerChart | None:
     if not points:
         return None
     rows = [row for index, point in enumerate(points) for row in _kind_rows(index, point)]
-    kinds = stored_kinds(points)
-    colours = alt.Scale(domain=kinds, range=[KIND_COLOURS[kind] for kind in kinds])
-    base = alt.Chart(pl.DataFrame(rows)).encode(y=bands())
-    bars = base.mark_bar(height=14, yOffset=ON_LINE).encode(
-        x=alt.X(
-            "share:Q",
-            title="Share of the states stored",
-            axis=few_ticks(format=".0%"),
-            scale=alt.Scale(domain=[0, 1], range=beside_names()),
-        ),
-        color=alt.Color("kind:N", scale=colours, legend=alt.Legend(title=None, columns=2)),
-        order="rank:Q",
-        opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
-        tooltip=[
-            alt.Tooltip("label:N", title="policy"),
-            alt.Tooltip("kind:N", title="states"),
-            alt.Tooltip("counts:N", title="share"),
-        ],
-    )
-    named = base.transform_filter("datum.rank == 0")
-    return layered(len(points), bars, *row_names(named, "told:N"))
+    colours = {kind: KIND_COLOURS[kind] for kind in stored_kinds(points)}
+    shown = {"kind": "states", "counts": "share"}
+    return stacked(rows, "kind", colours, "Share of the states stored", 2, **shown)
 
 
 def distances(world: WorldPoints, point: str, most: int = MOST_ROWS) -> alt.LayerChart | None:
@@ -86,42 +74,27 @@ def distances(world: WorldPoints, point: str, most: int = MOST_ROWS) -> alt.Laye
     ]
     if not rows:
         return None
-    across = OctaveAxis.of(rows)
-    base = alt.Chart(pl.DataFrame([across.placed(row) for row in rows])).encode(y=bands())
-    *line, bars = _drawn(base, point, across, "label", "policy")
-    lit_up = bars.encode(
-        color=alt.Color("colour:N", scale=None),
-        opacity=alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
-    )
-    named = base.transform_filter("datum.first")
-    return layered(len(points), *line, lit_up, *row_names(named, "told:N"))
+    layers = _drawn(alt.Chart, rows, point, "policy", opacity=in_light())
+    return in_bands(len(points), *layers)
 
 
 def distances_by_label(world: WorldPoints, points: Sequence[Point]) -> alt.LayerChart | None:
     """Draw the distances from the branch of each label, of the first point or of that in light."""
     all_rows = [
-        row | {"series": point.series.name, "label": label, "told": note}
+        row
+        | {"series": point.series.name, "label": label, "told": note}
+        | {"colour": world.looks[point.series.name].colour}
         for point in points
         for label, note, counted in _labels(point)
         for row in _bars("branch", counted)
     ]
     names = list(dict.fromkeys(row["label"] for row in all_rows))[:MOST_LABELS]
     rows = [row | {"row": names.index(row["label"])} for row in all_rows if row["label"] in names]
-    series = list(dict.fromkeys(row["series"] for row in rows))
     if len(names) < 2:
         return None
-    colour = {name: world.looks[name].colour for name in series}
-    across = OctaveAxis.of(rows)
-    table = [across.placed(row) | {"colour": colour[row["series"]]} for row in rows]
-    base = follow(alt.Chart(pl.DataFrame(table))).encode(y=bands())
-    *line, bars = _drawn(base, "branch", across, "label", "label")
-    named = base.transform_filter("datum.first")
-    coloured = bars.encode(color=alt.Color("colour:N", scale=None))
-    layers = [*line, coloured, *row_names(named, "told:N")]
-    height = STEP * len(names)
-    return alt.LayerChart(
-        layer=layers, width=WIDTH, height=height, params=[lit(), *params(series)[1:]]
-    )
+    layers = _drawn(lambda frame: follow(alt.Chart(frame)), rows, "branch", "label")
+    series = [*dict.fromkeys(row["series"] for row in rows)]
+    return in_bands(len(names), *layers, params=[lit(), *params(series)[1:]])
 
 
 def storing(world: WorldPoints) -> list[Point]:
@@ -182,13 +155,9 @@ def _labels(point: Point) -> Iterator[tuple[str, str, list[int]]]:
     size = 2 * OCTAVES + 1
     for number, name in enumerate(names):
         counted = flat[number * size : (number + 1) * size]
-        share = sum(counted) / max(_states_of(row), 1)
+        share = sum(counted) / max(sum(int(row.get(each) or 0) for each in COUNTS), 1)
         if sum(counted):
             yield name, f"{100 * share:.0f} % of the states", list(counted)
-
-
-def _states_of(row: Any) -> int:
-    return sum(int(row.get(name) or 0) for name in COUNTS)
 
 
 def _bars(point: str, counted: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -216,23 +185,25 @@ def _where(point: str, number: int) -> str:
 
 
 def _drawn(
-    base: alt.Chart, point: str, across: OctaveAxis, name: str, title: str
+    chart: Callable[[pl.DataFrame], alt.Chart],
+    rows: Sequence[dict[str, Any]],
+    point: str,
+    of: str,
+    **look: Any,
 ) -> list[alt.Chart]:
-    """Return the bars, each as thick as its share, and a line at the point itself."""
+    """Return the bars, each as thick as its share, a line at the point itself, and the names."""
+    across = OctaveAxis.of(rows)
+    base = chart(pl.DataFrame([across.placed(row) for row in rows])).encode(y=bands())
     bars = base.mark_bar(orient="horizontal", yOffset=ON_LINE).encode(
         x=across.channel(point),
         x2="to:Q",
         size=alt.Size("thick:Q", scale=None),
-        tooltip=[
-            alt.Tooltip(f"{name}:N", title=title),
-            alt.Tooltip("where:N", title="where"),
-            alt.Tooltip("states:N", title="states"),
-        ],
+        color=alt.Color("colour:N", scale=None),
+        tooltip=tips(label=of, where="where", states="states"),
+        **look,
     )
-    if point == "start":
-        return [bars]
-    here = alt.Chart(pl.DataFrame({"here": [0.0]}))
-    return [here.mark_rule(color=GREY, strokeDash=[1, 3]).encode(x="here:Q"), bars]
+    here = [] if point == "start" else rule(0.0, strokeDash=[1, 3])
+    return [*here, bars, *row_names(base.transform_filter("datum.first"), "told:N")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import polars as pl
 
-from reports.palette import Look
+from reports.palette import GREY, Look
 
 if TYPE_CHECKING:
     from reports.results.points import Series, WorldPoints
@@ -81,16 +82,65 @@ def series_encodings(world: WorldPoints, drawn: Container[str]) -> dict[str, Any
     look = [world.looks[name] for name in names]
     colour = alt.Scale(domain=names, range=[item.colour for item in look])
     legend = alt.Legend(title=None, columns=3, symbolStrokeWidth=0, labelExpr=_labels(series))
-    return {
-        "color": alt.Color("series:N", scale=colour, legend=legend),
-        "opacity": alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE)),
-    } | _marks(names, look)
+    paint = alt.Color("series:N", scale=colour, legend=legend)
+    return {"color": paint, "opacity": in_light()} | _marks(names, look)
 
 
 def _labels(series: Sequence[Series]) -> str:
     """Return the Vega expression of a legend's label: the name with its marks."""
     marked = {item.name: item.label for item in series if item.marks}
     return f"{json.dumps(marked)}[datum.label] || datum.label"
+
+
+def in_light() -> Any:
+    """Return the opacity channel: all series, or that in the light and the others pale."""
+    return alt.condition(IS_LIT, alt.value(1.0), alt.value(PALE))
+
+
+def painted(field: str, colours: Mapping[str, str], **legend: Any) -> alt.Color:
+    """Return the colour channel of a field whose values have these colours, with a legend."""
+    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(**{"title": None, **legend}))
+
+
+def tips(**fields: str | tuple[str, str]) -> list[alt.Tooltip]:
+    """Return what a pointer is told: field = its title, or title and format of a number."""
+    return [
+        alt.Tooltip(f"{name}:N", title=shown)
+        if isinstance(shown, str)
+        else alt.Tooltip(f"{name}:Q", title=shown[0], format=shown[1])
+        for name, shown in fields.items()
+    ]
+
+
+def along(**more: Any) -> alt.Axis:
+    """Return a horizontal axis, which has no grid."""
+    return alt.Axis(**{"grid": False, "tickCount": 6, "labelOverlap": "greedy", **more})
+
+
+def up(**more: Any) -> alt.Axis:
+    """Return a vertical axis, which is its grid."""
+    return alt.Axis(**{"tickCount": 5, "domain": False, "ticks": False, **more})
+
+
+def layered(*layers: alt.Chart, height: int = HEIGHT, **more: Any) -> alt.LayerChart:
+    """Return the layers as one chart as wide as all."""
+    return alt.LayerChart(layer=list(layers), width=WIDTH, height=height, **more)
+
+
+def rule(value: float, channel: str = "x", name: str = "", **look: Any) -> list[alt.Chart]:
+    """Return a grey rule at a value of a channel, dashed and with its name where it has one."""
+    line = alt.Chart(pl.DataFrame({"at": [value], "name": [name]}))
+    style: Any = {"color": GREY} | ({"strokeDash": [4, 3]} if name else {}) | look
+    drawn = line.mark_rule(**style).encode(**{channel: "at:Q"})
+    if not name:
+        return [drawn]
+    shift, place = {
+        "x": ({"dx": 6}, {"y": alt.value(HEIGHT - 12)}),
+        "y": ({"dy": -8}, {"x": alt.value(4)}),
+    }[channel]
+    style = {"align": "left", "fontSize": 11} | shift
+    return [drawn, line.mark_text(**style).encode(**{channel: "at:Q", "text": "name:N"}, **place)]
 
 
 def lit() -> alt.VariableParameter:

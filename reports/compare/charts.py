@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from reports.charts.intervals import IntervalRow, intervals
+from reports.charts.rows import IntervalRow, intervals
 from reports.charts.theme import second_unit
 from reports.compare.outcome import Compared, TwoRuns
 from reports.compare.shown import place_words
@@ -90,7 +90,7 @@ def _group(name: str, group: Sequence[Compared], kind: str) -> ChartGroup:
 def comparison_chart(runs: TwoRuns, group: ChartGroup) -> alt.LayerChart:
     """Draw the figures of a group: what B is less A, each with its interval."""
     unit, size = _unit(group.compared)
-    rows = [_row(each, unit, size, runs.kind) for each in group.compared]
+    rows = [_row(each, size, runs.kind) for each in group.compared]
     return intervals(rows, f"B less A ({unit})", zero=0.0)
 
 
@@ -104,23 +104,21 @@ def _most_telling(group: Sequence[Compared]) -> list[Compared]:
 def _unit(group: Sequence[Compared]) -> tuple[str, float]:
     if group[0].measure.unit == "share":
         return "points", 0.01
-    ends = [end for each in group for end in _ends(each)]
-    return second_unit(ends)
+    return second_unit([end for each in group for end in _ends(each) if end is not None])
 
 
-def _ends(compared: Compared) -> tuple[float, float, float]:
-    """Return value, low and high; the ends are the value where there is no interval."""
+def _ends(compared: Compared) -> tuple[float, float | None, float | None]:
+    """Return value, low and high of a difference, as far as they are known."""
     difference = compared.difference
     if difference is None:
-        return 0.0, 0.0, 0.0
-    low = difference.value if difference.low is None else difference.low
-    return difference.value, low, difference.value if difference.high is None else difference.high
+        return 0.0, None, None
+    return difference.value, difference.low, difference.high
 
 
-def _row(compared: Compared, unit: str, size: float, kind: str) -> IntervalRow:
+def _row(compared: Compared, size: float, kind: str) -> IntervalRow:
     name = words_of(compared.measure.name) if kind == "run" else place_words(compared.place)
-    value, low, high = (end / size for end in _ends(compared))
     verdict = compared.verdict
     sure = " (no interval)" if verdict == "unknown" else f", {verdict}"
     text = typeset(compared.measure.shown_difference(compared.change)) + sure
-    return IntervalRow(name, name, value, low, high, text, _COLOURS.get(verdict, GREY))
+    colour = _COLOURS.get(verdict, GREY)
+    return IntervalRow.of((name, name), _ends(compared), size, text, colour)

@@ -8,9 +8,15 @@ from typing import Any
 from altair.utils.schemapi import debug_mode
 
 from reports.charts.bars import differences, differences_at_focus, leading, losses, occurring
-from reports.charts.course import losses_over_time, rate_over_time
+from reports.charts.course import (
+    KINDS,
+    kinds_held,
+    losses_over_time,
+    most_held,
+    occupancy,
+    rate_over_time,
+)
 from reports.charts.lines import capacity_curve, pareto
-from reports.charts.occupancy import KINDS, kinds_held, most_held, occupancy
 from reports.charts.positions import (
     KIND_COLOURS,
     distances,
@@ -19,13 +25,42 @@ from reports.charts.positions import (
     stored_kinds,
     storing,
 )
-from reports.palette import FATES, GREY
 from reports.report import ChosenPolicy, Panel, Sentence
 from reports.results.points import WorldPoints
 
 Swatches = tuple[tuple[str, str], ...]
 OCTAVES = "A bar is an octave, named by its nearer end, as thick as its share of the states."
 FLOORED = "Measured from that point as floored to where states may lie. "
+POINTS = (  # of the prompt: their names on a page and on an image, and what stands below the chart
+    (
+        "branch",
+        "the branch",
+        "where the prompt diverges",
+        "Where the prompt left what had been prefilled before; its start, where it shares nothing. "
+        + FLOORED,
+    ),
+    ("end", "the end of the prompt", "the end of the prompt", FLOORED),
+    ("start", "the start", "the start", ""),
+)
+METRICS = (  # name, metric, words; and for its Pareto chart: name, title, caption, title as image
+    (
+        "hit_rate",
+        "token_hit_rate",
+        "token hit rate",
+        "pareto_savings",
+        "Savings for the memory used",
+        "Saved share of prompt tokens against the bytes really held, mean over time; one point a "
+        "capacity. Up and left is better.",
+    ),
+    (
+        "ttft",
+        "ttft_seconds",
+        "mean time to first token",
+        "pareto_ttft",
+        "Latency for the memory used",
+        "Mean time to first token against the bytes really held. Down and left is better.",
+    ),
+)
 
 
 class WorldPanels:
@@ -42,33 +77,23 @@ class WorldPanels:
     """
 
     def __init__(self, number: int, world: WorldPoints, followed: int) -> None:
-        self._number, self._world, self._followed = number, world, followed
+        self._number, self._world, self._followed = number, world, max(followed, 2)
         self._best = world.best.series.name if world.best else ""
         self._theirs = world.baseline.get(self._best, self._best)
+        focus = world.at(world.focus)
+        self._fates = tuple((fate.name, fate.colour) for fate in occurring(focus))
 
     def savings(self) -> Iterator[Panel]:
         """Yield savings and latency, against bytes, the baseline and the capacity."""
-        world = self._world
-        yield from self._panel(
-            "pareto_savings",
-            lambda: pareto(world.shown, "token_hit_rate"),
-            "Savings for the memory used",
-            "Saved share of prompt tokens against the bytes really held, mean over time; "
-            "one point a capacity. Up and left is better.",
-            "Token hit rate against realised bytes",
-        )
-        yield from self._difference("hit_rate", "token_hit_rate", "token hit rate")
-        yield from self._panel(
-            "pareto_ttft",
-            lambda: pareto(world.shown, "ttft_seconds"),
-            "Latency for the memory used",
-            "Mean time to first token against the bytes really held. Down and left is better.",
-            "Mean time to first token against realised bytes",
-        )
-        yield from self._difference("ttft", "ttft_seconds", "mean time to first token")
+        shown = self._world.shown
+        for name, metric, words, pareto_name, title, caption in METRICS:
+            image = f"{_capital(words)} against realised bytes"
+            drawn = lambda metric=metric: pareto(shown, metric)  # noqa: E731
+            yield from self._panel(pareto_name, drawn, title, caption, image)
+            yield from self._difference(name, metric, words)
         yield from self._panel(
             "capacity_curve",
-            lambda: capacity_curve(world.shown),
+            lambda: capacity_curve(shown),
             "What capacity buys",
             "Token hit rate at each capacity. More memory can lower it: most policies promise "
             "nothing else. Dotted: what no policy can exceed.",
@@ -84,42 +109,34 @@ class WorldPanels:
             f"Where the prompt tokens went at {place}",
             "Every prompt token is counted once, at the first cause that explains it.",
             f"What became of the prompt tokens at {place}",
-            self._fates(),
+            self._fates,
         )
 
     def positions(self) -> Iterator[Panel]:
         """Yield where policies store states."""
-        shown, place, most = self._world.shown, self._world.place, max(self._followed, 2)
-        points = storing(shown)
+        shown, place, most = self._world.shown, self._world.place, self._followed
+        points, stored = storing(shown), f"Where states are stored at {self._world.place}"
         yield from self._panel(
             "positions",
             lambda: kinds_stored(shown),
-            f"Where states are stored at {place}",
+            stored,
             "The first that fits holds. “Where prompts diverge”: an earlier prompt had been seen "
             "to end or to diverge there, or this one did.",
-            f"Where states are stored at {place}",
+            stored,
             tuple((kind, KIND_COLOURS[kind]) for kind in stored_kinds(points)),
         )
-        captions = {
-            "branch": "Where the prompt left what had been prefilled before; its start, where it "
-            "shares nothing. " + FLOORED + OCTAVES,
-            "end": FLOORED + OCTAVES,
-            "start": OCTAVES,
-        }
-        names = {"branch": "the branch", "end": "the end of the prompt", "start": "the start"}
-        whence = {**names, "branch": "where the prompt diverges"}
-        for point, caption in captions.items():
+        for point, name, whence, caption in POINTS:
             yield from self._panel(
                 f"positions_from_{point}",
                 lambda point=point: distances(shown, point, most),
-                f"From {names[point]}",
-                caption,
-                f"States stored, by tokens from {whence[point]} at {place}",
+                f"From {name}",
+                caption + OCTAVES,
+                f"States stored, by tokens from {whence} at {place}",
             )
-        best = [point for point in points if point is shown.best]
+        best_first = sorted(points, key=lambda point: point is not shown.best)
         yield from self._panel(
             "positions_by_label",
-            lambda: distances_by_label(shown, [*best, *points][:most]),
+            lambda: distances_by_label(shown, best_first[:most]),
             ("From the branch, by label, under ", ChosenPolicy(self._best)),
             "Labels that stored most states, first replication. " + FLOORED + OCTAVES,
             "States stored, by tokens from where the prompt diverges and by label, "
@@ -128,13 +145,10 @@ class WorldPanels:
 
     def rate_over_time(self) -> Iterator[Panel]:
         """Yield the token hit rate over time."""
-        place = self._world.place
+        title = f"Token hit rate over time at {self._world.place}"
+        drawn = lambda: rate_over_time(self._world.shown)  # noqa: E731
         yield from self._panel(
-            "rate_over_time",
-            lambda: rate_over_time(self._world.shown),
-            f"Token hit rate over time at {place}",
-            f"Each step is a block of consecutive requests, first replication.{self._warmup()}",
-            f"Token hit rate over time at {place}",
+            "rate_over_time", drawn, title, self._blocks("Each step is a"), title
         )
 
     def of_the_best(self) -> Iterator[Panel]:
@@ -142,32 +156,30 @@ class WorldPanels:
         world = self._world.shown
         if world.best is None:
             return
-        best, theirs = world.best, world.baseline_of(world.best)
+        best, theirs, place = world.best, world.baseline_of(world.best), world.place
         others = [p for p in world.at(world.focus) if p is not best and p is not theirs]
-        points = [best, *([theirs] if theirs else []), *others][: max(self._followed, 2)]
+        points = [best, *([theirs] if theirs else []), *others][: self._followed]
         held, warmed = most_held(points), world.warmed
         own, its = ChosenPolicy(self._best), self._theirs
         sides = [("", points, own)] + ([("_baseline", [theirs], its)] if theirs else [])
-        step = f"Each step is a block of consecutive requests, first replication.{self._warmup()}"
-        ends = "At the end of each block of consecutive requests, first replication."
-        bytes_held = tuple((kind, KINDS[kind]) for kind in kinds_held(self._world.at(world.focus)))
+        kinds = tuple((kind, KINDS[kind]) for kind in kinds_held(self._world.at(world.focus)))
         for suffix, whose, name in sides:
             yield from self._panel(
                 f"losses_over_time{suffix}",
                 lambda whose=whose: losses_over_time(whose, warmed=warmed),
-                ("Prompt tokens under ", name, f" at {world.place}"),
-                step,
-                f"What became of the prompt tokens over time, {name} at {world.place}",
-                self._fates(),
+                ("Prompt tokens under ", name, f" at {place}"),
+                self._blocks("Each step is a"),
+                f"What became of the prompt tokens over time, {name} at {place}",
+                self._fates,
             )
         for suffix, whose, name in sides:
             yield from self._panel(
                 f"occupancy{suffix}",
                 lambda whose=whose: occupancy(whose, held, warmed=warmed),
-                ("Bytes held by ", name, f" at {world.place}"),
-                ends + self._warmup(),
-                f"Bytes held over time, {name} at {world.place}",
-                bytes_held,
+                ("Bytes held by ", name, f" at {place}"),
+                self._blocks("At the end of each"),
+                f"Bytes held over time, {name} at {place}",
+                kinds,
             )
 
     def _difference(self, name: str, metric: Any, words: str) -> Iterator[Panel]:
@@ -183,7 +195,7 @@ class WorldPanels:
             f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals. "
             f"“Tied”: all of it within {world.margins.text}. “Unsure”: it covers zero, or is not "
             f"significant after Holm's correction for all comparisons.{more}",
-            f"{words[:1].upper()}{words[1:]} less that of {world.baseline_name}, at {world.place}",
+            f"{_capital(words)} less that of {world.baseline_name}, at {world.place}",
         )
 
     def _panel(
@@ -212,10 +224,11 @@ class WorldPanels:
             schema=number == 1,
         )
 
-    def _fates(self) -> Swatches:
-        """Return the colours of what became of tokens, as far as it occurs."""
-        points = self._world.at(self._world.focus)
-        return tuple((fate.name, FATES.get(fate.key, GREY)) for fate in occurring(points))
+    def _blocks(self, which: str) -> str:
+        """Return what a step of a chart over time is, and that a warm-up is shaded."""
+        warmup = " Grey: the warm-up, served but not counted." if self._world.warmed else ""
+        return f"{which} block of consecutive requests, first replication.{warmup}"
 
-    def _warmup(self) -> str:
-        return " Grey: the warm-up, served but not counted." if self._world.warmed else ""
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from policies.pools import POOLS
-from reports.charts.bars import explained, verdict_word
+from reports.charts.bars import explained, split_pools, verdict_word
 from reports.charts.theme import second_unit
 from reports.report import Heading, Table, TableCell
 from reports.report.packing import short
@@ -48,18 +48,13 @@ TOO_FEW = "n/a from too few requests to tell it"
 OF_POOLS = "mean peak of its capacity, and what left it, over the whole run"
 
 
-def headings(world: WorldPoints) -> tuple[Heading, ...]:
+def headings(tails: Sequence[str], pools: Sequence[str]) -> tuple[Heading, ...]:
     """Return the headings of a table, with what the study asks for: percentiles, split pools."""
-    tails = [Heading(f"{name.upper()} TTFT", TOO_FEW) for name in further_percentiles(world)]
-    pools = [Heading(f"Pool {pool}", OF_POOLS) for pool in (POOLS if has_pools(world) else ())]
-    after = {"P99 TTFT": tails, "Realised bytes": pools}
+    after = {
+        "Against the baseline": [Heading(f"Pool {pool}", OF_POOLS) for pool in pools],
+        "P99 TTFT": [Heading(f"{name.upper()} TTFT", TOO_FEW) for name in tails],
+    }
     return tuple(each for heading in HEADINGS for each in (heading, *after.get(heading.text, ())))
-
-
-def has_pools(world: WorldPoints) -> bool:
-    """Whether the pools of a cell are split."""
-    rows = (row for point in world.points.values() for row in point.rows[:1])
-    return any(row.get("pool_states_peak_bytes") is not None for row in rows)
 
 
 def further_percentiles(world: WorldPoints) -> list[str]:
@@ -79,12 +74,12 @@ def cells_table(world: WorldPoints, id: str, most: int) -> Table:
     kept = set(sorted(keys, key=lambda key: key[1] != world.focus)[:most])
     keys = [*filter(kept.__contains__, keys), *(key for key in keys if key not in kept)]
     tails = further_percentiles(world)
-    pools = POOLS if has_pools(world) else ()
+    pools = POOLS if split_pools(world.points.values()) else ()
     filtered = len(world.capacities) > 1 and min(len(keys), most) > MOST_PLAIN
     return Table(
         title="All cells",
         id=f"{id}-table",
-        head=headings(world),
+        head=headings(tails, pools),
         rows=[_row(world, world.points[key], tails, pools) for key in keys],
         most=most,
         rest="cells.parquet",
@@ -113,6 +108,7 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
     rate, ttft = point.token_hit_rate, point.ttft_seconds
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     finished, total = point.total("requests_finished"), point.total("requests_total")
+    states = point.mean("checkpoints_peak_count")
     hit = TableCell("n/a", "no prompt tokens")
     if rate:
         of = f"{format_count(saved)} / {format_count(prompts)}"
@@ -120,14 +116,19 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
     return [
         hit,
         _difference(point.token_hit_rate_difference, 0.01, "pt"),
+        *(_pool(point, pool) for pool in pools),
         _seconds(ttft.value if ttft else None),
         _seconds_difference(point.ttft_difference),
         *(_seconds(point.mean(f"ttft_{p}_seconds"), too_few(p)) for p in ("p99", *tails)),
         _server(point),
         _of_the_best(point),
-        _bytes(point.mean("cache_mean_bytes"), f"peak {_size(point.mean('cache_peak_bytes'))}"),
-        *(_pool(point, pool) for pool in pools),
-        _bytes(point.mean("checkpoints_peak_bytes"), _count(point.mean("checkpoints_peak_count"))),
+        _bytes(
+            point.mean("cache_mean_bytes"), f"peak {_bytes(point.mean('cache_peak_bytes')).text}"
+        ),
+        _bytes(
+            point.mean("checkpoints_peak_bytes"),
+            "" if states is None else f"{format_count(states)} states",
+        ),
         _bytes(point.mean("kv_stranded_bytes_mean")),
         TableCell(
             f"{format_count(finished)} / {format_count(total)}", _unserved(point), str(finished)
@@ -174,11 +175,9 @@ def _seconds_difference(estimate: Estimate | None) -> TableCell:
 
 
 def _seconds(value: float | None, note: str = "") -> TableCell:
-    return (
-        TableCell("n/a", note)
-        if value is None
-        else TableCell(format_seconds(value), "", _key(value))
-    )
+    if value is None:
+        return TableCell("n/a", note)
+    return TableCell(format_seconds(value), "", _key(value))
 
 
 def _bytes(value: float | None, note: str = "") -> TableCell:
@@ -187,14 +186,6 @@ def _bytes(value: float | None, note: str = "") -> TableCell:
 
 def _key(value: float) -> str:
     return str(short(value))
-
-
-def _size(value: float | None) -> str:
-    return "n/a" if value is None else format_bytes(value)
-
-
-def _count(value: float | None) -> str:
-    return "" if value is None else f"{format_count(value)} states"
 
 
 def _unserved(point: Point) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reports.charts.intervals import IntervalRow, intervals
+from reports.charts.rows import IntervalRow, intervals
 from reports.cross_workload.overview import Overview, overview_of
 from reports.cross_workload.room import Taken
 from reports.cross_workload.sentences import (
@@ -112,15 +112,11 @@ def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[WorldPoints]) -> lis
 def _room_row(taken: Taken, colours: dict[str, str], *, with_world: bool) -> IntervalRow:
     share = taken.share
     assert share is not None
-    low = share.value if share.low is None else share.low
-    high = share.value if share.high is None else share.high
     where = f"{taken.world}, {taken.capacity}" if with_world else taken.capacity
-    return IntervalRow(
-        taken.policy,
-        f"{taken.policy} ({where})",
-        100 * share.value,
-        100 * low,
-        100 * high,
+    return IntervalRow.of(
+        (taken.policy, f"{taken.policy} ({where})"),
+        (share.value, share.low, share.high),
+        0.01,
         share_words(taken),
         colours[taken.policy],
     )

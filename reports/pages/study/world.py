@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from reports.charts.bars import FATES_IN_ORDER
+from reports.charts.bars import fates_of
 from reports.charts.over_time import TimeAxis, blocks_of
 from reports.charts.positions import storing
 from reports.pages.study.answer import answer, key_numbers
 from reports.pages.study.panels import WorldPanels
-from reports.pages.study.table import cells_table, has_pools
-from reports.report import Key, Listing, Panels, Range, ReportBlock, Section, Sentence, Terms, coded
+from reports.pages.study.table import cells_table
+from reports.report import (
+    Code,
+    Key,
+    Listing,
+    Panels,
+    Range,
+    ReportBlock,
+    Section,
+    Sentence,
+    Terms,
+    coded,
+)
 from reports.report.packing import short
 from reports.results.points import WorldPoints
-from reports.results.pools import LOSS_POOLS
 
 MOST_ROWS = 1000  # of the tables of a page
 MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
@@ -75,7 +85,7 @@ def _charts(number: int, world: WorldPoints, followed: int) -> list[ReportBlock]
         blocks.append(
             Terms(
                 title="What the causes mean",
-                items=meanings(world),
+                items=[(fate.name, fate.meaning) for fate in fates_of(world.points.values())],
                 folded=True,
                 on_terminal=False,
             )
@@ -83,24 +93,24 @@ def _charts(number: int, world: WorldPoints, followed: int) -> list[ReportBlock]
     return blocks
 
 
-def meanings(world: WorldPoints) -> list[tuple[str, str]]:
-    """Return the causes and what they mean, with the pool that evicted where pools are split."""
-    pools = LOSS_POOLS if has_pools(world) else {}
-    return [
-        (fate.name, fate.meaning + (f" (pool {pools[fate.key]})" if fate.key in pools else ""))
-        for fate in FATES_IN_ORDER
-    ]
-
-
 def position_words(world: WorldPoints, most: int) -> list[tuple[Sentence, Sentence]]:
-    """Return where policies store states in words, and the engine setting nearest to it."""
-    rows = [point.rows[0] for point in storing(world.shown)[: max(most, 2)]]
-    pairs = [(row.get("positions_words"), row.get("positions_nearest") or "") for row in rows]
-    return [
-        (coded(f"{words}."), coded(nearest and f"{nearest[0].upper()}{nearest[1:]}."))
-        for words, nearest in pairs
-        if words
-    ]
+    """Return where policies store states in words, and the engine setting nearest to it.
+
+    The words of a cell begin with its placer; here the name of the series stands in its place.
+    """
+    items: list[tuple[Sentence, Sentence]] = []
+    for point in storing(world.shown)[: max(most, 2)]:
+        row, marks = point.rows[0], point.series.label.removeprefix(point.series.name)
+        if words := row.get("positions_words"):
+            rest = words.removeprefix("`").partition("`")[2]
+            nearest = row.get("positions_nearest") or ""
+            items.append(
+                (
+                    (Code(point.series.name), *coded(f"{marks}{rest}.")),
+                    coded(nearest and f"{nearest[0].upper()}{nearest[1:]}."),
+                )
+            )
+    return items
 
 
 def _range(world: WorldPoints) -> Range | None:

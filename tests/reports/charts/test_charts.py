@@ -18,6 +18,7 @@ from reports.charts.bars import (
     verdict_word,
 )
 from reports.charts.lint import checked
+from reports.palette import GREY
 from reports.results.comparison import compare
 from reports.statistics import Estimate, Margin
 from simulator.base.errors import UsageError
@@ -75,8 +76,10 @@ def test_differences_leave_out_the_baseline_and_grey_what_is_not_claimed(
     rows = rows_of(charts["difference_hit_rate"], "low", "high")
     assert {row["series"] for row in rows} == set(PLACERS) - {"block:size=1024"}
     assert [row["value"] for row in rows] == sorted((r["value"] for r in rows), reverse=True)
-    assert all(row["told"] == row["text"].endswith(("better", "worse")) for row in rows)
-    assert all(row["low"] > 0 or row["high"] < 0 for row in rows if row["told"])
+    claimed = [row for row in rows if row["text"].endswith(("better", "worse"))]
+    assert all(row["colour"] == GREY for row in rows if row not in claimed)
+    assert all(row["colour"] != GREY for row in claimed if row["series"] not in ("none", "dense"))
+    assert all(row["low"] > 0 or row["high"] < 0 for row in claimed)
 
 
 def test_of_many_differences_the_first_are_drawn_few_of_which_no_one_can_run() -> None:
@@ -137,6 +140,23 @@ def test_rates_over_time_are_those_of_the_blocks(charts: dict[str, Any]) -> None
     assert [row["rate"] for row in rows] == pytest.approx([s / p for s, p in pairs], rel=1e-3)
     minutes = [seconds / 60 for seconds in own["block_arrival_seconds"]]
     assert [row["time"] for row in rows] == pytest.approx(minutes)
+
+
+def test_names_of_levels_cannot_meet_and_dots_stay_apart(charts: dict[str, Any]) -> None:
+    layers = checked(charts["capacity_curve"])["layer"]
+    names = {layer["mark"]["dy"] < 0 for layer in layers if layer["mark"]["type"] == "text"}
+    assert names == {True, False}  # the ideal is above its rule, the bound below its line
+    (dots,) = [layer["mark"] for layer in layers if layer["mark"].get("strokeCap") == "round"]
+    assert dots["strokeDash"][1] >= 2 * dots["strokeWidth"]  # round ends lengthen each dot
+
+
+def test_the_losses_of_split_pools_name_the_pool() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB])
+    split = cells.with_columns(pool_states_peak_bytes=pl.lit(1))
+    for frame, shown in ((cells, False), (split, True)):
+        fates = {row["fate"] for row in rows_of(study_charts(frame, manifest)["losses"], "fate")}
+        assert ("state evicted (pool states)" in fates) is shown
+        assert ("state evicted" in fates) is not shown
 
 
 def test_what_was_not_stored_over_time_is_left_out() -> None:

@@ -10,6 +10,7 @@ import pytest
 from reports.charts.lint import checked
 from reports.charts.positions import OctaveAxis
 from reports.pages.study.world import position_words
+from reports.report import plain
 from reports.results.comparison import compare
 from tests.reports.charts.test_charts import rows_of
 from tests.reports.pages.rendering import render_study, study_charts, world_charts
@@ -63,6 +64,8 @@ def test_labels_follow_the_policy_in_the_light(charts: dict[str, Any]) -> None:
     assert rows[0]["series"] == "branch"  # the best, until another is lit
     assert {row["told"] for row in rows} == {"50 % of the states"}
     assert {(row["label"], row["row"]) for row in rows} == {("chat", 0), ("task", 1)}
+    bars = [(row["series"], row["label"], row["octave"]) for row in rows]
+    assert len(bars) == len({*bars})  # each is drawn once, and with it the name of its row
 
 
 def test_octaves_in_which_nothing_can_lie_take_no_room() -> None:
@@ -97,6 +100,14 @@ def test_few_are_drawn_where_many_worlds_share_a_page() -> None:
     (world,) = compare(*sample())
     rows = rows_of(world_charts(world, followed=3)["positions_from_end"], "octave")
     assert len({row["series"] for row in rows}) == 3
+
+
+def test_words_name_the_series_and_not_its_placer_alone() -> None:
+    cells, manifest = sample(["branch", "last"], [8 * GIB])
+    other = cells.with_columns(eviction=pl.lit("clairvoyant"))
+    (world,) = compare(pl.concat([cells, other]), manifest)
+    named = [plain(words).partition(" stores")[0] for words, _ in position_words(world, 24)]
+    assert {*named} == {series.label for series in world.series}
 
 
 def test_words_are_on_the_page() -> None:

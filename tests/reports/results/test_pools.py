@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reports.pages.study.table import cells_table, headings
-from reports.pages.study.world import meanings
+from reports.charts.bars import fates_of
+from reports.pages.study.table import cells_table
 from reports.results.comparison import compare
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND, marks_of
 from reports.results.pools import COLUMNS, flat_pools, pool_words, pools_of
@@ -85,17 +85,18 @@ def test_the_table_of_a_page_has_a_cell_for_each_heading(*, split: bool) -> None
     figures = pools_of([counters("kv", 100, 7), counters("states", 60, 3)], LOST)
     rows = [row | flat_pools(figures if split else None) for row in cells.rows(named=True)]
     (world,) = compare(type(cells)(rows, infer_schema_length=None), manifest)
-    names = [heading.text for heading in headings(world)]
-    shown = cells_table(world, "world-1", 100).rows
+    table = cells_table(world, "world-1", 100)
+    names, shown = [getattr(each, "text", each) for each in table.head], table.rows
     assert {len(row) for row in shown} == {len(names)}
     assert ("Pool states" in names) is split
     if split:
+        assert names[3:6] == ["Against the baseline", "Pool kv", "Pool states"]
         row: dict[str, Any] = dict(zip(names, shown[0], strict=True))
         assert (row["Pool kv"].text, row["Pool kv"].note) == ("peak 50 B of 100 B", "7 B evicted")
         assert row["Pool states"].note == "3 states evicted"
-    told = dict(meanings(world))
-    assert told["KV evicted"].endswith("(pool kv)") is split
-    assert told["state evicted"].endswith("(pool states)") is split
+    fates = {fate.name for fate in fates_of(world.points.values())}
+    assert ("KV evicted (pool kv)" in fates) is split
+    assert ("state evicted (pool states)" in fates) is split
 
 
 @pytest.mark.parametrize(
