@@ -129,12 +129,8 @@ def _interval(answer: Answer | None, height: float) -> list[alt.Chart]:
 def _knees(answers: Sequence[Answer]) -> list[alt.Chart]:
     """Return a ring at the cheapest capacity of each answer."""
     knees = [answer.knee for answer in answers if answer.knee is not None]
-    frame = pl.DataFrame(
-        {
-            "x": [knee.capacity_bytes / 2**30 for knee in knees],
-            "at": [knee.dollars_per_million_tokens for knee in knees],
-        }
-    )
+    places = [(each.capacity_bytes / 2**30, each.dollars_per_million_tokens) for each in knees]
+    frame = pl.DataFrame(places, schema=["x", "at"], orient="row")
     ring = alt.Chart(frame).mark_point(size=160, strokeWidth=2.5, color=GREY, opacity=1)
     return [ring.encode(x="x:Q", y="at:Q")]
 

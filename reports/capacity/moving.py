@@ -84,5 +84,8 @@ def _side_by_side(answer: Answer, base: Answer, most: int, metric: Metric) -> st
     if not shared:
         return ""
     at = max(shared)
-    values = f"{metric.shown(asked[at])} as asked, {metric.shown(then[at])} then"
-    return f": at {format_bytes(at)} {values}"
+    values = [
+        f"{100 * value:.1f} %" if metric.unit == "share" else metric.shown(value)
+        for value in (asked[at], then[at])
+    ]
+    return f": at {format_bytes(at)} {values[0]} as asked, {values[1]} then"

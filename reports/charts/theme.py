@@ -123,16 +123,16 @@ def up(**more: Any) -> alt.Axis:
     return alt.Axis(**{"tickCount": 5, "domain": False, "ticks": False, **more})
 
 
-def layered(*layers: alt.Chart, height: int = HEIGHT, **more: Any) -> alt.LayerChart:
+def layered(*layers: Any, height: int = HEIGHT, **more: Any) -> alt.LayerChart:
     """Return the layers as one chart as wide as all."""
     return alt.LayerChart(layer=list(layers), width=WIDTH, height=height, **more)
 
 
 def rule(value: float, channel: str = "x", name: str = "", **look: Any) -> list[alt.Chart]:
     """Return a grey rule at a value of a channel, dashed and with its name where it has one."""
-    line = alt.Chart(pl.DataFrame({"at": [value], "name": [name]}))
+    line = alt.Chart(pl.DataFrame({"level": [value], "name": [name]}))
     style: Any = {"color": GREY} | ({"strokeDash": [4, 3]} if name else {}) | look
-    drawn = line.mark_rule(**style).encode(**{channel: "at:Q"})
+    drawn = line.mark_rule(**style).encode(**{channel: "level:Q"})
     if not name:
         return [drawn]
     shift, place = {
@@ -140,7 +140,7 @@ def rule(value: float, channel: str = "x", name: str = "", **look: Any) -> list[
         "y": ({"dy": -8}, {"x": alt.value(4)}),
     }[channel]
     style = {"align": "left", "fontSize": 11} | shift
-    return [drawn, line.mark_text(**style).encode(**{channel: "at:Q", "text": "name:N"}, **place)]
+    return [drawn, line.mark_text(**style).encode(**{channel: "level:Q", "text": "name:N"}, **place)]
 
 
 def lit() -> alt.VariableParameter:

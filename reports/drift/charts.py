@@ -10,7 +10,7 @@ import polars as pl
 
 from reports.charts.curves import Axis, Curve, band, curves, level
 from reports.charts.over_time import span
-from reports.charts.theme import HEIGHT, WIDTH
+from reports.charts.theme import HEIGHT, WIDTH, along, tips, up
 from reports.drift.distances import Distance
 from reports.drift.findings import DEFAULT_WINDOW, Finding, difference, kind, label, over_time
 from reports.drift.planning import parameters
@@ -91,33 +91,23 @@ def _law(study: DriftStudy) -> alt.Chart:
     frame = pl.DataFrame(rows, schema=["from", "to", "low", "high", "share"], orient="row")
     chart: alt.Chart = alt.Chart(frame, width=WIDTH, height=HEIGHT, params=[span()])
     chart = chart.mark_rect(color=BLUE, clip=True)
+    depth = alt.Scale(type="log", nice=False, domain=[float(edges[0]), float(edges[-1])])
+    strength = alt.Scale(type="sqrt", domain=[0, 0.5], range=[0, 1], clamp=True)
+    lines = up(format=TOKENS, grid=False, tickCount=6)
     drawn: alt.Chart = chart.encode(
-        x=alt.X("from:Q", title=OVER.title, scale=OVER.scale(), axis=_across()),
+        x=alt.X("from:Q", title=OVER.title, scale=OVER.scale(), axis=along(format=TOKENS)),
         x2="to:Q",
-        y=alt.Y(
-            "low:Q",
-            title="Overlap, tokens from the start",
-            scale=alt.Scale(type="log", nice=False, domain=[float(edges[0]), float(edges[-1])]),
-            axis=alt.Axis(format=TOKENS, grid=False, domain=False, ticks=False, tickCount=6),
-        ),
+        y=alt.Y("low:Q", title="Overlap, tokens from the start", scale=depth, axis=lines),
         y2="high:Q",
-        opacity=alt.Opacity(
-            "share:Q",
-            scale=alt.Scale(type="sqrt", domain=[0, 0.5], range=[0, 1], clamp=True),
-            legend=None,
+        opacity=alt.Opacity("share:Q", scale=strength, legend=None),
+        tooltip=tips(
+            **{"from": ("from request", ",d")},
+            low=("depth from", ",.0f"),
+            high=("to", ",.0f"),
+            share=("of the window's requests", ".1%"),
         ),
-        tooltip=[
-            alt.Tooltip("from:Q", title="from request", format=",d"),
-            alt.Tooltip("low:Q", title="depth from", format=",.0f"),
-            alt.Tooltip("high:Q", title="to", format=",.0f"),
-            alt.Tooltip("share:Q", title="of the window's requests", format=".1%"),
-        ],
     )
     return drawn
-
-
-def _across() -> alt.Axis:
-    return alt.Axis(grid=False, tickCount=6, format=TOKENS, labelOverlap="greedy")
 
 
 def _distance(study: DriftStudy, name: str, title: str) -> alt.LayerChart:

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from reports.charts.theme import HEIGHT, MUTED, WIDTH
+from reports.charts.theme import along, layered, rule, tips, up
 from reports.palette import GREY, ORANGE, VERMILLION
 
 if TYPE_CHECKING:
@@ -30,27 +30,26 @@ def staircase(law: DepthLaw, positions: Sequence[int], length: int) -> alt.Layer
         "depth:Q",
         title="Tokens from the start of the prompt",
         scale=alt.Scale(domain=[0, length], nice=False),
-        axis=alt.Axis(grid=False, tickCount=6, labelOverlap=True, format=",~f"),
+        axis=along(format=",~f"),
     )
-    share = alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
-    y = alt.Y("share:Q", title="Requests that overlap this far", axis=share)
+    y = alt.Y("share:Q", title="Requests that overlap this far", axis=up(format="%"))
     curve = alt.Chart(_curve(law, survival, length)).encode(x=x, y=y)
     steps = alt.Chart(_steps(law, survival, positions)).encode(x=x, y=y)
-    tooltip = [
-        alt.Tooltip("depth:Q", title="position", format=",d"),
-        alt.Tooltip("share:Q", title="requests it serves or passes on", format=".1%"),
-        alt.Tooltip("gain:Q", title="tokens a request that its step saves", format=",.1f"),
-    ]
-    layers = [
-        curve.mark_area(interpolate="step-before", color=GREY, opacity=0.22),
-        curve.mark_line(interpolate="step-before", color=GREY, strokeWidth=1.5),
-        steps.mark_area(interpolate="step-before", color=VERMILLION, opacity=0.3),
-        steps.mark_line(interpolate="step-before", color=VERMILLION, strokeWidth=1.5),
+    tooltip = tips(
+        depth=("position", ",d"),
+        share=("requests it serves or passes on", ".1%"),
+        gain=("tokens a request that its step saves", ",.1f"),
+    )
+    step: Any = {"interpolate": "step-before"}
+    return layered(
+        curve.mark_area(color=GREY, opacity=0.22, **step),
+        curve.mark_line(color=GREY, strokeWidth=1.5, **step),
+        steps.mark_area(color=VERMILLION, opacity=0.3, **step),
+        steps.mark_line(color=VERMILLION, strokeWidth=1.5, **step),
         steps.transform_filter("datum.gain !== null")
         .mark_point(color=VERMILLION, filled=True, opacity=1, size=46)
         .encode(tooltip=tooltip),
-    ]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
+    )
 
 
 def savings_curve(placement: dict[str, Any]) -> alt.LayerChart:
@@ -66,40 +65,25 @@ def savings_curve(placement: dict[str, Any]) -> alt.LayerChart:
     frame = pl.DataFrame(rows[::step] + rows[len(rows) - 1 :][: (len(rows) - 1) % step > 0])
     apart = -(-(len(rows) - 1) // MOST_TICKS) or 1
     ticks = list(range(0, len(rows), apart))  # whole numbers, however few
-    x = alt.X(
-        "budget:Q",
-        title="Checkpoints",
-        axis=alt.Axis(grid=False, values=ticks, format=",d", labelOverlap=True),
-    )
-    axis = alt.Axis(tickCount=5, domain=False, ticks=False, format=",~f")
-    title = "Saved tokens a request"
+    x = alt.X("budget:Q", title="Checkpoints", axis=along(values=ticks, format=",d"))
+    title, axis = "Saved tokens a request", up(format=",~f")
     base = alt.Chart(frame).encode(x=x)
-    tooltip = [
-        alt.Tooltip("budget:Q", title="checkpoints", format=",d"),
-        alt.Tooltip("saved:Q", title="saved tokens a request", format=",.1f"),
-        alt.Tooltip("best:Q", title="at best", format=",.1f"),
-    ]
-    layers = [
+    tooltip = tips(
+        budget=("checkpoints", ",d"),
+        saved=("saved tokens a request", ",.1f"),
+        best=("at best", ",.1f"),
+    )
+    marked = base.mark_line(
+        color=VERMILLION, strokeWidth=2, point={"color": VERMILLION, "size": 36}
+    )
+    return layered(
         base.mark_line(color=GREY, strokeDash=[6, 3], strokeWidth=2).encode(
             y=alt.Y("best:Q", title=title, axis=axis)
         ),
-        base.mark_line(
-            color=VERMILLION, strokeWidth=2, point={"color": VERMILLION, "size": 36}
-        ).encode(y=alt.Y("saved:Q", title=title, axis=axis), tooltip=tooltip),
-        *_ceiling(placement["law"]["mean_overlap_tokens"]),
+        marked.encode(y=alt.Y("saved:Q", title=title, axis=axis), tooltip=tooltip),
+        *rule(placement["law"]["mean_overlap_tokens"], "y", "mean overlap: all there is"),
         *_elbow(placement["elbow"]),
-    ]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
-
-
-def _ceiling(overlap: float) -> list[alt.Chart]:
-    line = alt.Chart(pl.DataFrame({"ceiling": [overlap], "note": ["mean overlap: all there is"]}))
-    return [
-        line.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(y="ceiling:Q"),
-        line.mark_text(align="left", dy=-7, fontSize=11).encode(
-            x=alt.value(4), y="ceiling:Q", text="note:N"
-        ),
-    ]
+    )
 
 
 def _elbow(elbow: dict[str, Any] | None) -> list[alt.Chart]:

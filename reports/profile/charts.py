@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from reports.charts.curves import Axis, band, curves, level
-from reports.charts.theme import HEIGHT, WIDTH
+from reports.charts.theme import along, layered, painted, rule, tips, up
 from reports.palette import BLUE, GREEN, GREY, ORANGE, VERMILLION
 from reports.profile.summary import Landmarks, own_band, residuals
 from simulator.costs.cost_model import CostModel
@@ -21,9 +21,8 @@ MOST_POINTS = 4_000
 TOKENS = ",.3~s"
 CONTEXTS = 40
 SUFFIXES = (64, 512, 2048, 8192)
-SUFFIX_COLOURS = (GREY, BLUE, GREEN, VERMILLION)
+COLOURS = (GREY, BLUE, GREEN, VERMILLION)
 CONTEXT_STEPS = ((0, "no context"), (1, "up to 4,096"), (4097, "up to 32,768"), (32_769, "more"))
-CONTEXT_COLOURS = (GREY, BLUE, GREEN, VERMILLION)
 
 
 def profile_charts(profile: Profile) -> dict[str, alt.LayerChart]:
@@ -35,12 +34,12 @@ def profile_charts(profile: Profile) -> dict[str, alt.LayerChart]:
 def suffix_colours(profile: Profile) -> dict[str, str]:
     """Return the colour of every length that the chart of contexts has a line for."""
     lengths = [n for n in SUFFIXES if n <= profile.valid_n_max] or [profile.valid_n_max]
-    return {f"{n:,} tokens": colour for n, colour in zip(lengths, SUFFIX_COLOURS, strict=False)}
+    return {f"{n:,} tokens": colour for n, colour in zip(lengths, COLOURS, strict=False)}
 
 
 def context_colours() -> dict[str, str]:
     """Return the colour of every range of contexts in the chart of residuals."""
-    return {name: colour for (_, name), colour in zip(CONTEXT_STEPS, CONTEXT_COLOURS, strict=True)}
+    return {name: colour for (_, name), colour in zip(CONTEXT_STEPS, COLOURS, strict=True)}
 
 
 def _own(profile: Profile) -> alt.LayerChart:
@@ -48,7 +47,7 @@ def _own(profile: Profile) -> alt.LayerChart:
     landmarks = Landmarks.of(profile)
     n = list(profile.prefill.F.n)
     seconds = [us * 1e-6 for us in profile.prefill.F.us]
-    ends = own_band(profile)
+    ends, launched = own_band(profile), profile.prefill.floor_graph_us
     chart = curves(
         {"F": (n, [value * 1e3 for value in seconds])},
         {"F": BLUE},
@@ -57,28 +56,11 @@ def _own(profile: Profile) -> alt.LayerChart:
         below=[
             *([band(n, *([value * 1e3 for value in end] for end in ends))] if ends else []),
             *level(landmarks.floor_seconds * 1e3, "floor"),
-            *_graph_floor(profile),
+            *([] if launched is None else level(launched * 1e-3, "floor as a graph")),
         ],
     )
-    return alt.LayerChart(layer=[*chart.layer, *_knee(landmarks)], width=WIDTH, height=HEIGHT)
-
-
-def _graph_floor(profile: Profile) -> list[alt.Chart]:
-    """Return a dashed line at the least time of a pass without launches, where it was measured."""
-    us = profile.prefill.floor_graph_us
-    return [] if us is None else level(us * 1e-3, "floor as a graph")
-
-
-def _knee(landmarks: Landmarks) -> list[alt.Chart]:
-    """Return a dashed line at the knee, with its name."""
-    name = f"knee, {landmarks.knee_tokens:,.0f} tokens"
-    line = alt.Chart(pl.DataFrame({"knee": [landmarks.knee_tokens], "name": [name]}))
-    return [
-        line.mark_rule(color=ORANGE, strokeDash=[4, 3]).encode(x="knee:Q"),
-        line.mark_text(align="left", dx=6, fontSize=11).encode(
-            x="knee:Q", y=alt.value(HEIGHT - 12), text="name:N"
-        ),
-    ]
+    knee = f"knee, {landmarks.knee_tokens:,.0f} tokens"
+    return layered(*chart.layer, *rule(landmarks.knee_tokens, "x", knee, color=ORANGE))
 
 
 def _context(profile: Profile) -> alt.LayerChart:
@@ -101,33 +83,16 @@ def _residuals(profile: Profile) -> alt.LayerChart:
     starts = [start for start, _ in CONTEXT_STEPS]
     names = [CONTEXT_STEPS[at][1] for at in np.searchsorted(starts, c[every], side="right") - 1]
     frame = pl.DataFrame({"c": c[every], "n": n[every], "error": error[every], "context": names})
-    colours = context_colours()
+    scale = alt.Scale(type="log", nice=False, padding=8)
+    axis = up(format="+.0%", tickCount=6)
     points = (
         alt.Chart(frame)
         .mark_point(filled=True, size=22, opacity=0.55)
         .encode(
-            x=alt.X(
-                "n:Q",
-                title="Tokens prefilled",
-                scale=alt.Scale(type="log", nice=False, padding=8),
-                axis=alt.Axis(grid=False, tickCount=6, format=TOKENS, labelOverlap="greedy"),
-            ),
-            y=alt.Y(
-                "error:Q",
-                title="Predicted / measured - 1",
-                axis=alt.Axis(format="+.0%", tickCount=6, domain=False, ticks=False),
-            ),
-            color=alt.Color(
-                "context:N",
-                scale=alt.Scale(domain=list(colours), range=list(colours.values())),
-                legend=alt.Legend(title="Context, tokens"),
-            ),
-            tooltip=[
-                alt.Tooltip("n:Q", title="tokens", format=",d"),
-                alt.Tooltip("c:Q", title="context", format=",d"),
-                alt.Tooltip("error:Q", title="error", format="+.1%"),
-            ],
+            x=alt.X("n:Q", title="Tokens prefilled", scale=scale, axis=along(format=TOKENS)),
+            y=alt.Y("error:Q", title="Predicted / measured - 1", axis=axis),
+            color=painted("context", context_colours(), title="Context, tokens"),
+            tooltip=tips(n=("tokens", ",d"), c=("context", ",d"), error=("error", "+.1%")),
         )
     )
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY).encode(y="zero:Q")
-    return alt.LayerChart(layer=[zero, points], width=WIDTH, height=HEIGHT)
+    return layered(*rule(0.0, "y"), points)

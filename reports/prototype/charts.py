@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
 from calibration.prototype.errors import REGIMES, regime_of
-from reports.charts.theme import HEIGHT, MUTED, WIDTH, second_unit
+from reports.charts.theme import MUTED, along, layered, painted, rule, second_unit, tips, up
 from reports.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 
 if TYPE_CHECKING:
@@ -44,29 +44,18 @@ def agreement(requests: Sequence[Served]) -> alt.LayerChart:
     both = [*frame["measured"], *frame["simulated"]]
     ends = [min(both), max(both)]
     scale = alt.Scale(type="log", nice=False, domain=[ends[0] / 1.1, ends[1] * 1.1])
-    axis: Any = {"grid": False, "tickCount": 6, "format": "~r", "labelOverlap": "greedy"}
-    x = alt.X("measured:Q", title=f"Measured, {unit}", scale=scale, axis=alt.Axis(**axis))
-    y = alt.Y("simulated:Q", title=f"Simulated, {unit}", scale=scale, axis=alt.Axis(**axis))
-    line = pl.DataFrame(
-        {
-            "measured": ends,
-            "simulated": ends,
-            "low": [end * (1 - BAND) for end in ends],
-            "high": [end * (1 + BAND) for end in ends],
-        }
-    )
-    same = alt.Chart(line).encode(x=x)
-    layers = [
-        same.mark_area(color=GREY, opacity=0.2, clip=True).encode(
-            y=alt.Y("low:Q", title=f"Simulated, {unit}", scale=scale, axis=alt.Axis(**axis)),
-            y2="high:Q",
-        ),
+    axis = along(format="~r")
+    x = alt.X("measured:Q", title=f"Measured, {unit}", scale=scale, axis=axis)
+    y = alt.Y("simulated:Q", title=f"Simulated, {unit}", scale=scale, axis=axis)
+    line = {"measured": ends, "simulated": ends}
+    line |= {"low": [end * (1 - BAND) for end in ends], "high": [end * (1 + BAND) for end in ends]}
+    same = alt.Chart(pl.DataFrame(line)).encode(x=x)
+    lower = alt.Y("low:Q", title=y["title"], scale=scale, axis=axis)
+    return layered(
+        same.mark_area(color=GREY, opacity=0.2, clip=True).encode(y=lower, y2="high:Q"),
         same.mark_line(color=MUTED, strokeDash=[4, 3]).encode(y=y),
-        alt.Chart(frame)
-        .mark_point(filled=True, size=42, opacity=0.75)
-        .encode(x=x, y=y, color=_colour(), tooltip=_tooltip(unit)),
-    ]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
+        _points(frame, unit, 0.75).encode(x=x, y=y),
+    )
 
 
 def errors(requests: Sequence[Served]) -> alt.LayerChart:
@@ -75,28 +64,17 @@ def errors(requests: Sequence[Served]) -> alt.LayerChart:
     frame = _frame(requests, size)
     present = [name for name in REGIMES if name in set(frame["regime"])]
     medians = frame.group_by("regime", maintain_order=True).agg(pl.col("error").median())
-    x = alt.X(
-        "error:Q",
-        title="Simulated above measured",
-        axis=alt.Axis(format="+.0%", grid=False, tickCount=6, labelOverlap="greedy"),
-    )
+    axis = along(format="+.0%")
+    x = alt.X("error:Q", title="Simulated above measured", axis=axis)
     y = alt.Y("regime:N", title=None, sort=present, axis=alt.Axis(domain=False, ticks=False))
-    zero = alt.Chart(pl.DataFrame({"error": [0.0]}))
-    layers = [
-        zero.mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x=x),
-        alt.Chart(frame)
-        .mark_point(filled=True, size=42, opacity=0.5)
-        .encode(x=x, y=y, color=_colour(), tooltip=_tooltip(unit)),
-        alt.Chart(medians)
-        .mark_tick(thickness=3, size=26, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            color=_colour(),
-            tooltip=[alt.Tooltip("error:Q", title="median error", format="+.1%")],
-        ),
-    ]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=40 * len(present) + 40)
+    median = alt.Chart(medians).mark_tick(thickness=3, size=26, opacity=1)
+    tooltip = tips(error=("median error", "+.1%"))
+    return layered(
+        *rule(0.0, color=MUTED, strokeDash=[4, 3]),
+        _points(frame, unit, 0.5).encode(x=x, y=y),
+        median.encode(x=x, y=y, color=painted("regime", COLOURS), tooltip=tooltip),
+        height=40 * len(present) + 40,
+    )
 
 
 def times(requests: Sequence[Served]) -> alt.LayerChart:
@@ -111,24 +89,18 @@ def times(requests: Sequence[Served]) -> alt.LayerChart:
         for kind, column in both.items()
         for request, seconds in zip(requests, column, strict=True)
     ]
-    axis = alt.Axis(format=",d", grid=False, tickCount=6, labelOverlap="greedy")
-    up = alt.Axis(domain=False, ticks=False, tickCount=5, format=",~f")
+    title = f"Time to first token, {unit}"
     base = alt.Chart(pl.DataFrame(rows)).encode(
-        x=alt.X("request:Q", title="Request", axis=axis),
-        y=alt.Y("ttft:Q", title=f"Time to first token, {unit}", axis=up),
-        color=alt.Color(
-            "kind:N",
-            scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
-            legend=alt.Legend(title=None),
+        x=alt.X("request:Q", title="Request", axis=along(format=",d")),
+        y=alt.Y("ttft:Q", title=title, axis=up(format=",~f")),
+        color=painted("kind", KINDS),
+        tooltip=tips(
+            request=("request", ",d"), kind=" ", ttft=(f"time to first token, {unit}", ",.4~g")
         ),
-        tooltip=[
-            alt.Tooltip("request:Q", title="request", format=",d"),
-            alt.Tooltip("kind:N", title=" "),
-            alt.Tooltip("ttft:Q", title=f"time to first token, {unit}", format=",.4~g"),
-        ],
     )
-    layers = [base.mark_line(strokeWidth=1.5), base.mark_point(filled=True, size=26, opacity=1)]
-    return alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT)
+    return layered(
+        base.mark_line(strokeWidth=1.5), base.mark_point(filled=True, size=26, opacity=1)
+    )
 
 
 def _frame(requests: Sequence[Served], size: float) -> pl.DataFrame:
@@ -149,19 +121,19 @@ def _frame(requests: Sequence[Served], size: float) -> pl.DataFrame:
     )
 
 
-def _colour() -> alt.Color:
-    scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
-    return alt.Color("regime:N", scale=scale, legend=alt.Legend(title=None))
-
-
-def _tooltip(unit: str) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("request:Q", title="request", format=",d"),
-        alt.Tooltip("regime:N", title="regime"),
-        alt.Tooltip("measured:Q", title=f"measured, {unit}", format=",.4~g"),
-        alt.Tooltip("simulated:Q", title=f"simulated, {unit}", format=",.4~g"),
-        alt.Tooltip("error:Q", title="error", format="+.1%"),
-        alt.Tooltip("saved:Q", title="saved tokens", format=",d"),
-        alt.Tooltip("computed:Q", title="computed tokens", format=",d"),
-        alt.Tooltip("cuts:Q", title="cuts", format=",d"),
-    ]
+def _points(frame: pl.DataFrame, unit: str, opacity: float) -> alt.Chart:
+    """Return a point a request in the colour of its regime, and all that is known of it."""
+    points: alt.Chart = alt.Chart(frame).mark_point(filled=True, size=42, opacity=opacity)
+    return points.encode(
+        color=painted("regime", COLOURS),
+        tooltip=tips(
+            request=("request", ",d"),
+            regime="regime",
+            measured=(f"measured, {unit}", ",.4~g"),
+            simulated=(f"simulated, {unit}", ",.4~g"),
+            error=("error", "+.1%"),
+            saved=("saved tokens", ",d"),
+            computed=("computed tokens", ",d"),
+            cuts=("cuts", ",d"),
+        ),
+    )

@@ -178,43 +178,46 @@ def _numbers(result: CapacityResult) -> list[Number]:
 
 def _panels(result: CapacityResult) -> Iterator[Panel]:
     """Yield the charts that have something to show."""
-    answers, looks = drawn(result), looks_of(result.answers)
+    answers, best = drawn(result), result.best_answer
+    looks = {answer.label: looks_of(result.answers)[answer.label] for answer in answers}
     keys = {
-        name: (name, looks[name].colour, " ".join(map(str, looks[name].dash)))
-        for name in (answer.label for answer in answers)
+        name: (name, look.colour, " ".join(map(str, look.dash))) for name, look in looks.items()
     }
     left_out = len(result.answers) - len(answers)
     more = f" {left_out} more are in the table." if left_out else ""
-    if (chart := metric_curve(result)) is not None:
-        title = result.goal.metric.title
-        yield Panel(
-            "metric",
+    met = best is not None and best.capacity_bytes is not None
+    bar = "The grey bar is the interval of the answer. " * met
+    knees = tuple(keys[answer.label] for answer in answers if answer.knee is not None)
+    own = () if best is None else (("as asked", looks[best.label].colour),)
+    title = result.goal.metric.title
+    panels = {
+        "metric": (
             "What capacity buys",
-            "Every capacity that was tried. The grey bar is the interval of the answer. More "
-            f"memory can make it worse: most policies promise nothing else.{more}",
-            chart,
+            f"Every capacity that was tried. {bar}More memory can make it worse: most policies "
+            f"promise nothing else.{more}",
+            metric_curve(result),
             tuple(keys.values()),
-            image_title=title[:1].upper() + title[1:],
-        )
-    if (chart := cost_curve(result)) is not None:
-        yield Panel(
-            "cost",
+            title[:1].upper() + title[1:],
+        ),
+        "cost": (
             "Where memory stops paying",
             "Memory is paid for all the time, the GPU while it is busy. Rings: the cheapest "
             f"capacity tried.{more}",
-            chart,
-            tuple(keys[answer.label] for answer in answers if answer.knee is not None),
-            image_title="Cost",
-        )
-    if (chart := variation_bars(result)) is not None and result.best_answer is not None:
-        yield Panel(
-            "variations",
+            cost_curve(result),
+            knees,
+            "Cost",
+        ),
+        "variations": (
             "How the answer moves",
             f"The least capacity when one thing is different, with its interval.{_undrawn(result)}",
-            chart,
-            (("as asked", keys[result.best_answer.label][1]), ("one thing different", GREY)),
-            image_title=f"Least capacity for {result.goal.text}",
-        )
+            variation_bars(result),
+            (*own, ("one thing different", GREY)),
+            f"Least capacity for {result.goal.text}",
+        ),
+    }
+    for id, (heading, caption, chart, swatches, alone) in panels.items():
+        if chart is not None:
+            yield Panel(id, heading, caption, chart, swatches, image_title=alone)
 
 
 def _undrawn(result: CapacityResult) -> str:

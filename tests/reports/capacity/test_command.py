@@ -88,6 +88,8 @@ def test_a_missed_target_has_an_exit_code_of_its_own(
     code, out, _ = ended(capsys, study, "--target", "token_hit_rate>=90%", "-q")
     assert code == 99
     assert out.startswith("No capacity that was tried meets token hit rate >= 90 %")
+    ended(capsys, study, "--target", "token_hit_rate>=90%", "-q", "--out", tmp_path / "out")
+    assert "grey bar" not in next(kept_report(tmp_path / "out").panels).caption  # none is drawn
 
 
 def test_failed_cells_are_told(

@@ -68,7 +68,7 @@ def test_less_memory_for_more_load_is_told_with_its_reason() -> None:
     text = against_expectation("traffic +20 %", answer_at(8, 4, 16), base, HIT_RATE.metric)
     assert text is not None
     assert text.startswith("traffic +20 %: needs less memory, against the expectation; the interv")
-    assert text.endswith(": at 16 B 40 % as asked, 40 % then")
+    assert text.endswith(": at 16 B 40.0 % as asked, 40.0 % then")  # one number of digits
     uneven = answer_at(4, 2, 4, uneven=True)
     text = against_expectation("traffic +20 %", uneven, base, HIT_RATE.metric)
     assert "worse in places" in str(text)

@@ -151,6 +151,13 @@ def test_figures_are_written_as_on_paper_and_names_are_left(
     assert typeset(plain).translate(str.maketrans(signs)) == (written or plain)
 
 
+def test_short_times_are_written_so_in_every_cell() -> None:
+    cells, manifest = sample(["last", "branch"], [8 * GIB])
+    page = render_study(cells.with_columns(pl.col("ttft_p99_seconds") * 0 + 219e-6), manifest)
+    assert "219 µs" in text_of(page)
+    assert "219 us" not in text_of(page)
+
+
 def test_a_baseline_that_wins_is_compared_with_the_next() -> None:
     sentence = answer_of(render_study(*sample(["last", "branch"], [8 * GIB], baseline="branch")))
     assert re.search(r"; it is the baseline, [\d.]+ points \[[\d., ]+\] more than last", sentence)
