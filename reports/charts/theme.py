@@ -140,7 +140,10 @@ def rule(value: float, channel: str = "x", name: str = "", **look: Any) -> list[
         "y": ({"dy": -8}, {"x": alt.value(4)}),
     }[channel]
     style = {"align": "left", "fontSize": 11} | shift
-    return [drawn, line.mark_text(**style).encode(**{channel: "level:Q", "text": "name:N"}, **place)]
+    return [
+        drawn,
+        line.mark_text(**style).encode(**{channel: "level:Q", "text": "name:N"}, **place),
+    ]
 
 
 def lit() -> alt.VariableParameter:

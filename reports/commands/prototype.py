@@ -91,8 +91,7 @@ def prototype(
 
 def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:
     """Run the prototype; write what was measured before anything is told of it."""
-    from reports.prototype.files import write_measured
-    from reports.prototype.run import measure
+    from reports.prototype.run import measure, write_measured
 
     if out is not None:
         make_folder(out)

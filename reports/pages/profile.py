@@ -17,19 +17,23 @@ if TYPE_CHECKING:
     from calibration.catalogue import ProfileRow
     from simulator.costs.profile import Profile
 
-TITLES = {
-    "own": "F: the time without context",
-    "context": "What context adds",
-    "residuals": "How far the fit is off",
-}
-CAPTIONS = {
-    "own": "Up to the knee a prefill costs about the floor, so a few more recomputed tokens are "
-    "free; beyond it each costs its share. A grey band, where there is one, is where the fit's "
-    "uncertainty puts the curve (95 %).",
-    "context": "Every new token attends to every token before it, so the same prefill costs more "
-    "after a longer context.",
-    "residuals": "Each point is a timed prefill of the fit (of many, 4,000 are drawn): above zero "
-    "the profile says too much. The table has the errors on points that it has not seen.",
+PANELS = {  # chart -> title and caption
+    "own": (
+        "F: the time without context",
+        "Up to the knee a prefill costs about the floor, so a few more recomputed tokens are free; "
+        "beyond it each costs its share. A grey band, where there is one, is where the fit's "
+        "uncertainty puts the curve (95 %).",
+    ),
+    "context": (
+        "What context adds",
+        "Every new token attends to every token before it, so the same prefill costs more after a "
+        "longer context.",
+    ),
+    "residuals": (
+        "How far the fit is off",
+        "Each point is a timed prefill of the fit (of many, 4,000 are drawn): above zero the "
+        "profile says too much. The table has the errors on points that it has not seen.",
+    ),
 }
 
 
@@ -67,7 +71,7 @@ def _panels(profile: Profile) -> tuple[Panel, ...]:
         "residuals": context_colours(),
     }
     return tuple(
-        Panel(key, TITLES[key], CAPTIONS[key], chart, tuple(swatches[key].items()))
+        Panel(key, *PANELS[key], chart, tuple(swatches[key].items()))
         for key, chart in profile_charts(profile).items()
     )
 

@@ -64,35 +64,28 @@ def prototype_report(run: PrototypeRun, command: str) -> Report:
 
 
 def _panels(run: PrototypeRun, service: Sequence[RegimeError]) -> tuple[Panel, ...]:
-    charts = prototype_charts(run)
-    present = {row.regime for row in service}
+    present, worst = {row.regime for row in service}, service[0]
     regimes = tuple((name, colour) for name, colour in COLOURS.items() if name in present)
-    worst = service[0]
-    return (
-        Panel(
-            "agreement",
+    texts = {
+        "agreement": (
             "A request is a point",
             "On the dashed line the simulation says what the clock said; in the grey band it is "
             "within 15 %.",
-            charts["agreement"],
-            regimes,
         ),
-        Panel(
-            "errors",
+        "errors": (
             "Which requests it errs on",
             f"To the right it says too much. Ticks are medians. The worst is request "
             f"{worst.worst_request}, by {worst.worst:+.1%}.",
-            charts["errors"],
-            regimes,
         ),
-        Panel(
-            "waits",
+        "waits": (
             "With the queue",
             "Each kind of time waits behind its own kind of service, so errors of one request "
             "reach those behind it.",
-            charts["waits"],
-            tuple(KINDS.items()),
         ),
+    }
+    return tuple(
+        Panel(id, *texts[id], chart, tuple(KINDS.items()) if id == "waits" else regimes)
+        for id, chart in prototype_charts(run).items()
     )
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from calibration.prototype.errors import service_errors
 from calibration.prototype.served import PrototypeRun
-from reports.prototype.files import write_measured
-from reports.prototype.run import measure
+from reports.prototype.run import measure, write_measured
 from reports.prototype.setup import Setup
 from reports.prototype.summary import answer, cautions
 from reports.report import plain

@@ -7,10 +7,14 @@ Needs no more than numpy, scipy and torch, so that it runs where the GPU is
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reports.files import make_folder
 from reports.prototype.setup import Setup, built, check, profile_of, rules_of, trace_of
+from simulator.base.files import write_text
 from simulator.base.units import format_bytes, parse_capacity
+from simulator.costs.profile import profile_to_json
 
 if TYPE_CHECKING:
     from calibration.prototype.run import Outcome
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from simulator.costs.profile import Profile
     from simulator.trace.trace import Trace
 
+RUN_FILE, PROFILE_FILE = "prototype.json", "profile.json"
 CLOCKS = {
     "cpu": "processor time, a reference pass beside each",
     "cuda": "device events",
@@ -113,3 +118,18 @@ def _is_beyond(served: Served, profile: Profile) -> bool:
     """Say whether a request lies beyond the measured range of a profile."""
     computed, context = served.computed_tokens, served.saved_tokens
     return computed > profile.valid_n_max or context > profile.valid_c_max
+
+
+def write_measured(folder: Path, run: PrototypeRun, profile: Profile) -> None:
+    """Write a run and the profile that priced it.
+
+    Raises
+    ------
+    UsageError
+        When the folder cannot be written.
+    """
+    from calibration.prototype.served import write_run
+
+    make_folder(folder)
+    write_run(folder / RUN_FILE, run)
+    write_text(folder / PROFILE_FILE, profile_to_json(profile))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reports.charts.curves import Axis, Curve, band, curves, level
 from reports.charts.theme import clock_unit
@@ -76,7 +76,7 @@ def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
         "concentration": _concentration(inspection),
         "timeline": _timeline(inspection),
         "lru": _lru(inspection),
-        "working_set": _working_sets(inspection),
+        "working_set": working_sets(inspection),
         "reuse": _reuse(inspection),
         "popularity": _popularity(inspection),
         "lengths": _lengths(inspection),
@@ -85,6 +85,10 @@ def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
         "turns": _turns(inspection),
     }
     return {name: chart for name, chart in charts.items() if chart is not None}
+
+
+def _one(curve: Curve, name: str, axes: tuple[Axis, Axis], **how: Any) -> alt.LayerChart:
+    return curves({name: curve}, {name: BLUE}, *axes, **how)
 
 
 def working_set_colours(inspection: Inspection) -> dict[str, str]:
@@ -109,9 +113,7 @@ def span_name(window: float, unit: str) -> str:
 
 def _survival(inspection: Inspection) -> alt.LayerChart | None:
     curve = survival_curve(inspection.overlap_survival, inspection.granularity)
-    if curve is None:
-        return None
-    return curves({"requests": curve}, {"requests": BLUE}, *OVERLAP_AXES, steps=True)
+    return None if curve is None else _one(curve, "requests", OVERLAP_AXES, steps=True)
 
 
 def _concentration(inspection: Inspection) -> alt.LayerChart | None:
@@ -135,8 +137,8 @@ def _timeline(inspection: Inspection) -> alt.LayerChart | None:
     across, x = _clock(inspection, [line.start[at] for at in shown])
     rates = [line.saved_tokens[at] / line.prompt_tokens[at] for at in shown]
     mean = level(inspection.ideal_token_hit_rate, "whole trace")
-    y = shares("Token hit rate, unbounded cache")
-    return curves({"window": (across, rates)}, {"window": BLUE}, x, y, steps=True, below=mean)
+    axes = x, shares("Token hit rate, unbounded cache")
+    return _one((across, rates), "window", axes, steps=True, below=mean)
 
 
 def _lru(inspection: Inspection) -> alt.LayerChart | None:
@@ -146,28 +148,25 @@ def _lru(inspection: Inspection) -> alt.LayerChart | None:
     rates = [saved / whole for saved in curve.saved_tokens]
     top = level(inspection.ideal_token_hit_rate, "unbounded")
     y = Axis("Token hit rate", ".0%", domain=(0.0, min(1.0, 1.1 * inspection.ideal_token_hit_rate)))
-    series = {"LRU": (curve.capacity_tokens, rates)}
-    return curves(series, {"LRU": BLUE}, HELD_AXIS, y, below=top)
+    return _one((curve.capacity_tokens, rates), "LRU", (HELD_AXIS, y), below=top)
 
 
-def _working_sets(inspection: Inspection) -> alt.LayerChart | None:
+def working_sets(inspection: Inspection, memory: Memory | None = None) -> alt.LayerChart | None:
+    """Return the working sets in tokens, or in GiB of a profile; None for a trace too short."""
     sets = inspection.working_sets
     if len(sets.moments) < 2:
         return None
     across, x = _clock(inspection, sets.moments)
-    series = {window_name(each.window, sets.unit): (across, each.tokens) for each in sets.sets}
+    series: dict[str, Curve] = {
+        window_name(each.window, sets.unit): (
+            across,
+            each.tokens if memory is None else memory.gib(each),
+        )
+        for each in sets.sets
+    }
     y = Axis("Distinct tokens used", TOKENS)
+    y = y if memory is None else Axis("KV and states, GiB", ",~r")
     return curves(series, working_set_colours(inspection), x, y)
-
-
-def memory_chart(inspection: Inspection, memory: Memory) -> alt.LayerChart | None:
-    """Return the working sets in GiB of a profile; None where the trace is too short for it."""
-    sets = inspection.working_sets
-    if len(sets.moments) < 2:
-        return None
-    across, x = _clock(inspection, sets.moments)
-    series = {window_name(each.window, sets.unit): (across, memory.gib(each)) for each in sets.sets}
-    return curves(series, working_set_colours(inspection), x, Axis("KV and states, GiB", ",~r"))
 
 
 def _reuse(inspection: Inspection) -> alt.LayerChart | None:
@@ -176,8 +175,7 @@ def _reuse(inspection: Inspection) -> alt.LayerChart | None:
         law, unit = inspection.reuse.requests, "requests"
     if law is None:
         return None
-    series = {"tokens": distribution(law)}
-    return curves(series, {"tokens": BLUE}, WAIT_AXES[unit], WAIT_AXES["up"])
+    return _one(distribution(law), "tokens", (WAIT_AXES[unit], WAIT_AXES["up"]))
 
 
 def _popularity(inspection: Inspection) -> alt.LayerChart | None:
@@ -209,7 +207,7 @@ def _rate(inspection: Inspection) -> alt.LayerChart | None:
     rates = [requests / line.window for requests in line.requests]
     mean = level(inspection.arrivals.requests_per_second, "mean")
     y = Axis("Requests a second", domain=(0.0, max(rates) * 1.05))
-    return curves({"requests": (across, rates)}, {"requests": BLUE}, x, y, steps=True, below=mean)
+    return _one((across, rates), "requests", (x, y), steps=True, below=mean)
 
 
 def _dispersion(inspection: Inspection) -> alt.LayerChart | None:
@@ -219,14 +217,13 @@ def _dispersion(inspection: Inspection) -> alt.LayerChart | None:
     windows = inspection.arrivals.dispersion
     low, high = [each.poisson_low for each in windows], [each.poisson_high for each in windows]
     poisson = band(curve[0], low, high)
-    return curves({"trace": curve}, {"trace": BLUE}, *BURST_AXES, below=[poisson])
+    return _one(curve, "trace", BURST_AXES, below=[poisson])
 
 
 def _turns(inspection: Inspection) -> alt.LayerChart | None:
     if inspection.conversations is None or inspection.conversations.turns.max < 2:
         return None
-    series = {"sessions": distribution(inspection.conversations.turns)}
-    return curves(series, {"sessions": BLUE}, *TURN_AXES)
+    return _one(distribution(inspection.conversations.turns), "sessions", TURN_AXES)
 
 
 def time_unit(inspection: Inspection) -> tuple[str, float]:

@@ -14,10 +14,10 @@ from reports.report.packing import short
 from reports.trace.charts import (
     COORDINATES,
     LENGTHS,
-    memory_chart,
     time_unit,
     trace_charts,
     working_set_colours,
+    working_sets,
 )
 from simulator.base.units import format_count, format_seconds
 
@@ -62,7 +62,7 @@ def _panels(inspection: Inspection, memory: Memory | None) -> Iterator[Panels]:
     """Yield the charts in groups, as far as there is something to draw."""
     charts = trace_charts(inspection)
     titles = {}
-    if memory is not None and (held := memory_chart(inspection, memory)) is not None:
+    if memory is not None and (held := working_sets(inspection, memory)) is not None:
         charts["memory"] = held
         titles["memory"] = f"The working set, with {memory.profile}", memory.caption
     swatches = _swatches(inspection)

@@ -8,7 +8,7 @@ import numpy as np
 
 from reports.trace.comparison.chance import Chance
 from reports.trace.comparison.differences import Difference, distance, ratio
-from reports.trace.comparison.lengths import LengthLaw, law_differences
+from reports.trace.comparison.laws import LengthLaw, law_differences
 from reports.trace.comparison.sides import Float64, Int64, Side, Sides, seconds_of
 from reports.trace.comparison.statistics import (
     Measure,

@@ -8,8 +8,7 @@ import numpy as np
 
 from reports.trace.comparison.chance import Chance, Tables
 from reports.trace.comparison.differences import Difference, ratio
-from reports.trace.comparison.labels import label_difference
-from reports.trace.comparison.lengths import LengthLaw, law_differences
+from reports.trace.comparison.laws import LengthLaw, label_difference, law_differences
 from reports.trace.comparison.sides import Float64, Sides, seconds_of
 from reports.trace.comparison.statistics import (
     quotient,
