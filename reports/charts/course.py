@@ -114,17 +114,17 @@ def occupancy(
 
 def kinds_held(points: Sequence[Point]) -> list[str]:
     """Return which kinds of bytes any of the points held at the end of a block."""
-    rows = [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
-    return [kind for kind, column in COLUMNS.items() if any(any(row[column]) for row in rows)]
+    return [kind for kind, column in COLUMNS.items() if any(any(r[column]) for r in _held(points))]
 
 
 def most_held(points: Sequence[Point]) -> float:
     """Return the most bytes that any of the points held, at the end of a block."""
-    rows = [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
-    columns = [[row[column] for column in COLUMNS.values()] for row in rows]
-    return float(
-        max((sum(held) for each in columns for held in zip(*each, strict=True)), default=0)
-    )
+    blocks = [zip(*(row[name] for name in COLUMNS.values()), strict=True) for row in _held(points)]
+    return float(max((sum(held) for each in blocks for held in each), default=0))
+
+
+def _held(points: Sequence[Point]) -> list[Row]:
+    return [row for point in points if (row := blocks_of(point, [*COLUMNS.values()]))]
 
 
 def _courses(points: Sequence[Point], columns: Sequence[str]) -> dict[str, Row]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from reports.charts.over_time import SPAN, span
 from reports.charts.theme import along, layered, painted, rule, tips, up
-from reports.palette import GREY
+from reports.palette import BLUE, GREY
 
 Curve = tuple[Sequence[float], Sequence[float]]
 _STROKES: dict[str, Any] = {  # of a legend whose lines differ in dashes
@@ -87,6 +87,11 @@ def curves(
     under = [chart for chart in below if chart.mark.type != "text"]
     layers = [*under, line, *texts, targets.encode(tooltip=tooltip)]
     return layered(*layers, params=[span()] if x.over_time else alt.Undefined)
+
+
+def curve(name: str, points: Curve, x: Axis, y: Axis, **how: Any) -> alt.LayerChart:
+    """Draw a single line; `how` is as in `curves`."""
+    return curves({name: points}, {name: BLUE}, x, y, **how)
 
 
 def level(value: float, name: str) -> list[alt.Chart]:

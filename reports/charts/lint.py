@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,10 +29,14 @@ def checked(chart: alt.TopLevelMixin, *, schema: bool = True) -> dict[str, Any]:
         When a field is in no data set, data has more than 5,000 rows, or a number is not finite.
     """
     spec: dict[str, Any] = chart.to_dict(validate=schema)
-    tables = [*spec.get("datasets", {}).values(), *_inline(spec)]
+    parts = [*_parts(spec)]
+    inline = [value.get("values") for key, value in parts if key == "data"]
+    tables = [*spec.get("datasets", {}).values(), *(each for each in inline if each)]
     columns = {name for table in tables for row in table for name in row}
     if any(tables):
-        unknown = sorted(set(_fields(spec)) - columns - set(_derived(spec)))
+        made = {name for key, value in parts if key == "as" for name in _listed(value)}
+        fields = {value for key, value in parts if key == "field" and isinstance(value, str)}
+        unknown = sorted(fields - columns - made)
         if unknown:
             raise ValueError(f"no data has the field {unknown[0]!r}; it has {sorted(columns)}")
     for table in tables:
@@ -42,34 +46,17 @@ def checked(chart: alt.TopLevelMixin, *, schema: bool = True) -> dict[str, Any]:
     return spec
 
 
-def _inline(node: object) -> Iterator[list[dict[str, Any]]]:
-    """Yield data given as values inside the specification."""
-    for key, value in _items(node):
-        if key == "data" and isinstance(value, dict) and isinstance(value.get("values"), list):
-            yield value["values"]
-        elif key != "datasets":
-            yield from _inline(value)
+def _parts(node: object) -> Iterator[tuple[str, Any]]:
+    """Yield every key with its value, however deep, without what data hold."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _parts(item)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield key, value
+            if key not in ("datasets", "data"):
+                yield from _parts(value)
 
 
-def _fields(node: object) -> Iterator[str]:
-    for key, value in _items(node):
-        if key == "field" and isinstance(value, str):
-            yield value
-        elif key not in ("datasets", "data"):
-            yield from _fields(value)
-
-
-def _derived(node: object) -> Iterator[str]:
-    """Yield the fields that transforms make."""
-    for key, value in _items(node):
-        if key == "as":
-            yield from [value] if isinstance(value, str) else map(str, cast("list[object]", value))
-        elif key not in ("datasets", "data"):
-            yield from _derived(value)
-
-
-def _items(node: object) -> Iterator[tuple[str, object]]:
-    if isinstance(node, dict):
-        yield from node.items()
-    elif isinstance(node, list):
-        yield from (("", item) for item in node)
+def _listed(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names

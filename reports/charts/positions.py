@@ -241,7 +241,7 @@ class OctaveAxis:
         """Return the channel: an octave as wide as another, told by its nearer end."""
         places = range(self.first, self.last + 1)
         every = ceil(len(places) / MOST_TICKS)
-        ticks = {n: _tick(point, _octave(n, self.skipped)) for n in places if n % every == 0}
+        ticks = {n: _tick(point, _place(n, -self.skipped)) for n in places if n % every == 0}
         label = f"{json.dumps(ticks)}[datum.value]"
         axis = few_ticks(values=[*ticks], labelExpr=label, grid=False, tickSize=0)
         ends: Any = {"domain": [self.first - 0.5, self.last + 0.5], "range": beside_names()}
@@ -250,11 +250,8 @@ class OctaveAxis:
 
 
 def _place(octave: int, skipped: int) -> int:
-    return octave - skipped if octave > 0 else octave + skipped if octave < 0 else 0
-
-
-def _octave(place: int, skipped: int) -> int:
-    return place + skipped if place > 0 else place - skipped if place < 0 else 0
+    """Return the place of an octave; with `-skipped`, the octave of a place."""
+    return octave - skipped * ((octave > 0) - (octave < 0))
 
 
 def _tick(point: str, number: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from reports.charts.curves import Axis, Curve, band, curves, level
+from reports.charts.curves import Axis, Curve, band, curve, curves, level
 from reports.charts.over_time import span
 from reports.charts.theme import HEIGHT, WIDTH, along, tips, up
 from reports.drift.distances import Distance
@@ -131,15 +131,22 @@ def _counted(study: DriftStudy) -> list[float]:
     return [float(study.windows.start(window)) for window in study.windows.counted]
 
 
-def _savings(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
-    looks = shown(study, findings)
-    across = _counted(study)
-    series: dict[str, Curve] = {
-        label(placer): (across, over_time(study, placer).tolist()) for placer in looks
-    }
+def _by_placer(
+    study: DriftStudy,
+    findings: Mapping[str, Finding],
+    heights: Callable[[str], Sequence[float]],
+    y: Axis,
+) -> alt.LayerChart:
+    """Draw a line over time for each placer that is shown."""
+    looks, across = shown(study, findings), _counted(study)
+    series: dict[str, Curve] = {label(placer): (across, heights(placer)) for placer in looks}
     colours = {label(placer): colour for placer, colour in looks.items()}
-    y = Axis("Saved of the overlap", ".0%")
     return curves(series, colours, OVER, y)
+
+
+def _savings(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
+    y = Axis("Saved of the overlap", ".0%")
+    return _by_placer(study, findings, lambda placer: over_time(study, placer).tolist(), y)
 
 
 def _regret(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart | None:
@@ -170,15 +177,13 @@ def _windows(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerCha
         return None
     lengths = sorted(learned)
     across = [float(length) for length in lengths]
-    series: dict[str, Curve] = {
-        "window": (across, [learned[each].saved_share.value for each in lengths])
-    }
+    saved = [learned[each].saved_share.value for each in lengths]
     kept = next((findings[p] for p in study.placers if kind(p) == "static"), None)
     below = level(findings[CLAIRVOYANT].saved_share.value, "clairvoyant")
     if kept is not None:
         below += level(kept.saved_share.value, label(kept.placer))
     x = Axis("Requests in the window", TOKENS, log=True)
-    return curves(series, {"window": BLUE}, x, Axis("Saved of the overlap", ".0%"), below=below)
+    return curve("window", (across, saved), x, Axis("Saved of the overlap", ".0%"), below=below)
 
 
 def _pace(study: DriftStudy) -> alt.LayerChart | None:
@@ -187,20 +192,18 @@ def _pace(study: DriftStudy) -> alt.LayerChart | None:
         return None
     lost = [difference(study, study.paced[paces[0]], study.paced[every]) for every in paces]
     across = [float(every) for every in paces]
-    series: dict[str, Curve] = {"lost": (across, [100 * each.value for each in lost])}
     low = [100 * (each.value if each.low is None else each.low) for each in lost]
     high = [100 * (each.value if each.high is None else each.high) for each in lost]
     x = Axis("Requests between two plans", TOKENS, log=True)
     y = Axis(f"Less than every {paces[0]}, points")
-    return curves(series, {"lost": BLUE}, x, y, below=[band(across, low, high)])
+    means = [100 * each.value for each in lost]
+    return curve("lost", (across, means), x, y, below=[band(across, low, high)])
 
 
 def _churn(study: DriftStudy, findings: Mapping[str, Finding]) -> alt.LayerChart:
-    looks = shown(study, findings)
-    series: dict[str, Curve] = {}
-    for placer in looks:
-        each = np.mean([r.courses[placer].rewritten for r in study.replications], axis=0)
-        series[label(placer)] = (_counted(study), each.cumsum().tolist())
-    colours = {label(placer): colour for placer, colour in looks.items()}
-    y = Axis("Positions rewritten so far", TOKENS)
-    return curves(series, colours, OVER, y)
+    def rewritten(placer: str) -> list[float]:
+        each = [r.courses[placer].rewritten for r in study.replications]
+        so_far: list[float] = np.mean(each, axis=0).cumsum().tolist()
+        return so_far
+
+    return _by_placer(study, findings, rewritten, Axis("Positions rewritten so far", TOKENS))

@@ -41,7 +41,7 @@ def run_report(summary: dict[str, Any], study: ResolvedStudy, command: str) -> R
             Section(
                 answer=_answer(summary),
                 blocks=(
-                    Terms(items=_facts(summary, study, profile)),
+                    Terms(items=[*_facts(summary, study, profile)]),
                     *([losses] if losses.rows else []),
                 ),
             ),
@@ -75,71 +75,38 @@ def _caveats(summary: dict[str, Any], study: ResolvedStudy, profile: Profile) ->
 
 def _facts(
     summary: dict[str, Any], study: ResolvedStudy, profile: Profile
-) -> list[tuple[str, str]]:
-    trace, requests = summary["trace"], summary["requests"]
+) -> Iterator[tuple[str, str]]:
+    trace, requests, positions = summary["trace"], summary["requests"], summary.get("positions")
     checkpoints, kv, cache = summary["checkpoints"], summary["kv"], summary["cache"]
-    capacity = study.cache.capacity
+    capacity, policy, load = study.cache.capacity, study.policy, summary.get("server")
     limit = "unbounded" if capacity is None else format_bytes(capacity)
-    policy, simulated = study.policy, format_seconds(summary["simulated_seconds"])
+    marks = f" ({', '.join(summary['marks'])})" if summary["marks"] else ""
     counts = ", ".join(f"{requests[s]:,} {s}" for s in ("finished", "rejected", "unfinished"))
-    return [
-        ("workload", f"{trace['name']}: {trace['requests']:,} requests"),
-        ("policies", f"{policy.placer}, {policy.eviction}, {policy.admission}{_marked(summary)}"),
-        ("model", f"{study.model.profile} ({profile.kind}), {study.server.kind} server"),
-        *([] if profile.lossy is None else [("lossy", profile.lossy)]),
-        ("requests", f"{requests['total']:,} counted: {counts}"),
-        ("saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])),
-        *_of_the_best(summary),
-        ("time to first token", _ttft(summary["ttft_seconds"], requests["finished"])),
-        *_server(summary.get("server")),
-        (
-            "cache",
-            f"peak {format_bytes(cache['peak_bytes'])} of {limit}, "
-            f"mean {_bytes(cache['mean_bytes'])}",
-        ),
-        *_pools(summary.get("pools")),
-        (
-            "checkpoints",
-            f"{checkpoints['written']:,} written, peak {checkpoints['peak_count']:,} "
-            f"({format_bytes(checkpoints['peak_bytes'])})",
-        ),
-        *_positions(summary.get("positions")),
-        (
-            "KV",
-            f"peak {format_bytes(kv['peak_bytes'])}, stranded behind the resume point "
-            f"{_bytes(kv['stranded_bytes_mean'])} a request",
-        ),
-        ("simulated", f"{simulated}, in {format_seconds(summary['wall_seconds'])}"),
-    ]
-
-
-def _marked(summary: dict[str, Any]) -> str:
-    """Return the marks of the policies in brackets, nothing where they have none."""
-    return f" ({', '.join(summary['marks'])})" if summary["marks"] else ""
-
-
-def _server(load: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the load of the server; nothing for the instant one."""
-    return [] if load is None else [("server", load_words(load))]
-
-
-def _positions(positions: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Return where the states lie, and the engine setting that is nearest to it."""
-    if positions is None:
-        return []
-    nearest = positions["nearest"]
-    return [
-        ("positions", positions["words"].replace("`", "")),
-        *([] if nearest is None else [("in an engine", nearest["words"].replace("`", ""))]),
-    ]
-
-
-def _of_the_best(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return how far from the best possible it is; nothing where that is not known."""
-    bound = summary["bound_saved_tokens"]
-    if not bound:
-        return []
-    return [("of the best possible", share(summary["saved_tokens"], bound))]
+    yield "workload", f"{trace['name']}: {trace['requests']:,} requests"
+    yield "policies", f"{policy.placer}, {policy.eviction}, {policy.admission}{marks}"
+    yield "model", f"{study.model.profile} ({profile.kind}), {study.server.kind} server"
+    if profile.lossy is not None:
+        yield "lossy", profile.lossy
+    yield "requests", f"{requests['total']:,} counted: {counts}"
+    yield "saved tokens", share(summary["saved_tokens"], summary["prompt_tokens"])
+    if bound := summary["bound_saved_tokens"]:
+        yield "of the best possible", share(summary["saved_tokens"], bound)
+    yield "time to first token", _ttft(summary["ttft_seconds"], requests["finished"])
+    if load is not None:
+        yield "server", load_words(load)
+    held = f"mean {_bytes(cache['mean_bytes'])}"
+    yield "cache", f"peak {format_bytes(cache['peak_bytes'])} of {limit}, {held}"
+    yield from _pools(summary.get("pools"))
+    stored = f"peak {checkpoints['peak_count']:,} ({format_bytes(checkpoints['peak_bytes'])})"
+    yield "checkpoints", f"{checkpoints['written']:,} written, {stored}"
+    if positions is not None:
+        yield "positions", positions["words"].replace("`", "")
+        if positions["nearest"] is not None:
+            yield "in an engine", positions["nearest"]["words"].replace("`", "")
+    stranded = f"stranded behind the resume point {_bytes(kv['stranded_bytes_mean'])} a request"
+    yield "KV", f"peak {format_bytes(kv['peak_bytes'])}, {stranded}"
+    simulated = format_seconds(summary["simulated_seconds"])
+    yield "simulated", f"{simulated}, in {format_seconds(summary['wall_seconds'])}"
 
 
 def _pools(figures: Figures | None) -> list[tuple[str, str]]:

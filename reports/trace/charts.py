@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reports.charts.curves import Axis, Curve, band, curves, level
+from reports.charts.curves import Axis, Curve, band, curve, curves, level
 from reports.charts.theme import clock_unit
 from reports.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 from simulator.base.units import format_count
@@ -87,10 +87,6 @@ def trace_charts(inspection: Inspection) -> dict[str, alt.LayerChart]:
     return {name: chart for name, chart in charts.items() if chart is not None}
 
 
-def _one(curve: Curve, name: str, axes: tuple[Axis, Axis], **how: Any) -> alt.LayerChart:
-    return curves({name: curve}, {name: BLUE}, *axes, **how)
-
-
 def working_set_colours(inspection: Inspection) -> dict[str, str]:
     """Return the colour of each working set, by the name of its window."""
     unit = inspection.working_sets.unit
@@ -112,8 +108,8 @@ def span_name(window: float, unit: str) -> str:
 
 
 def _survival(inspection: Inspection) -> alt.LayerChart | None:
-    curve = survival_curve(inspection.overlap_survival, inspection.granularity)
-    return None if curve is None else _one(curve, "requests", OVERLAP_AXES, steps=True)
+    law = survival_curve(inspection.overlap_survival, inspection.granularity)
+    return None if law is None else curve("requests", law, *OVERLAP_AXES, steps=True)
 
 
 def _concentration(inspection: Inspection) -> alt.LayerChart | None:
@@ -137,18 +133,18 @@ def _timeline(inspection: Inspection) -> alt.LayerChart | None:
     across, x = _clock(inspection, [line.start[at] for at in shown])
     rates = [line.saved_tokens[at] / line.prompt_tokens[at] for at in shown]
     mean = level(inspection.ideal_token_hit_rate, "whole trace")
-    axes = x, shares("Token hit rate, unbounded cache")
-    return _one((across, rates), "window", axes, steps=True, below=mean)
+    y = shares("Token hit rate, unbounded cache")
+    return curve("window", (across, rates), x, y, steps=True, below=mean)
 
 
 def _lru(inspection: Inspection) -> alt.LayerChart | None:
-    curve, whole = inspection.lru, inspection.prompt_tokens
+    law, whole = inspection.lru, inspection.prompt_tokens
     if not inspection.ideal_saved_tokens:
         return None
-    rates = [saved / whole for saved in curve.saved_tokens]
+    rates = [saved / whole for saved in law.saved_tokens]
     top = level(inspection.ideal_token_hit_rate, "unbounded")
     y = Axis("Token hit rate", ".0%", domain=(0.0, min(1.0, 1.1 * inspection.ideal_token_hit_rate)))
-    return _one((curve.capacity_tokens, rates), "LRU", (HELD_AXIS, y), below=top)
+    return curve("LRU", (law.capacity_tokens, rates), HELD_AXIS, y, below=top)
 
 
 def working_sets(inspection: Inspection, memory: Memory | None = None) -> alt.LayerChart | None:
@@ -175,7 +171,7 @@ def _reuse(inspection: Inspection) -> alt.LayerChart | None:
         law, unit = inspection.reuse.requests, "requests"
     if law is None:
         return None
-    return _one(distribution(law), "tokens", (WAIT_AXES[unit], WAIT_AXES["up"]))
+    return curve("tokens", distribution(law), WAIT_AXES[unit], WAIT_AXES["up"])
 
 
 def _popularity(inspection: Inspection) -> alt.LayerChart | None:
@@ -207,23 +203,23 @@ def _rate(inspection: Inspection) -> alt.LayerChart | None:
     rates = [requests / line.window for requests in line.requests]
     mean = level(inspection.arrivals.requests_per_second, "mean")
     y = Axis("Requests a second", domain=(0.0, max(rates) * 1.05))
-    return _one((across, rates), "requests", (x, y), steps=True, below=mean)
+    return curve("requests", (across, rates), x, y, steps=True, below=mean)
 
 
 def _dispersion(inspection: Inspection) -> alt.LayerChart | None:
-    curve = burst_curve(inspection.arrivals)
-    if curve is None or inspection.arrivals is None:
+    bursts = burst_curve(inspection.arrivals)
+    if bursts is None or inspection.arrivals is None:
         return None
     windows = inspection.arrivals.dispersion
     low, high = [each.poisson_low for each in windows], [each.poisson_high for each in windows]
-    poisson = band(curve[0], low, high)
-    return _one(curve, "trace", BURST_AXES, below=[poisson])
+    poisson = band(bursts[0], low, high)
+    return curve("trace", bursts, *BURST_AXES, below=[poisson])
 
 
 def _turns(inspection: Inspection) -> alt.LayerChart | None:
     if inspection.conversations is None or inspection.conversations.turns.max < 2:
         return None
-    return _one(distribution(inspection.conversations.turns), "sessions", TURN_AXES)
+    return curve("sessions", distribution(inspection.conversations.turns), *TURN_AXES)
 
 
 def time_unit(inspection: Inspection) -> tuple[str, float]:

@@ -42,9 +42,8 @@ POINTS = (  # of the prompt: their names on a page and on an image, and what sta
     ("end", "the end of the prompt", "the end of the prompt", FLOORED),
     ("start", "the start", "the start", ""),
 )
-METRICS = (  # name, metric, words; and for its Pareto chart: name, title, caption, title as image
-    (
-        "hit_rate",
+METRICS = {  # name -> metric, words; name, title and caption of its Pareto chart
+    "hit_rate": (
         "token_hit_rate",
         "token hit rate",
         "pareto_savings",
@@ -52,15 +51,14 @@ METRICS = (  # name, metric, words; and for its Pareto chart: name, title, capti
         "Saved share of prompt tokens against the bytes really held, mean over time; one point a "
         "capacity. Up and left is better.",
     ),
-    (
-        "ttft",
+    "ttft": (
         "ttft_seconds",
         "mean time to first token",
         "pareto_ttft",
         "Latency for the memory used",
         "Mean time to first token against the bytes really held. Down and left is better.",
     ),
-)
+}
 
 
 class WorldPanels:
@@ -86,7 +84,7 @@ class WorldPanels:
     def savings(self) -> Iterator[Panel]:
         """Yield savings and latency, against bytes, the baseline and the capacity."""
         shown = self._world.shown
-        for name, metric, words, pareto_name, title, caption in METRICS:
+        for name, (metric, words, pareto_name, title, caption) in METRICS.items():
             image = f"{_capital(words)} against realised bytes"
             drawn = lambda metric=metric: pareto(shown, metric)  # noqa: E731
             yield from self._panel(pareto_name, drawn, title, caption, image)

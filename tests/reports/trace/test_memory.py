@@ -7,7 +7,7 @@ from calibration.catalogue import open_profile
 from reports.pages.trace import trace_report
 from reports.report.html import render
 from reports.report.terminal import print_report
-from reports.trace.charts import memory_chart
+from reports.trace.charts import working_sets
 from reports.trace.memory import GIB, Memory
 from tests.workloads.inspection.small_traces import trace_of
 from workloads.inspection import inspect
@@ -56,7 +56,7 @@ def test_the_terminal_and_the_page_say_what_is_assumed(inspection, capsys):
 
 
 def test_thousands_of_gib_are_written_out_on_the_axis(inspection):
-    chart = memory_chart(inspection, Memory("p", 25 * GIB, 250 * GIB))  # 1,125 GiB at the end
+    chart = working_sets(inspection, Memory("p", 25 * GIB, 250 * GIB))  # 1,125 GiB at the end
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
     assert ">1,000<" in drawn
     assert "e+" not in drawn
