@@ -111,10 +111,8 @@ def _facts(
 
 def _pools(figures: Figures | None) -> list[tuple[str, str]]:
     """Return a row for each pool of a split cache."""
-    if figures is None:
-        return []
-    words = {pool: pool_words(pool, of.get) for pool, of in figures.items()}
-    return [(f"pool {pool}", ", ".join(told)) for pool, told in words.items() if told]
+    words = {pool: pool_words(pool, of.get) for pool, of in (figures or {}).items()}
+    return [(f"pool {pool}", ", ".join(parts)) for pool, parts in words.items() if parts]
 
 
 def _ttft(ttft: dict[str, Any], finished: int) -> str:

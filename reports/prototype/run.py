@@ -110,14 +110,11 @@ def run_of(
         sameness=outcome.sameness,
         state_bytes=outcome.state_bytes,
         profile_state_bytes=profile.state_bytes,
-        extrapolated_requests=sum(_is_beyond(served, profile) for served in outcome.served),
+        extrapolated_requests=sum(
+            each.computed_tokens > profile.valid_n_max or each.saved_tokens > profile.valid_c_max
+            for each in outcome.served
+        ),
     )
-
-
-def _is_beyond(served: Served, profile: Profile) -> bool:
-    """Say whether a request lies beyond the measured range of a profile."""
-    computed, context = served.computed_tokens, served.saved_tokens
-    return computed > profile.valid_n_max or context > profile.valid_c_max
 
 
 def write_measured(folder: Path, run: PrototypeRun, profile: Profile) -> None:
