@@ -34,6 +34,7 @@ from reports.commands import (
     trace,
 )
 from reports.commands.again import TYPED
+from reports.commands.declared import command
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
@@ -48,12 +49,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run", short_help="Replay a workload through one cache.")(run.run)
-app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
-app.command("capacity", short_help="Find the least memory that meets a target.")(capacity.capacity)
+app.command("run", short_help="Replay a workload through one cache.")(command(run.Run))
+app.command("sweep", short_help="Run a study's grid; write tables and a page.")(
+    command(sweep.Sweep)
+)
+app.command("capacity", short_help="Find the least memory that meets a target.")(
+    command(capacity.Capacity)
+)
 app.command("new", short_help="Write a commented study to begin with.")(new.new)
 app.command("compare", short_help="Compare two runs or two sweeps.")(compare.compare)
-app.command("drift", short_help="Follow a law of overlaps that moves.")(drift.drift)
+app.command("drift", short_help="Follow a law of overlaps that moves.")(command(drift.Drift))
 app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
 app.command("place", short_help="Place checkpoints for a law of overlap depths.")(place.place)
 app.command("objects", short_help="Replay a flat stream of sized objects.")(objects.objects)
