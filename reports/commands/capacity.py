@@ -26,7 +26,7 @@ TARGET_MISSED = 99
 
 @options
 class Capacity(
-    DryRunOption, OutputOptions, WorkerOptions, ReplicationOptions, GridOptions, StudyOptions
+    GridOptions, ReplicationOptions, StudyOptions, WorkerOptions, DryRunOption, OutputOptions
 ):
     """Find the least memory that meets a target, for each combination of a study's policies.
 

@@ -68,42 +68,53 @@ def command(cls: type[CommandClass]) -> Callable[..., None]:
 
 def settings_given(command: Any) -> Given:
     """Return what was given of the options that set a key of a study: flag -> key and value."""
-    given: Given = {}
-    for name, hint in _hints(type(command)).items():
-        value = getattr(command, name)
-        key = next((each.key for each in get_args(hint) if isinstance(each, Sets)), None)
-        if key is not None and value is not None:
-            given[f"--{name.replace('_', '-')}"] = key, value
-    return given
+    values = {name: (key, getattr(command, name)) for name, key in keys_of(type(command)).items()}
+    return {
+        f"--{name.replace('_', '-')}": given
+        for name, given in values.items()
+        if given[1] is not None
+    }
+
+
+def keys_of(cls: type) -> dict[str, str]:
+    """Return field -> the key of a study that it sets, of the fields that set one."""
+    return {
+        name: each.key
+        for name, hint in _hints(cls).items()
+        for each in get_args(hint)
+        if isinstance(each, Sets)
+    }
 
 
 def _hints(cls: type) -> dict[str, Any]:
-    """Return the annotation of each field, in the order of the fields."""
-    hints = get_type_hints(cls, include_extras=True)
-    return {field.name: hints[field.name] for field in fields(cls)}  # type: ignore[arg-type]
+    """Return the annotation of each field: first those of the class, then what it inherits."""
+    hints, known = get_type_hints(cls, include_extras=True), {field.name for field in fields(cls)}
+    names = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
+    return {name: hints[name] for name in dict.fromkeys(names) if name in known}
 
 
 def _parameter(name: str, hint: Any, cls: type) -> inspect.Parameter:
     """Return a field as the parameter of a function that typer understands."""
-    default = next(f.default for f in fields(cls) if f.name == name)  # type: ignore[arg-type]
+    default = next(f.default for f in fields(cls) if f.name == name)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if default is MISSING else default,
-        annotation=_as_typer(hint),
+        annotation=_as_typer(name, hint),
     )
 
 
-def _as_typer(hint: Any) -> Any:
+def _as_typer(name: str, hint: Any) -> Any:
     """Return an annotation whose flag, if it has one that is not typer's, is an option of typer."""
     if get_origin(hint) is not Annotated:
         return hint
     kind, *extras = get_args(hint)
-    shown = [_option(each) for each in extras if not isinstance(each, Sets)]
+    shown = [_option(name, kind, each) for each in extras if not isinstance(each, Sets)]
     return Annotated[kind, *shown]
 
 
-def _option(extra: Any) -> Any:
-    if isinstance(extra, Flag):
-        return typer.Option(help=extra.help, metavar=extra.metavar or None)
-    return extra
+def _option(name: str, kind: Any, extra: Any) -> Any:
+    if not isinstance(extra, Flag):
+        return extra
+    names = [f"--{name.replace('_', '-')}"] if kind is bool else []  # without its --no-
+    return typer.Option(*names, help=extra.help, metavar=extra.metavar or None)

@@ -16,7 +16,7 @@ from reports.commands.declared import Given, options
 class JsonOption:
     """Whether the result is printed for machines."""
 
-    json: Annotated[bool, typer.Option(help="Print one JSON object.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
 
 
 @options
@@ -35,7 +35,9 @@ class OutputOptions(JsonOption):
 class DryRunOption:
     """Whether only the plan is told."""
 
-    dry_run: Annotated[bool, typer.Option(help="Say what would be done; do nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")
+    ] = False
 
 
 @options
@@ -46,8 +48,8 @@ class PageOption:
 
 
 @options
-class ReadingOptions:
-    """How to read a trace file, where it does not say.
+class FormatOptions:
+    """What a trace file holds, where it does not say.
 
     A field `time_unit` is the option `--time-unit` and the key `workload.time_unit` of a study.
     """
@@ -59,9 +61,6 @@ class ReadingOptions:
             help="Of the trace; default: what it looks like.", autocompletion=completing.formats
         ),
     ] = None
-    on_bad_line: Annotated[str | None, typer.Option(metavar="fail|skip", help="Default: fail.")] = (
-        None
-    )
     time_unit: Annotated[
         str | None,
         typer.Option(metavar="s|ms|us|ns", help="Of the times; default: the format's."),
@@ -83,16 +82,6 @@ class ReadingOptions:
             help="How messages become text, as in qwen3.5:thinking=false; default: the model's.",
         ),
     ] = None
-    jitter: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Spread arrivals within ticks.")
-    ] = None
-    session_rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="PER_SECOND",
-            help="Spread the starts of sessions, where a file tells none.",
-        ),
-    ] = None
     isolate: Annotated[
         str | None,
         typer.Option(
@@ -112,11 +101,36 @@ class ReadingOptions:
     def reading(self) -> dict[str, Any]:
         """The options given, as keywords of `workloads.opening.open_trace`."""
         names = (field.name for field in fields(ReadingOptions))
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {name: value for name in names if (value := getattr(self, name, None)) is not None}
+
+
+@options
+class LineOptions(FormatOptions):
+    """The same, and what becomes of bad lines and of sessions without times."""
+
+    on_bad_line: Annotated[str | None, typer.Option(metavar="fail|skip", help="Default: fail.")] = (
+        None
+    )
+    session_rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PER_SECOND",
+            help="Spread the starts of sessions, where a file tells none.",
+        ),
+    ] = None
 
     def seeded(self, seed: int) -> dict[str, Any]:
         """Return the options given, with a seed where the starts of sessions are drawn."""
         return self.reading | ({} if self.session_rate is None else {"seed": seed})
+
+
+@options
+class ReadingOptions(LineOptions):
+    """How to read a trace file, where it does not say."""
+
+    jitter: Annotated[
+        int | None, typer.Option(metavar="SEED", help="Spread arrivals within ticks.")
+    ] = None
 
     def reading_settings(self) -> Given:
         """Return flag -> key of a study file and value, of the options given."""
@@ -128,12 +142,12 @@ class ReadingOptions:
 
 @options
 class FileOptions(ReadingOptions):
-    """The same for commands about a file, which have no other seed."""
+    """The options of reading for commands about a file, which have no other seed."""
 
     seed: Annotated[int | None, typer.Option(help="Of what a format draws; default: 0.")] = None
 
     @property
     def reading(self) -> dict[str, Any]:
         """The options given, with the seed."""
-        given = ReadingOptions.reading.fget(self)  # type: ignore[attr-defined]
+        given = super().reading
         return given if self.seed is None else {**given, "seed": self.seed}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -173,19 +173,8 @@ class StudyOptions(GeneratorOptions, ReadingOptions):
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of the study file with those of the options over them.
-
-        What of the file is not used is said on stderr, and what looks wrong in policies of one's
-        own.
-        """
-        flags = [(key, value, flag) for flag, (key, value) in self.given().items()]
-        overrides = [*flags, *map(parse_override, self.set or ())]
-        settings = with_own_placers(read_settings(self.study, overrides))
-        for note in settings.notes:
-            say(f"note: {note}")
-        for doubt in doubts(settings):
-            say(f"warning: {doubt}")
-        return settings
+        """The settings of the study file with those of the options over them."""
+        return settings_from(self.study, self.given(), self.set or ())
 
     def refuse_nothing_given(self, command: str) -> None:
         """Refuse a study without a file and without an option that says what it is."""
@@ -202,6 +191,20 @@ class StudyOptions(GeneratorOptions, ReadingOptions):
         sets = [word for text in self.set or () for word in ("--set", text)]
         words = ["milepost", command, *file, *more, *_words(self.given()), *sets]
         return shlex.join([*words, "--out", "DIR"])
+
+
+def settings_from(study: Path | None, given: Given, sets: Sequence[str] = ()) -> Settings:
+    """Return the settings of a study file with those of options and `--set` over them.
+
+    What of the file is not used is said on stderr, and what looks wrong in policies of one's own.
+    """
+    flags = [(key, value, flag) for flag, (key, value) in given.items()]
+    settings = with_own_placers(read_settings(study, [*flags, *map(parse_override, sets)]))
+    for note in settings.notes:
+        say(f"note: {note}")
+    for doubt in doubts(settings):
+        say(f"warning: {doubt}")
+    return settings
 
 
 def _words(given: Given) -> Iterator[str]:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @options
 class Sweep(
-    DryRunOption,
-    OutputOptions,
-    WorkerOptions,
+    GridOptions,
     PercentileOptions,
     ReplicationOptions,
-    GridOptions,
     StudyOptions,
+    WorkerOptions,
+    DryRunOption,
+    OutputOptions,
 ):
     """Run the grid and the replications of a study; write tables and a page.
 
