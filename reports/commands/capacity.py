@@ -25,7 +25,7 @@ TARGET_MISSED = 99
 
 
 @options
-class Capacity(
+class CapacityCommand(
     GridOptions, ReplicationOptions, StudyOptions, WorkerOptions, DryRunOption, OutputOptions
 ):
     """Find the least memory that meets a target, for each combination of a study's policies.

@@ -47,7 +47,7 @@ MarginTimes = Annotated[
 
 
 @options
-class Compare(JsonOption):
+class CompareCommand(JsonOption):
     """Say what differs between two runs: settings first, then what B saves and waits less A."""
 
     a: DirA

@@ -27,7 +27,7 @@ TRAIN = 200
 
 
 @options
-class Drift(ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
+class DriftCommand(ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
     """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
 
     Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan

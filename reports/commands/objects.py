@@ -33,7 +33,7 @@ Warmup = Annotated[float, typer.Option("--warmup", help="Uncounted first share, 
 
 
 @options
-class Objects(JsonOption):
+class ObjectsCommand(JsonOption):
     """Replay a stream of sized objects, without prefixes, through an eviction policy."""
 
     file: File

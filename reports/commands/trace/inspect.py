@@ -15,7 +15,7 @@ from reports.commands.trace.parts import refuse_empty
 
 
 @options
-class Inspect(FileOptions, JsonOption):
+class InspectCommand(FileOptions, JsonOption):
     """Say what a trace holds, and what an ideal cache would save."""
 
     file: File
