@@ -125,12 +125,12 @@ def _compared(
     ours, theirs = _estimate(a, measure), _estimate(b, measure)
     if ours is None or theirs is None:
         values = [None if side is None else side.value for side in (ours, theirs)]
-        return Compared(place, measure, values[0], values[1], None)
+        return Compared.of(place, measure, values[0], values[1], None)
     apart: Estimate | None = independent_difference(theirs, ours)
     if paired:
         deterministic = a[0].deterministic and b[0].deterministic
         apart = difference(b[1], a[1], measure.metric, deterministic)
-    return Compared(place, measure, ours.value, theirs.value, apart)
+    return Compared.of(place, measure, ours.value, theirs.value, apart)
 
 
 def _estimate(side: Side, measure: Measure) -> Estimate | None:

@@ -14,6 +14,7 @@ from reports.compare.shown import place_words
 from reports.palette import BETTER, GREY, WORSE
 from reports.report.html import typeset
 from reports.results.points import MOST_SERIES
+from reports.words import capital
 
 WORDS = {
     "token_hit_rate": "token hit rate",
@@ -79,7 +80,7 @@ def chart_groups(runs: TwoRuns) -> list[ChartGroup]:
 
 def _group(name: str, group: Sequence[Compared], kind: str) -> ChartGroup:
     words = words_of(group[0].measure.name)
-    title = words[:1].upper() + words[1:]
+    title = capital(words)
     if kind == "run":
         title = "Shares" if group[0].measure.unit == "share" else "Times to first token"
     shown = _most_telling(group)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from reports.results.evidence import Metric
-from reports.results.margins import Margins
-from reports.statistics import Estimate
+from reports.words import known, signed_seconds
 from simulator.base.errors import UsageError, did_you_mean, printable
 from simulator.base.units import format_seconds
 from simulator.results.percentiles import level_of, percentile_name
@@ -36,25 +35,15 @@ class Measure:
     unit: Literal["share", "seconds"]
     level: float | None = None
 
-    def judged(
-        self, difference: Estimate | None, reference: float | None, margins: Margins
-    ) -> Estimate | None:
-        """Return the difference from a reference with what it is judged by."""
-        if self.unit == "share":
-            return margins.rate(difference)
-        return margins.time(difference, reference or 0.0)
-
     def shown(self, value: float | None) -> str:
         """Return a value with its unit."""
-        if value is None:
-            return "n/a"
-        return f"{100 * value:.2f} %" if self.unit == "share" else format_seconds(value)
+        share = self.unit == "share"
+        return known(value, lambda v: f"{100 * v:.2f} %" if share else format_seconds(v))
 
     def shown_difference(self, value: float | None) -> str:
         """Return a difference with its sign; of shares in points, not to be taken for per cent."""
-        if value is None:
-            return "n/a"
-        return f"{100 * value:+.2f} points" if self.unit == "share" else _signed(value)
+        share = self.unit == "share"
+        return known(value, lambda v: f"{100 * v:+.2f} points" if share else signed_seconds(v))
 
     def shown_interval(self, low: float | None, high: float | None) -> str:
         """Return an interval of a difference."""
@@ -62,11 +51,7 @@ class Measure:
             return "n/a"
         if self.unit == "share":
             return f"{100 * low:+.2f} to {100 * high:+.2f}"
-        return f"{_signed(low)} to {_signed(high)}"
-
-
-def _signed(seconds: float) -> str:
-    return ("+" if seconds >= 0 else "") + format_seconds(seconds)
+        return f"{signed_seconds(low)} to {signed_seconds(high)}"
 
 
 MEASURES = {

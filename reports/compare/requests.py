@@ -59,7 +59,7 @@ def unpaired_figures(
         estimates = [_widest(side, None, ways, measure) for side, ways in ((a, ours), (b, theirs))]
         known = None not in values
         difference = independent_difference(estimates[1], estimates[0]) if known else None
-        figures.append(Compared({}, measure, *values, difference))
+        figures.append(Compared.of({}, measure, *values, difference))
     return figures
 
 
@@ -68,7 +68,7 @@ def _paired(a: Columns, b: Columns, ways: Sequence[Parts], measure: Measure) -> 
     difference = None
     if ours is not None and theirs is not None:
         difference = _widest(b, a, ways, measure)
-    return Compared({}, measure, ours, theirs, difference)
+    return Compared.of({}, measure, ours, theirs, difference)
 
 
 def _widest(

@@ -10,6 +10,7 @@ from reports.cross_workload.ranking import RankedCombination, Ranking
 from reports.cross_workload.room import Taken
 from reports.results.points import WorldPoints
 from reports.statistics import CLAIMS, SIGNIFICANCE
+from reports.words import all_of
 
 MOST_TOLD = 4
 MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
@@ -79,7 +80,7 @@ def _first(ranking: Ranking) -> str:
     best, *others = ranking.ranked
     ahead = [each for each in others if each.rank > best.rank]
     equal = [each.series.name for each in others if each.rank == best.rank]
-    names = _listed([best.series.name, *equal])
+    names = all_of([best.series.name, *equal])
     verb = "share the first rank" if equal else "ranks first"
     mean = f"{best.rank:.1f}" if equal else rank_words(best)
     behind = f"; next {ahead[0].series.name} with {rank_words(ahead[0])}" if ahead else ""
@@ -99,8 +100,3 @@ def _claims(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[str]:
             f"Holm's correction for all of them; {claimed} are better or worse, {tied} tied "
             f"(within {worlds[0].margins.text}) and {unsure} unsure."
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return "a, b and c"."""
-    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])

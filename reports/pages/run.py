@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from reports.caveats import extrapolated, granularity, lossy, times_from
 from reports.report import Report, Section, Sentence, Strong, Table, Terms
 from reports.results.overload import load_words
-from reports.results.pools import Figures, pool_words
-from reports.results.summary import loss_words, share
+from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
+from reports.words import known, share
 from simulator.base.units import format_bytes, format_seconds
 from simulator.results.percentiles import too_few
 
@@ -95,7 +95,7 @@ def _facts(
         (
             "cache",
             f"peak {format_bytes(cache['peak_bytes'])} of {limit}, "
-            f"mean {_bytes(cache['mean_bytes'])}",
+            f"mean {known(cache['mean_bytes'], format_bytes)}",
         ),
         *_pools(summary.get("pools")),
         (
@@ -107,7 +107,7 @@ def _facts(
         (
             "KV",
             f"peak {format_bytes(kv['peak_bytes'])}, stranded behind the resume point "
-            f"{_bytes(kv['stranded_bytes_mean'])} a request",
+            f"{known(kv['stranded_bytes_mean'], format_bytes)} a request",
         ),
         ("simulated", f"{simulated}, in {format_seconds(summary['wall_seconds'])}"),
     ]
@@ -159,10 +159,6 @@ def _ttft(ttft: dict[str, Any], finished: int) -> str:
         f"{name} n/a ({too_few(name)})" if value is None else f"{name} {format_seconds(value)}"
         for name, value in figures.items()
     )
-
-
-def _bytes(value: float | None) -> str:
-    return "n/a" if value is None else format_bytes(value)
 
 
 def _losses(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
