@@ -23,23 +23,11 @@ _NOT_COMPARED = ("command", "failed", "title", "trace.notes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """A sweep, read back.
+    """A sweep, read back."""
 
-    Parameters
-    ----------
-    folder
-        As the user named it.
-    facts
-        The manifest: dotted key -> value.
-    grid
-        The keys that its cells differ in.
-    rows
-        Its cells.
-    """
-
-    folder: str
-    facts: dict[str, Any]
-    grid: tuple[str, ...]
+    folder: str  # as the user named it
+    facts: dict[str, Any]  # the manifest: dotted key -> value
+    grid: tuple[str, ...]  # the keys that its cells differ in
     rows: tuple[Row, ...]
 
     @property

@@ -35,22 +35,14 @@ def words_of(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChartGroup:
-    """The figures of one chart.
+    """The figures of one chart."""
 
-    Parameters
-    ----------
-    id, title
-        Of the chart.
-    compared
-        As many figures as a chart has room for, those that are better or worse first.
-    left_out
-        How many there are besides.
-    """
-
+    # of the chart
     id: str
     title: str
+    # as many figures as a chart has room for, those that are better or worse first
     compared: tuple[Compared, ...]
-    left_out: int = 0
+    left_out: int = 0  # how many there are besides
 
     @property
     def swatches(self) -> tuple[tuple[str, str], ...]:

@@ -16,23 +16,12 @@ from simulator.results.percentiles import level_of, percentile_name
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure of a run.
+    """One figure of a run."""
 
-    Parameters
-    ----------
-    name
-        As on the command line.
-    metric
-        The same among the metrics of a cell.
-    unit
-        A share of 1, or seconds.
-    level
-        Of a quantile of times to first token; None for what is a ratio of sums.
-    """
-
-    name: str
-    metric: Metric
-    unit: Literal["share", "seconds"]
+    name: str  # as on the command line
+    metric: Metric  # the same among the metrics of a cell
+    unit: Literal["share", "seconds"]  # a share of 1, or seconds
+    # of a quantile of times to first token; None for what is a ratio of sums
     level: float | None = None
 
     def shown(self, value: float | None) -> str:

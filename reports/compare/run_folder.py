@@ -37,29 +37,15 @@ MOST_TOKENS = 1 << 40  # of a request: sums stay within 64 bits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A run, read back.
+    """A run, read back."""
 
-    Parameters
-    ----------
-    folder
-        As the user named it.
-    facts
-        Settings, trace and versions: dotted key -> value.
-    warmup
-        The share of the requests that does not count.
-    columns
-        Of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them.
-    marks
-        Of its policies: why they are no fair competitors.
-    load
-        Of the server, as the summary has it; empty where it tells none.
-    """
-
-    folder: str
-    facts: dict[str, Any]
-    warmup: float
+    folder: str  # as the user named it
+    facts: dict[str, Any]  # settings, trace and versions: dotted key -> value
+    warmup: float  # the share of the requests that does not count
+    # of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them
     columns: Columns
-    marks: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # of its policies: why they are no fair competitors
+    # of the server, as the summary has it; empty where it tells none
     load: dict[str, Any] = field(default_factory=dict)
 
     @property

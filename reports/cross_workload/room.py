@@ -13,25 +13,16 @@ from reports.statistics import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one combination takes of the room at one place.
+    """What one combination takes of the room at one place."""
 
-    Parameters
-    ----------
-    world, capacity, policy, baseline, foresight
-        The place, and the names of the three series.
-    room
-        Token hit rate of foresight less that of the baseline.
-    share
-        Of that room; None where the room is not surely more than nothing.
-    """
-
+    # the place, and the names of the three series
     world: str
     capacity: str
     policy: str
     baseline: str
     foresight: str
-    room: Estimate
-    share: Estimate | None
+    room: Estimate  # token hit rate of foresight less that of the baseline
+    share: Estimate | None  # of that room; None where the room is not surely more than nothing
 
 
 def taken(worlds: Sequence[WorldPoints]) -> list[Taken]:

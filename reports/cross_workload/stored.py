@@ -99,11 +99,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
 
 def _taken(taken: Taken) -> dict[str, Any]:
     return {
-        "world": taken.world,
-        "capacity": taken.capacity,
-        "policy": taken.policy,
-        "baseline": taken.baseline,
-        "foresight": taken.foresight,
+        **asdict(taken),
         "room": _estimate(taken.room),
         "share": None if taken.share is None else _estimate(taken.share),
     }

@@ -21,7 +21,6 @@ from reports.statistics import (
     Room,
     drawn_interval,
     mean_interval,
-    paired_difference,
     ratio_of_means,
     replay_difference,
     replayed_together,
@@ -62,38 +61,33 @@ def finished(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estimate | None:
     """Return a metric of one point with its interval; None where no row has it."""
-    rows = [row for row in rows if _value(row, metric) is not None]
-    if not rows:
-        return None
-    if _drawn(rows):
-        return drawn_interval([_known(row, metric) for row in rows])
-    if _replicated(rows, deterministic):
-        return mean_interval([_known(row, metric) for row in rows])
-    ours = _ratio(rows[0], metric)
-    interval = replay_difference(ours, None, _memory(rows[:1])) if ours else None
-    return _centred(_known(rows[0], metric), interval)
+    return _estimate([rows], metric, deterministic)
 
 
 def difference(
     ours: Sequence[Row], theirs: Sequence[Row], metric: Metric, deterministic: bool
 ) -> Estimate | None:
     """Return the paired difference of two points; None where no pair of cells has the metric."""
-    others = {(row["replication"], row["seed"]): row for row in theirs}
-    keyed = [(row, others.get((row["replication"], row["seed"]))) for row in ours]
-    pairs = [
-        (mine, other)
-        for mine, other in keyed
-        if other and _value(mine, metric) is not None and _value(other, metric) is not None
-    ]
-    if not pairs:
+    return _estimate([ours, theirs], metric, deterministic)
+
+
+def _estimate(
+    groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool
+) -> Estimate | None:
+    """Return a metric of the first group, less that of the second where there are two."""
+    together = _together(groups, metric)
+    if not together:
         return None
-    values = np.array([[_known(row, metric) for row in pair] for pair in pairs])
-    if _drawn([mine for mine, _ in pairs]):
-        return drawn_interval(values[:, 0] - values[:, 1])
-    if _replicated([mine for mine, _ in pairs], deterministic):
-        return paired_difference(values[:, 0], values[:, 1])
-    mine, other = pairs[0]
-    return _centred(_known(mine, metric) - _known(other, metric), _by_blocks(mine, other, metric))
+    ours, *theirs = np.array([[_known(row, metric) for row in rows] for rows in together]).T
+    values, first = ours - sum(theirs), [rows[0] for rows in together]
+    if _drawn(first):
+        return drawn_interval(values)
+    if _replicated(first, deterministic):
+        return mean_interval(values)
+    ratios = _ratios(together[0], metric)
+    memory = _memory(together[0])
+    interval = replay_difference(ratios[0], [*ratios, None][1], memory) if ratios else None
+    return _centred(float(values[0]), interval)
 
 
 def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) -> Joint | None:
@@ -157,13 +151,6 @@ def _drawn(rows: Sequence[Row]) -> bool:
 
 def _replicated(rows: Sequence[Row], deterministic: bool) -> bool:
     return not deterministic and len({row["seed"] for row in rows}) > 1
-
-
-def _by_blocks(mine: Row, other: Row, metric: Metric) -> Estimate | None:
-    ours, theirs = _ratio(mine, metric), _ratio(other, metric)
-    if not ours or not theirs or len(ours.numerator) != len(theirs.numerator):
-        return None
-    return replay_difference(ours, theirs, _memory([mine, other]))
 
 
 def _memory(rows: Sequence[Row]) -> float:

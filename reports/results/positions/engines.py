@@ -37,27 +37,13 @@ class EngineSetting:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The setting that is nearest to a policy.
-
-    Parameters
-    ----------
-    setting
-        What it is called.
-    agreement
-        The coefficient of Dice.
-    shared
-        Of the policy's states, the share that the setting gives too.
-    more
-        States a request that the setting gives and the policy does not.
-    within_tokens
-        How far apart positions may be that count as alike.
-    """
+    """The setting that is nearest to a policy."""
 
     setting: str
-    agreement: float
-    shared: float
-    more: float
-    within_tokens: int
+    agreement: float  # the coefficient of Dice
+    shared: float  # of the policy's states, the share that the setting gives too
+    more: float  # states a request that the setting gives and the policy does not
+    within_tokens: int  # how far apart positions may be that count as alike
 
     def words(self) -> str:
         """Say what is nearest, and how it differs."""
