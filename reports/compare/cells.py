@@ -167,10 +167,9 @@ def _other_traces(a: Sweep, b: Sweep) -> UsageError:
 
 
 def _left_out(only_a: int, only_b: int, failed: int) -> list[str]:
-    points = ((only_a, "A"), (only_b, "B"))
-    notes = [
-        f"{count} points of the grid are in {side} only, and left out" for count, side in points
-    ]
-    failures = f"{failed} cells failed and are left out"
-    counts = (only_a, only_b, failed)
-    return [note for note, count in zip([*notes, failures], counts, strict=True) if count]
+    counts = {
+        "points of the grid are in A only, and left out": only_a,
+        "points of the grid are in B only, and left out": only_b,
+        "cells failed and are left out": failed,
+    }
+    return [f"{count} {what}" for what, count in counts.items() if count]

@@ -12,7 +12,7 @@ from reports.compare.cells import Sweep, compare_cells, open_sweep
 from reports.compare.figures import UNITS, Unit, parts_of
 from reports.compare.measures import USUAL, Measure, measures_named
 from reports.compare.outcome import USUAL_MARGINS, BothTokens, Change, TwoRuns, judged
-from reports.compare.requests import common_requests, paired_figures, unpaired_figures
+from reports.compare.requests import common_requests, compared_figures
 from reports.compare.run_folder import Columns, Run, open_run
 from reports.results.evidence import finished
 from reports.results.margins import Margins
@@ -86,7 +86,7 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
     for run, columns in ((a, ours), (b, theirs)):
         if unit is not None and parts_of(columns, unit) is None:
             raise UsageError(f"{printable(run.folder)}: tells no {unit} for its requests")
-    figures = (paired_figures if paired else unpaired_figures)(ours, theirs, units, measures)
+    figures = compared_figures(ours, theirs, units, measures, paired=paired)
     lost = {
         loss: BothTokens(*(int(side[f"lost_{loss}_tokens"].sum()) for side in (ours, theirs)))
         for loss in LOSSES

@@ -24,6 +24,11 @@ class Measure:
     # of a quantile of times to first token; None for what is a ratio of sums
     level: float | None = None
 
+    @property
+    def words(self) -> str:
+        """The measure in words."""
+        return _WORDS.get(self.name) or f"{self.name.removesuffix('_ttft').upper()} TTFT"
+
     def shown(self, value: float | None) -> str:
         """Return a value with its unit."""
         share = self.unit == "share"
@@ -43,6 +48,12 @@ class Measure:
         return f"{signed_seconds(low)} to {signed_seconds(high)}"
 
 
+_WORDS = {
+    "token_hit_rate": "token hit rate",
+    "mean_ttft": "mean TTFT",
+    "p50_ttft": "median TTFT",
+    "finished_share": "finished share of the requests",
+}
 MEASURES = {
     measure.name: measure
     for measure in (

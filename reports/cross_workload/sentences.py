@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.charts.bars import explained
-from reports.cross_workload.overview import Overview
+from reports.cross_workload.overview import Overview, Taken
 from reports.cross_workload.ranking import RankedCombination, Ranking
-from reports.cross_workload.room import Taken
 from reports.results.points import WorldPoints
 from reports.statistics import CLAIMS, SIGNIFICANCE
 from reports.words import all_of

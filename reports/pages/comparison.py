@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.caveats import corrected
-from reports.compare.charts import ChartGroup, chart_groups, comparison_chart, words_of
+from reports.compare.charts import ChartGroup, chart_groups, comparison_chart
 from reports.compare.measures import in_order
 from reports.compare.outcome import Compared, TwoRuns
 from reports.compare.shown import counted, evidence, lost_rows, moved_words, place_words, row_of
@@ -80,7 +80,7 @@ def _answer(runs: TwoRuns) -> str:
 def _clause(compared: Compared) -> str:
     """Return "a worse token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
     measure, verdict = compared.measure, compared.verdict
-    name = words_of(measure.name)
+    name = measure.words
     if verdict == "equal":
         return f"the same {name}: {measure.shown(compared.b)}"
     interval = measure.shown_interval(compared.low, compared.high)

@@ -41,15 +41,11 @@ Metric = Literal[
 _COLUMNS: dict[Metric, tuple[str, str, str]] = {
     "token_hit_rate": ("token_hit_rate", "block_saved_tokens", "block_prompt_tokens"),
     "ttft_seconds": ("ttft_mean_seconds", "block_ttft_seconds", "block_finished"),
-    "ttft_p50_seconds": ("ttft_p50_seconds", "", ""),
-    "ttft_p90_seconds": ("ttft_p90_seconds", "", ""),
-    "ttft_p99_seconds": ("ttft_p99_seconds", "", ""),
-    "finished_share": ("finished_share", "", ""),
 }
 
 
 def _columns(metric: Metric) -> tuple[str, str, str]:
-    """Return where a metric stands; a further percentile has a column of its own name."""
+    """Return where a metric stands: most have a column of their own name."""
     return _COLUMNS.get(metric, (metric, "", ""))
 
 
@@ -85,9 +81,10 @@ def _estimate(
     if _replicated(first, deterministic):
         return mean_interval(values)
     ratios = _ratios(together[0], metric)
-    memory = _memory(together[0])
-    interval = replay_difference(ratios[0], [*ratios, None][1], memory) if ratios else None
-    return _centred(float(values[0]), interval)
+    if ratios is None:
+        return Estimate(float(values[0]))
+    other = ratios[1] if theirs else None
+    return _centred(float(values[0]), replay_difference(ratios[0], other, _memory(together[0])))
 
 
 def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) -> Joint | None:
@@ -122,8 +119,9 @@ def share_of_room(
     if _replicated(first, deterministic):
         return ratio_of_means(over, under)
     ratios = _ratios(together[0], "token_hit_rate")
-    memory = _memory(together[0])
-    return _centred(share, replay_difference(Room(*ratios), None, memory) if ratios else None)
+    if ratios is None:
+        return Estimate(share)
+    return _centred(share, replay_difference(Room(*ratios), None, _memory(together[0])))
 
 
 def _together(groups: Sequence[Sequence[Row]], metric: Metric) -> list[tuple[Row, ...]]:
@@ -165,10 +163,10 @@ def _memory(rows: Sequence[Row]) -> float:
     )
 
 
-def _centred(value: float, interval: Estimate | None) -> Estimate:
+def _centred(value: float, interval: Estimate) -> Estimate:
     """Return the interval of the blocks around the value of the cell, the same up to rounding."""
-    if interval is None or interval.low is None or interval.high is None:
-        return Estimate(value, reason=interval.reason if interval else "")
+    if interval.low is None or interval.high is None:
+        return Estimate(value, reason=interval.reason)
     half = (interval.high - interval.low) / 2
     return replace(interval, value=value, low=value - half, high=value + half)
 

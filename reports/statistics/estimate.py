@@ -69,6 +69,14 @@ class Estimate:
     reason: str = field(default="", compare=False)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends of the interval; the value twice without one."""
+        return (
+            self.value if self.low is None else self.low,
+            self.value if self.high is None else self.high,
+        )
+
+    @property
     def covers_zero(self) -> bool:
         """Whether the interval covers zero; False without one."""
         return self.low is not None and self.high is not None and self.low <= 0 <= self.high

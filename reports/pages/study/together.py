@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.charts.intervals import IntervalRow, intervals
-from reports.cross_workload.overview import Overview, overview_of
-from reports.cross_workload.room import Taken
+from reports.cross_workload.overview import Overview, Taken, overview_of
 from reports.cross_workload.sentences import (
     MEASURES,
     place_words,
@@ -113,8 +112,7 @@ def _drawn_shares(shares: Sequence[Taken], worlds: Sequence[WorldPoints]) -> lis
 def _room_row(taken: Taken, colours: dict[str, str], *, with_world: bool) -> IntervalRow:
     share = taken.share
     assert share is not None
-    low = share.value if share.low is None else share.low
-    high = share.value if share.high is None else share.high
+    low, high = share.ends
     where = f"{taken.world}, {taken.capacity}" if with_world else taken.capacity
     return IntervalRow(
         taken.policy,
