@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from simulator.base.units import format_seconds
+from simulator.base.units import format_bytes, format_seconds
 
 Value = TypeVar("Value")
 
@@ -29,6 +29,16 @@ def first_of(names: Sequence[str], most: int = 6) -> str:
     """Return the first names, and how many more there are: "a, b and 3 more"."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def number_of(count: int, noun: str) -> str:
+    """Return a count of what a noun names, as in "1 place" and "1,200 places"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def capacity_words(size_bytes: float | None) -> str:
+    """Return a capacity; None is unbounded."""
+    return "unbounded" if size_bytes is None else format_bytes(size_bytes)
 
 
 def known(value: Value | None, shown: Callable[[Value], str]) -> str:

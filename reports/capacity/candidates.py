@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.capacity.search import GridLimits
-from reports.results.marks import marks_of
+from reports.results.marks import POLICIES, marks_of
 from reports.study.capacities import (
     holds_states,
     least_useful_bytes,
@@ -28,7 +28,6 @@ UNTIL = "study.until_ci"  # replications are as many as the study says: no inter
 LEFT_OUT = (CAPACITY, f"grid.{CAPACITY}", UNTIL)
 MOST_CAPACITIES = 64
 SAVES_ALL = {"placer": "dense", "eviction": "lru", "admission": "always"}
-_POLICIES = ("placer", "eviction", "admission")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def candidates(settings: Settings) -> tuple[ResolvedStudy, list[Candidate]]:
     for cell in cells:
         grouped.setdefault(repr(cell.choice), []).append(cell)
     groups = [tuple(group) for group in grouped.values()]
-    varied = [key for key in _POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
+    varied = [key for key in POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
     return study, [_candidate(group, varied) for group in groups]
 
 

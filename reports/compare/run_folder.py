@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reports.artifacts.records_folder import SCHEMA_VERSION
 from reports.documents import Text, read_document
-from reports.results.marks import COLUMN, marks_in
+from reports.results.marks import COLUMN, POLICIES, marks_in
 from reports.study.renamed import current
 from reports.study.settings import flatten
 from simulator.base.errors import DataError, UsageError, printable
@@ -91,7 +91,7 @@ def open_run(folder: Path) -> Run:
     summary = _read_summary(folder)
     facts = current(dict(flatten(summary["scenario"]))) | dict(flatten(_facts(summary)))
     warmup = facts.get("study.warmup", 0.0)
-    policies = {kind: facts.get(f"policy.{kind}") for kind in ("placer", "eviction", "admission")}
+    policies = {kind: facts.get(f"policy.{kind}") for kind in POLICIES}
     stored = summary.get(COLUMN)
     marks = marks_in(policies | ({} if stored is None else {COLUMN: ", ".join(map(str, stored))}))
     records = _read_records(folder / "records.parquet")

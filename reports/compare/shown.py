@@ -9,8 +9,7 @@ from reports.compare.condition import Condition
 from reports.compare.outcome import Compared, TwoRuns
 from reports.results.pools import LOSS_WORDS
 from reports.statistics import Verdict
-from reports.words import known
-from simulator.base.units import format_bytes
+from reports.words import capacity_words, known
 
 _METHODS = {"blocks": "blocks of time"}
 
@@ -94,7 +93,7 @@ def place_words(place: Mapping[str, Any]) -> str:
 
 def _setting(key: str, value: Any) -> str:
     if key == "cache.capacity":
-        return "unbounded" if value is None else format_bytes(value)
+        return capacity_words(value)
     return str(value) if key.startswith("policy.") else f"{key.rpartition('.')[2]} {value}"
 
 

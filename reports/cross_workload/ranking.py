@@ -63,8 +63,7 @@ def ranking(worlds: Sequence[WorldPoints], metric: Metric) -> Ranking | None:
 def _has(place: Place, series: Series, metric: Metric) -> bool:
     world, capacity = place
     point = world.points.get((series.name, capacity))
-    value = point and (point.token_hit_rate if metric == "token_hit_rate" else point.ttft_seconds)
-    return value is not None
+    return point is not None and getattr(point, metric) is not None
 
 
 def _joint(place: Place, series: Sequence[Series], metric: Metric) -> Joint | None:

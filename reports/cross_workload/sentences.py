@@ -9,7 +9,7 @@ from reports.cross_workload.overview import Overview, Taken
 from reports.cross_workload.ranking import RankedCombination, Ranking
 from reports.results.points import WorldPoints
 from reports.statistics import CLAIMS, SIGNIFICANCE
-from reports.words import all_of
+from reports.words import all_of, number_of
 
 MOST_TOLD = 4
 MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
@@ -28,9 +28,7 @@ def sentences(overview: Overview, worlds: Sequence[WorldPoints]) -> list[str]:
 
 def place_words(ranking: Ranking) -> str:
     """Return "2 workloads (6 places)", where a place is a workload at a capacity."""
-    workloads = "workload" if ranking.workloads == 1 else "workloads"
-    places = "place" if ranking.places == 1 else "places"
-    return f"{ranking.workloads} {workloads} ({ranking.places} {places})"
+    return f"{number_of(ranking.workloads, 'workload')} ({number_of(ranking.places, 'place')})"
 
 
 def rank_words(ranked: RankedCombination) -> str:

@@ -10,7 +10,7 @@ from reports.report import Report, Section, Sentence, Strong, Table, Terms
 from reports.results.overload import load_words
 from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
-from reports.words import known, share
+from reports.words import capacity_words, known, share
 from simulator.base.units import format_bytes, format_seconds
 from simulator.results.percentiles import too_few
 
@@ -78,8 +78,7 @@ def _facts(
 ) -> list[tuple[str, str]]:
     trace, requests = summary["trace"], summary["requests"]
     checkpoints, kv, cache = summary["checkpoints"], summary["kv"], summary["cache"]
-    capacity = study.cache.capacity
-    limit = "unbounded" if capacity is None else format_bytes(capacity)
+    limit = capacity_words(study.cache.capacity)
     policy, simulated = study.policy, format_seconds(summary["simulated_seconds"])
     counts = ", ".join(f"{requests[s]:,} {s}" for s in ("finished", "rejected", "unfinished"))
     return [

@@ -7,7 +7,7 @@ replay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -53,6 +53,15 @@ def finished(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the rows of cells that did not fail, by replication."""
     alive = [row for row in rows if row.get("error") is None]
     return tuple(sorted(alive, key=lambda row: row["replication"]))
+
+
+def mean_of(rows: Sequence[Mapping[str, Any]], metric: str) -> float | None:
+    """Return the mean of a metric over replications; None where it is missing in one."""
+    values = [row.get(metric) for row in rows]
+    present = [float(value) for value in values if value is not None]
+    if not values or len(present) < len(values) or not np.isfinite(present).all():
+        return None
+    return float(np.mean(present))
 
 
 def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estimate | None:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from reports.palette import Look, assigned
-from reports.results.evidence import Metric, Row, difference
+from reports.results.evidence import Metric, Row, difference, mean_of
 from reports.results.margins import Margins
 from reports.results.marks import UPPER_BOUND
 from reports.statistics import Estimate
@@ -69,11 +69,7 @@ class Point:
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a metric over replications; None where it is missing in one."""
-        values = [row.get(metric) for row in self.rows]
-        present = [float(value) for value in values if value is not None]
-        if not values or len(present) < len(values) or not np.isfinite(present).all():
-            return None
-        return float(np.mean(present))
+        return mean_of(self.rows, metric)
 
     def total(self, metric: str) -> int:
         """Return the sum of a count over replications."""

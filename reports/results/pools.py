@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from policies.pools import POOLS
+from reports.words import capacity_words
 from simulator.base.units import format_bytes
 
 if TYPE_CHECKING:
@@ -80,9 +81,8 @@ def pool_words(pool: str, value: Callable[[str], float | None]) -> tuple[str, st
     peak, kept, evicted = (value(name) for name in ("peak_bytes", "capacity_bytes", EVICTED[pool]))
     if peak is None or evicted is None:
         return None
-    limit = "unbounded" if kept is None else format_bytes(kept)
     left = format_bytes(evicted) if pool == KV else f"{evicted:,.0f} states"
-    return f"peak {format_bytes(peak)} of {limit}", f"{left} evicted"
+    return f"peak {format_bytes(peak)} of {capacity_words(kept)}", f"{left} evicted"
 
 
 def loss_words(loss: str, *, split: bool) -> str:
