@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.study.layers import read_settings
-from reports.study.own_trace import with_own_trace
+from reports.study.layers import laid_over, read_settings
 from reports.study.settings import Settings, flatten
 
 if TYPE_CHECKING:
@@ -60,10 +59,7 @@ class Study:
 
     def with_settings(self, settings: Mapping[str, Any]) -> Study:
         """Return the same study with some settings replaced; this one stays as it is."""
-        changed, over = self._settings, _overrides(settings)
-        for key, value, origin in over:
-            changed = changed.with_value(key, value, origin)
-        return self._of(with_own_trace(self._settings, changed, {key for key, _, _ in over}))
+        return self._of(laid_over(self._settings, _overrides(settings)))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -177,7 +173,6 @@ def _overrides(settings: Mapping[str, Any] | None) -> list[tuple[str, Any, str]]
 
 
 def _parsed(settings: Settings) -> StudyFile:
-    from reports.study.cells import pin_overrides
     from reports.study.file import parse_study
 
-    return parse_study(pin_overrides(settings))
+    return parse_study(settings)

@@ -16,24 +16,23 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.commands import (
-    calibrate,
-    capacity,
-    compare,
-    doctor,
-    drift,
-    new,
-    objects,
-    place,
-    policies,
-    profiles,
-    prototype,
-    report,
-    run,
-    sweep,
-    trace,
-)
 from reports.commands.again import TYPED
+from reports.commands.calibrate import Calibrate
+from reports.commands.capacity import Capacity
+from reports.commands.compare import Compare
+from reports.commands.declared import CommandClass, command
+from reports.commands.doctor import Doctor
+from reports.commands.drift import Drift
+from reports.commands.new import New
+from reports.commands.objects import Objects
+from reports.commands.place import Place
+from reports.commands.policies import Policies
+from reports.commands.profiles import Profiles
+from reports.commands.prototype import Prototype
+from reports.commands.report import ReportAgain
+from reports.commands.run import Run
+from reports.commands.sweep import Sweep
+from reports.commands.trace import app as trace
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
@@ -48,25 +47,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run", short_help="Replay a workload through one cache.")(run.run)
-app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
-app.command("capacity", short_help="Find the least memory that meets a target.")(capacity.capacity)
-app.command("new", short_help="Write a commented study to begin with.")(new.new)
-app.command("compare", short_help="Compare two runs or two sweeps.")(compare.compare)
-app.command("drift", short_help="Follow a law of overlaps that moves.")(drift.drift)
-app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
-app.command("place", short_help="Place checkpoints for a law of overlap depths.")(place.place)
-app.command("objects", short_help="Replay a flat stream of sized objects.")(objects.objects)
-app.command("policies", short_help="List policies, or show one.")(policies.policies)
-app.command("profiles", short_help="List cost profiles, or show one.")(profiles.profiles)
-app.add_typer(trace.app, name="trace")
-app.command("calibrate", short_help="Measure a model here; write its cost profile.")(
-    calibrate.calibrate
-)
-app.command("prototype", short_help="Serve a trace through a real model; compare times.")(
-    prototype.prototype
-)
-app.command("doctor", short_help="Say what is installed and what is missing.")(doctor.doctor)
+COMMANDS: dict[str, tuple[type[CommandClass], str] | typer.Typer] = {
+    "run": (Run, "Replay a workload through one cache."),
+    "sweep": (Sweep, "Run a study's grid; write tables and a page."),
+    "capacity": (Capacity, "Find the least memory that meets a target."),
+    "new": (New, "Write a commented study to begin with."),
+    "compare": (Compare, "Compare two runs or two sweeps."),
+    "drift": (Drift, "Follow a law of overlaps that moves."),
+    "report": (ReportAgain, "Write a sweep's page again, or its images."),
+    "place": (Place, "Place checkpoints for a law of overlap depths."),
+    "objects": (Objects, "Replay a flat stream of sized objects."),
+    "policies": (Policies, "List policies, or show one."),
+    "profiles": (Profiles, "List cost profiles, or show one."),
+    "trace": trace,
+    "calibrate": (Calibrate, "Measure a model here; write its cost profile."),
+    "prototype": (Prototype, "Serve a trace through a real model; compare times."),
+    "doctor": (Doctor, "Say what is installed and what is missing."),
+}
+for name, each in COMMANDS.items():
+    if isinstance(each, typer.Typer):
+        app.add_typer(each, name=name)
+    else:
+        app.command(name, short_help=each[1])(command(each[0]))
 
 
 @app.command("help", short_help="Show the help of a command.")

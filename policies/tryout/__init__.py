@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from policies.tryout.alone import evicted, learned, planned
-from policies.tryout.prompts import Served, serve
+from policies.tryout.prompts import Outcome, serve
 
-__all__ = ["Served", "evicted", "learned", "planned", "serve"]
+__all__ = ["Outcome", "evicted", "learned", "planned", "serve"]

@@ -12,21 +12,24 @@ whose folder it is.
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from reports.console import say
-from reports.files import make_folder, write_json
+from reports.files import (
+    SEAL_VERSION,
+    make_folder,
+    read_object,
+    refuse_foreign,
+    sealed,
+    unsealed,
+    write_json,
+)
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.files import remove_leftovers, unwritable
-
-SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Journal:
         The output folder of the sweep; created where it is missing.
     study
         The hash that binds the folder to its study.
+    results
+        Names of results by which a folder without a journal is known to be ours, too.
 
     Raises
     ------
@@ -57,9 +62,10 @@ class Journal:
         When the header is damaged.
     """
 
-    def __init__(self, folder: Path, study: str) -> None:
+    def __init__(self, folder: Path, study: str, results: Collection[str] = ()) -> None:
         self.folder = folder / "journal"
-        _refuse_foreign(folder)
+        if not self.folder.exists():
+            refuse_foreign(folder, results, "the folder of a sweep")
         make_folder(self.folder)
         self._lock = _lock(self.folder / "lock", folder)
         try:
@@ -73,25 +79,20 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self._lock)
 
     def write(self, outcome: CellOutcome) -> None:
         """Store an outcome."""
         body = {"cell": outcome.cell, "metrics": outcome.metrics, "error": outcome.error}
-        write_json(self.folder / f"{outcome.cell}.json", _sealed(body))
+        write_json(self.folder / f"{outcome.cell}.json", sealed(body))
 
     def read(self, cell: str) -> CellOutcome | None:
         """Return the stored outcome of a cell, or None where there is no sound one."""
         path = self.folder / f"{cell}.json"
         if not path.exists():
             return None
-        body = _unsealed(_load(path), ("cell", "metrics", "error"))
+        body = unsealed(read_object(path), ("cell", "metrics", "error"))
         if body is None or body["cell"] != cell:
             say(f"note: {path} is damaged: this cell is computed again")
             return None
@@ -101,17 +102,17 @@ class Journal:
         path = self.folder / "header.json"
         entries = any(entry.name != path.name for entry in self.folder.glob("*.json"))
         if not entries or not path.exists():  # nothing is lost by starting over
-            write_json(path, _sealed({"study": study}))
+            write_json(path, sealed({"study": study}))
             return
-        header, name = _load(path), printable(str(folder))
+        header, name = read_object(path), printable(str(folder))
         version = None if header is None else header.get("schema_version")
-        if isinstance(version, int) and version > SCHEMA_VERSION:
+        if isinstance(version, int) and version > SEAL_VERSION:
             raise UsageError(
-                f"{name}: journal of schema_version {version!r}, expected {SCHEMA_VERSION}: "
+                f"{name}: journal of schema_version {version!r}, expected {SEAL_VERSION}: "
                 "it was written by a newer milepost"
             )
-        body = _unsealed(header, ("study",))
-        if body is None and header != {"schema_version": SCHEMA_VERSION, "study": study}:
+        body = unsealed(header, ("study",))
+        if body is None and header != {"schema_version": SEAL_VERSION, "study": study}:
             raise DataError(
                 str(path),
                 "damaged, so that nothing tells to which study the folder belongs: delete this "
@@ -122,21 +123,6 @@ class Journal:
                 f"{name}: holds the results of another study (or of this one before it was "
                 "changed); give another --out"
             )
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that holds files, but none of ours."""
-    try:
-        names = sorted(path.name for path in folder.iterdir())
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    if names and "journal" not in names:
-        raise UsageError(
-            f"{printable(str(folder))}: not empty and not the folder of a sweep "
-            f"(it holds '{printable(names[0])}'); give another --out"
-        )
 
 
 def _lock(path: Path, folder: Path) -> int:
@@ -153,30 +139,3 @@ def _lock(path: Path, folder: Path) -> int:
             "--out"
         ) from error
     return handle
-
-
-def _load(path: Path) -> dict[str, Any] | None:
-    """Return a JSON object, or None where there is no readable one."""
-    try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _sealed(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what is stored of a body: with its version and its checksum."""
-    return {"schema_version": SCHEMA_VERSION, "checksum": _checksum(body), **body}
-
-
-def _unsealed(stored: dict[str, Any] | None, keys: Sequence[str]) -> dict[str, Any] | None:
-    """Return the body of what is stored, None where it is damaged."""
-    if stored is None or stored.get("schema_version") != SCHEMA_VERSION:
-        return None
-    body = {key: stored.get(key) for key in keys}
-    return body if stored.get("checksum") == _checksum(body) else None
-
-
-def _checksum(body: dict[str, Any]) -> str:
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

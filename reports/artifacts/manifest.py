@@ -39,6 +39,7 @@ def make_manifest(
         name: max(cell.study.study.warmup_share for cell in cells)
         for name, cells in workloads.items()
     }
+    small = small_capacities(cell.study for cell, _ in outcomes)
     return {
         "schema_version": SCHEMA_VERSION,
         "title": study.title or f"Checkpoint placers on {_on(traces)}",
@@ -59,14 +60,9 @@ def make_manifest(
             for cell, outcome in outcomes
             if outcome.error is not None
         ],
-        **({"capacity_notes": small} if (small := _small(outcomes)) else {}),
+        **({"capacity_notes": small} if small else {}),
         "versions": versions(),
     }
-
-
-def _small(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> list[str]:
-    """Return which capacities are too small to save anything."""
-    return small_capacities(cell.study for cell, _ in outcomes)
 
 
 def _on(traces: Mapping[str, Mapping[str, Any]]) -> str:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.files import (
-    make_folder,
-    write_json,
-    write_parquet,
-)
+from reports.files import make_folder, write_json, write_parquet
 from reports.study.sections import ResolvedStudy
 from reports.study.settings import to_toml
 from reports.version import version, versions
-from simulator.base.errors import UsageError, printable
-from simulator.base.files import remove_leftovers, unwritable, write_text
+from simulator.base.files import remove_leftovers, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,28 +25,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 POSITIONS = "checkpoint_positions"
 FILES = ("records.parquet", "study.resolved.toml", "summary.json")
-
-
-def refuse_foreign(
-    folder: Path, files: Sequence[str] = FILES, what: str = "the folder of a run"
-) -> None:
-    """Refuse an output folder that holds anything but `files`, which an earlier run wrote.
-
-    Raises
-    ------
-    UsageError
-        When it does, or cannot be read.
-    """
-    try:
-        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    foreign = sorted(name for name in names if name not in files and not name.startswith("."))
-    if foreign:
-        raise UsageError(
-            f"{printable(str(folder))}: not empty and not {what} (it holds "
-            f"'{printable(foreign[0])}'); give another --out"
-        )
 
 
 def write_records(

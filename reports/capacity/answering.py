@@ -7,18 +7,17 @@ that cost more than what they save; so a target that it misses needs something e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
 from policies.pools import POOLS
-from reports.capacity.answers import Answer, Bound, Knee, Pool, Pools, Tried, Worth
+from reports.capacity.answers import Answer, Bound, Knee, Pools, PoolUse, Tried, Worth
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial
 from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps
 from reports.capacity.search import SIDES, Crossing, SearchResult
 from reports.capacity.target import Target
-from reports.capacity.workshop import Workshop
 from reports.results.metrics import LOAD_COLUMNS
 from reports.results.overload import FIGURES
 
@@ -58,11 +57,14 @@ def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | 
 
 
 def add_limits(
-    answers: Sequence[tuple[Candidate | None, Answer | None]], target: Target, workshop: Workshop
+    answers: Sequence[tuple[Candidate | None, Answer | None]],
+    target: Target,
+    bounds_of: Callable[[Sequence[Candidate]], Sequence[Trial | str]],
 ) -> None:
     """Set `nearest`, `bound` and `memory_can_help` of each answer without a capacity.
 
-    There is no bound of costs, for which memory is paid.
+    `bounds_of` returns what each candidate would do with a cache that saves all there is. There
+    is no bound of costs, for which memory is paid.
     """
     missed: list[tuple[Candidate, Answer]] = []
     for candidate, answer in answers:
@@ -71,7 +73,7 @@ def add_limits(
             missed += [(candidate, answer)] if answer.nearest is not None else []
     if target.metric.unit == "dollars" or not missed:
         return
-    bounds = workshop.bounds([candidate for candidate, _ in missed])
+    bounds = bounds_of([candidate for candidate, _ in missed])
     for (_, answer), bound in zip(missed, bounds, strict=True):
         if isinstance(bound, Trial) and answer.nearest is not None:
             means = {name: bound.mean(name) for name in LOAD}
@@ -129,7 +131,7 @@ def _pools(trial: Trial) -> Pools | None:
     means: dict[str, Any] = {
         pool: {name: trial.mean(f"pool_{pool}_{name}") for name in names} for pool in POOLS
     }
-    return Pools(**{pool: Pool(**both) for pool, both in means.items()})
+    return Pools(**{pool: PoolUse(**both) for pool, both in means.items()})
 
 
 def _dollars(trial: Trial, prices: Prices) -> float | None:

@@ -84,7 +84,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
     worth: tuple[Worth, ...]
 
 
-class Pool(msgspec.Struct, frozen=True, kw_only=True):
+class PoolUse(msgspec.Struct, frozen=True, kw_only=True):
     """One of the pools of a split cache, at the answer."""
 
     capacity_bytes: Amount
@@ -94,8 +94,8 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
 class Pools(msgspec.Struct, frozen=True, kw_only=True):
     """Both of them."""
 
-    kv: Pool
-    states: Pool
+    kv: PoolUse
+    states: PoolUse
 
 
 class Answer(msgspec.Struct, kw_only=True):

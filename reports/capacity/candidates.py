@@ -87,41 +87,45 @@ def changed(cell: Cell, **sections: Any) -> Cell:
     return cell_of(study, cell.choice, cell.replication, cell.seed)
 
 
-def candidates(settings: Settings) -> tuple[ResolvedStudy, list[Candidate]]:
-    """Return the study and its candidates, in the order of the grid.
+def candidates(
+    settings: Settings,
+) -> tuple[ResolvedStudy, list[Candidate], list[int | None]]:
+    """Return the study, its candidates in the order of the grid, and the capacities that it states.
+
+    These are ascending, unbounded (None) last.
 
     Raises
     ------
     UsageError
-        For anything wrong with the study.
+        For anything wrong with the study; where a capacity is none, stated twice or too small for
+        any candidate to keep anything, there are none or too many, or a candidate keeps more apart
+        for states than any of them.
     """
+    key = f"grid.{CAPACITY}"
+    place = f"{settings.origin(key)}: '{key}'"
+    sizes = _stated_sizes(settings.values.get(key), place)
     values = {key: v for key, v in settings.values.items() if key not in LEFT_OUT}
     study, cells = expand(Settings(values, settings.origins))
     _ = study.study.warmup_share  # refuses "auto"
     grouped: dict[str, list[Cell]] = {}
     for cell in cells:
         grouped.setdefault(repr(cell.choice), []).append(cell)
-    groups = [tuple(group) for group in grouped.values()]
     varied = [key for key in POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
-    return study, [_candidate(group, varied) for group in groups]
+    sought = [_candidate(tuple(group), varied) for group in grouped.values()]
+    ascending = sorted(sizes, key=lambda size: (size is None, size))
+    for candidate in sought:
+        for size, value in sizes.items():
+            refuse_too_small(candidate.study, size, value, place)
+        if ascending:
+            refuse_states_beyond(candidate.study, ascending[-1], place)
+    return study, sought, ascending
 
 
-def stated_capacities(settings: Settings, sought: Sequence[Candidate] = ()) -> list[int | None]:
-    """Return the capacities that the study's grid states, ascending, unbounded (None) last.
-
-    Raises
-    ------
-    UsageError
-        When one of them is no capacity, stated twice or too small for any candidate to keep
-        anything, there are none or too many, or a candidate keeps more apart for states than any
-        of them.
-    """
-    key = f"grid.{CAPACITY}"
-    stated = settings.values.get(key, [])
-    place = f"{settings.origin(key)}: '{key}'"
-    if key in settings.values and not (
-        isinstance(stated, list) and 1 <= len(stated) <= MOST_CAPACITIES
-    ):
+def _stated_sizes(stated: Any, place: str) -> dict[int | None, Any]:
+    """Return the capacities of a grid in bytes, with how each is written; none where none are."""
+    if stated is None:
+        return {}
+    if not (isinstance(stated, list) and 1 <= len(stated) <= MOST_CAPACITIES):
         shown = printable(repr(stated), limit=80)
         raise UsageError(f"{place}: expected a list of 1 to {MOST_CAPACITIES} sizes, found {shown}")
     sizes: dict[int | None, Any] = {}
@@ -129,13 +133,8 @@ def stated_capacities(settings: Settings, sought: Sequence[Candidate] = ()) -> l
         size = parse_capacity(value, place)
         if size in sizes:
             raise UsageError(f"{place}: {sizes[size]!r} and {value!r} are the same capacity")
-        for candidate in sought:
-            refuse_too_small(candidate.study, size, value, place)
         sizes[size] = value
-    ascending = sorted(sizes, key=lambda size: (size is None, size))
-    for candidate in sought if ascending else ():
-        refuse_states_beyond(candidate.study, ascending[-1], place)
-    return ascending
+    return sizes
 
 
 def states_beyond(sought: Sequence[Candidate], stated: Sequence[int | None]) -> list[str]:

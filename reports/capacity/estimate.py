@@ -13,14 +13,13 @@ from reports.capacity.candidates import (
     candidates,
     coarse_grid,
     ends_of,
-    stated_capacities,
 )
 from reports.capacity.finding import CapacityQuestion, refuse_clockless
 from reports.capacity.search import SIDES, STEPS
 from reports.capacity.variations import VARIATIONS, WORKLOADS_VARIED
-from reports.execution.estimate import CELL_BYTES, REQUEST_BYTES, REQUESTS_PER_SECOND, START_SECONDS
-from reports.study.cells import refuse_unfit
-from reports.study.traces import TraceFacts, facts_of, load_trace
+from reports.execution.estimate import CELL_BYTES, REQUEST_BYTES, facts_by_trace
+from reports.execution.runner import REQUESTS_PER_SECOND, START_SECONDS
+from reports.study.traces import TraceFacts
 
 FURTHER = 6  # halves and doubles that the grid of a variation may go beyond those as asked
 PAGE_BYTES = 1_000_000
@@ -67,10 +66,9 @@ def estimate_capacity(question: CapacityQuestion, jobs: int) -> dict[str, Any]:
     UsageError, DataError
         As the search itself would.
     """
-    _, sought = candidates(question.settings)
-    stated = stated_capacities(question.settings, sought)
+    _, sought, stated = candidates(question.settings)
     refuse_clockless(question, sought)
-    facts = _facts(sought)
+    facts = facts_by_trace(cell for candidate in sought for cell in candidate.cells)
     bills = [_bill(one, facts, stated, question.within) for one in sought]
     moved: list[Bill] = []
     if question.sensitivity:
@@ -99,17 +97,6 @@ def estimate_capacity(question: CapacityQuestion, jobs: int) -> dict[str, Any]:
         "minutes_at_most": _minutes(most, jobs, rounds),
         "disk_bytes_at_most": stored + cells * CELL_BYTES + PAGE_BYTES,
     }
-
-
-def _facts(sought: Sequence[Candidate]) -> dict[str, TraceFacts]:
-    """Return the facts of each workload."""
-    facts: dict[str, TraceFacts] = {}
-    for cell in (cell for candidate in sought for cell in candidate.cells):
-        if cell.trace not in facts:
-            facts[cell.trace] = facts_of(load_trace(cell.study, cell.seed), cell.study)
-        own = facts[cell.trace]
-        refuse_unfit(cell.study, own.name, has_arrivals=own.has_arrivals)
-    return facts
 
 
 def _bill(candidate: Candidate, facts: Facts, stated: Sequence[int | None], within: float) -> Bill:

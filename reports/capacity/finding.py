@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.artifacts.journal import Journal
 from reports.capacity.answering import add_limits, best_of
 from reports.capacity.answers import (
     SCHEMA_VERSION,
@@ -24,7 +23,6 @@ from reports.capacity.candidates import (
     UNTIL,
     Candidate,
     candidates,
-    stated_capacities,
     states_beyond,
 )
 from reports.capacity.moving import vary
@@ -32,7 +30,7 @@ from reports.capacity.price import Prices
 from reports.capacity.search import SearchResult
 from reports.capacity.searching import Searching
 from reports.capacity.target import Target
-from reports.capacity.workshop import Progress, Workshop
+from reports.execution.runner import Progress, Runner
 from reports.study.clock import clock_warnings
 from reports.study.file import parse_study
 from reports.study.scenario import profile_named
@@ -76,15 +74,16 @@ class CapacityQuestion:
 
 def find_capacity(
     question: CapacityQuestion,
-    folder: Path,
+    folder: Path | None,
     jobs: int,
     on_progress: Progress | None = None,
     cluster: str | None = None,
 ) -> CapacityResult:
     """Return the least capacity of every candidate, and how the best one moves.
 
-    Cells that are in the journal of `folder` are not simulated again. The others are on `jobs`
-    processes here, or on the workers of the dask scheduler at the address `cluster`.
+    Cells that are in the journal of `folder` are not simulated again; without a folder nothing is
+    kept. The others are on `jobs` processes here, or on the workers of the dask scheduler at the
+    address `cluster`.
 
     Raises
     ------
@@ -92,14 +91,12 @@ def find_capacity(
         When the study, its trace, the target, the folder or the cluster is at fault. A cell that
         fails does not raise: its candidate has an error.
     """
-    stated_capacities(question.settings)  # refuses what is none before anything else
-    study, sought = candidates(question.settings)
-    stated = stated_capacities(question.settings, sought)
+    study, sought, stated = candidates(question.settings)
     refuse_clockless(question, sought)
-    with Journal(folder, _hash(question, sought)) as journal:
-        asked = question.target, question.prices
-        workshop = Workshop(folder, journal, *asked, jobs, on_progress, cluster)
-        searching = Searching(workshop, *asked, question.within, stated)
+    study_hash = _hash(question, sought)
+    with Runner(folder, study_hash, jobs, cluster, on_progress, alone=True) as runner:
+        asked = question.target, question.prices, question.within
+        searching = Searching(runner, *asked, stated)
         results = searching.results(sought)
         answers = searching.answers(sought, results)
         best = best_of(answers, question.target)
@@ -108,9 +105,9 @@ def find_capacity(
         if best is not None and question.sensitivity and isinstance(ended, SearchResult):
             answers[best], moved = vary(searching, sought[best], ended)
         varied = [(candidate, item.answer) for candidate, item in moved]
-        add_limits([*zip(sought, answers, strict=True), *varied], question.target, workshop)
-        facts = workshop.facts(sought[0].cells)[0]
-        write_text(folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
+        add_limits([*zip(sought, answers, strict=True), *varied], question.target, searching.bounds)
+        facts = searching.facts(sought[0].cells)[0]
+        write_text(runner.folder / "study.resolved.toml", to_toml(_resolved(study, stated)))
     beyond = states_beyond(sought, stated)
     warned = [clock_warnings(one.study, facts.name, facts.tick_seconds) for one in sought]
     return CapacityResult(
@@ -120,7 +117,7 @@ def find_capacity(
         answers=tuple(answers),
         best=best,
         sensitivity=tuple(item for _, item in moved),
-        cells=workshop.cells,
+        cells=runner.cells,
     )
 
 

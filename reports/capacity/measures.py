@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from numpy.typing import NDArray
 from reports.artifacts.journal import CellOutcome
 from reports.capacity.price import MILLION, Prices
 from reports.capacity.target import Target
+from reports.execution.runner import CellTask
 from reports.results.memory import RememberedRequests, memory_requests
 from reports.results.metrics import BLOCKS, flat_metrics
-from reports.study.cells import Cell
 from reports.study.traces import open_stored, with_times
 from simulator.base.errors import UsageError
 from simulator.results.percentiles import complement, least_requests
@@ -34,22 +33,7 @@ Float64 = NDArray[np.float64]
 Sums = tuple[Float64, Float64]
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityTask:
-    """What a worker is given."""
-
-    cell: Cell
-    trace: Path
-    target: Target
-    prices: Prices | None
-
-    @property
-    def identity(self) -> str:
-        """The cell."""
-        return self.cell.identity
-
-
-def capacity_cell(task: CapacityTask) -> CellOutcome:
+def capacity_cell(task: CellTask, target: Target, prices: Prices | None) -> CellOutcome:
     """Simulate one cell and measure its target."""
     from reports.study.cells import scenario_of
     from simulator.simulation import simulate
@@ -59,7 +43,7 @@ def capacity_cell(task: CapacityTask) -> CellOutcome:
     result = simulate(trace, scenario_of(task.cell))
     warmup = study.study.warmup_share
     rows = CountedColumns.of(result, warmup)
-    measured = measure(rows, task.target, task.prices, study.cache.capacity)
+    measured = measure(rows, target, prices, study.cache.capacity)
     return CellOutcome(
         task.identity,
         {

@@ -23,7 +23,7 @@ def vary(
     All are sought on one grid, which holds whatever capacity one of them was extended to: else one
     would seem to need less memory only because less was tried for it alone.
     """
-    varied = list(variations(candidate, searching.workshop))
+    varied = list(variations(candidate, searching))
     sought = [each.candidate for each in varied if each.candidate is not None]
     first = searching.results(sought, result.grid)
     grids = [end.grid for end in first if isinstance(end, SearchResult)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.capacity.candidates import Candidate, changed
-from reports.capacity.workshop import Workshop
+from reports.capacity.searching import Searching
 from reports.study.cells import Cell
 from reports.study.scenario import profile_named
 from reports.study.sections import DEFAULT_RATE, ArrivalSection
@@ -33,19 +33,19 @@ class Variation:
     candidate: Candidate | None
 
 
-def variations(candidate: Candidate, workshop: Workshop) -> Iterator[Variation]:
+def variations(candidate: Candidate, searching: Searching) -> Iterator[Variation]:
     """Yield every variation of a candidate.
 
     Parameters
     ----------
     candidate
         What is varied.
-    workshop
+    searching
         Where its workloads are stored.
     """
     for name, make in VARIATIONS.items():
         try:
-            pairs = [make(cell, workshop) for cell in candidate.cells]
+            pairs = [make(cell, searching) for cell in candidate.cells]
         except UsageError as error:
             yield Variation(name, str(error), None)
             continue
@@ -53,15 +53,15 @@ def variations(candidate: Candidate, workshop: Workshop) -> Iterator[Variation]:
         yield Variation(name, pairs[0][1], replace(candidate, name=name, cells=cells))
 
 
-def _busier(cell: Cell, workshop: Workshop) -> tuple[Cell, str]:
-    return _traffic(cell, workshop, MORE)
+def _busier(cell: Cell, searching: Searching) -> tuple[Cell, str]:
+    return _traffic(cell, searching, MORE)
 
 
-def _calmer(cell: Cell, workshop: Workshop) -> tuple[Cell, str]:
-    return _traffic(cell, workshop, LESS)
+def _calmer(cell: Cell, searching: Searching) -> tuple[Cell, str]:
+    return _traffic(cell, searching, LESS)
 
 
-def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
+def _traffic(cell: Cell, searching: Searching, factor: float) -> tuple[Cell, str]:
     """Change the rate of requests.
 
     Times of a trace are stretched, so that who asks what, and in which order, stays. Of generated
@@ -70,9 +70,9 @@ def _traffic(cell: Cell, workshop: Workshop, factor: float) -> tuple[Cell, str]:
     study = cell.study
     if study.server.timeless:
         raise UsageError("the instant server knows the order of requests only")
-    path, facts = workshop.stored(cell)
-    if study.workload.trace is not None and facts.has_arrivals:
-        rate = _recorded_rate(cell, path) * factor
+    task = searching.task(cell)
+    if study.workload.trace is not None and task.facts.has_arrivals:
+        rate = _recorded_rate(cell, task.trace) * factor
         note = f"the trace's own times, stretched to {rate:.3g} requests/s"
         return changed(cell, arrivals=ArrivalSection(process="trace", rate=rate)), note
     default = GENERATED_RATE if study.workload.trace is None else DEFAULT_RATE
@@ -100,7 +100,7 @@ def _recorded_rate(cell: Cell, path: Path) -> float:
     return float((len(times) - 1) / (times[-1] - times[0]))
 
 
-def _longer(cell: Cell, _: Workshop) -> tuple[Cell, str]:
+def _longer(cell: Cell, _: Searching) -> tuple[Cell, str]:
     """Make every part of generated prompts longer."""
     from workloads.synthetic import generator_name
 
@@ -132,7 +132,7 @@ def _lengthened(generator: Any, factor: float) -> tuple[Any, list[str]]:
     return replace(generator, **values), names
 
 
-def _bigger(cell: Cell, _: Workshop) -> tuple[Cell, str]:
+def _bigger(cell: Cell, _: Searching) -> tuple[Cell, str]:
     """Take the next larger model, on the same GPU."""
     from calibration.catalogue import profile_names
     from calibration.gpus import GPUS
@@ -155,14 +155,14 @@ def _bigger(cell: Cell, _: Workshop) -> tuple[Cell, str]:
     return _profiled(cell, name), f"profile {name}"
 
 
-def _fp8(cell: Cell, _: Workshop) -> tuple[Cell, str]:
+def _fp8(cell: Cell, _: Searching) -> tuple[Cell, str]:
     """Keep KV in 8 bits."""
     if profile_named(cell.study.model.profile).kv_compression is not None:
         raise UsageError("KV is compressed already")
     return _smaller(cell, "kv=fp8")
 
 
-def _int8(cell: Cell, _: Workshop) -> tuple[Cell, str]:
+def _int8(cell: Cell, _: Searching) -> tuple[Cell, str]:
     """Keep states in 8 bits."""
     if profile_named(cell.study.model.profile).state_compression is not None:
         raise UsageError("states are compressed already")
@@ -184,7 +184,7 @@ def _profiled(cell: Cell, name: str) -> Cell:
     return changed(cell, model=cell.study.model.model_copy(update={"profile": name}))
 
 
-VARIATIONS: dict[str, Callable[[Cell, Workshop], tuple[Cell, str]]] = {
+VARIATIONS: dict[str, Callable[[Cell, Searching], tuple[Cell, str]]] = {
     "traffic +20 %": _busier,
     "traffic -20 %": _calmer,
     "prompts 20 % longer": _longer,

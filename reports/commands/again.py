@@ -12,6 +12,7 @@ from simulator.base.errors import UsageError, printable
 TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 OUTPUTS = {"--out": "DIR", "--page": "PAGE.html"}
 SILENT = {"-q", "--quiet", "--json", "--dry-run"}  # that change no result
+WORKERS = {"--jobs", "--cluster"}  # whose number and place change none either
 SUFFIXES = (".html", ".htm")
 
 
@@ -46,14 +47,17 @@ def _repeated(words: Sequence[str]) -> Iterator[str]:
     for word in words:
         flag = word.partition("=")[0]
         if placed is not None:
-            yield _place(placed, word)
+            if placed in OUTPUTS:
+                yield _place(placed, word)
             placed = None
+        elif word in WORKERS:
+            placed = word
         elif word in OUTPUTS:
             yield word
             placed = word
         elif flag in OUTPUTS:
             yield f"{flag}={_place(flag, word.partition('=')[2])}"
-        elif word not in SILENT:
+        elif word not in SILENT and flag not in WORKERS:
             yield word
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from reports.artifacts.records_folder import refuse_foreign
 from reports.compare.condition import Condition
 from reports.compare.outcome import Compared, TwoRuns
 from reports.documents import Text, read_document
+from reports.files import refuse_foreign
 from reports.version import version
 
 SCHEMA_VERSION = 1

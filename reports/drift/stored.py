@@ -16,19 +16,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reports.artifacts.records_folder import refuse_foreign
 from reports.artifacts.sweep_documents import SweptStudy
 from reports.documents import at_fault, checked, read_document
 from reports.drift.evaluation import Course
 from reports.drift.findings import SCHEMA_VERSION
 from reports.drift.planning import parameters
-from reports.drift.study import CLAIRVOYANT, DriftStudy, Replication
+from reports.drift.study import CLAIRVOYANT, RESULTS, DriftStudy, Replication
 from reports.drift.windows import FEWEST_WINDOWS, Windows
+from reports.files import refuse_foreign
 from simulator.base.errors import DataError, UsageError, printable
 from simulator.base.files import escaped_quoted, write_text
 
 SERIES, JSON, PAGE = "series.json", "drift.json", "report.html"
-FILES = (SERIES, JSON, PAGE, "charts")
+FILES = (*RESULTS, "journal", "traces")
 
 _SENSIBLE = msgspec.Meta(ge=0, le=1 << 53)  # of tokens, requests or plans
 _Whole = Annotated[int, _SENSIBLE]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reports.artifacts.journal import CellOutcome
 from reports.drift.distances import Distances, distances_over_time
 from reports.drift.evaluation import Course, best_plans, course, recovery_requests
 from reports.drift.laws import Float64, Int64, mean_depth
@@ -20,7 +23,8 @@ from reports.drift.traffic import (
     refuse_without_overlaps,
 )
 from reports.drift.windows import Windows, cut
-from reports.study.cells import expand
+from reports.execution.runner import CellTask, Progress, Runner, Work, study_hash
+from reports.study.cells import Cell, cell_of, expand
 from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings
 from reports.version import version
@@ -31,7 +35,8 @@ CLAIRVOYANT = "clairvoyant"
 LEARNT = 200  # requests that warm up at least: a law cannot be planned for before it was seen
 INTERVALS = (10, 25, 50, 100, 250, 500, 1000, 2500)
 
-Progress = Callable[[int, int], None]
+RESULTS = ("series.json", "drift.json", "report.html", "charts")
+Judged = tuple[Course, int | None]  # and requests until it recovered from the largest change
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,34 +104,53 @@ class DriftStudy:
     command: str = "milepost drift"
 
 
-def run(settings: Settings, progress: Progress = lambda done, total: None) -> DriftStudy:
-    """Run the study that the settings describe.
+def run(
+    settings: Settings,
+    folder: Path | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    cluster: str | None = None,
+) -> DriftStudy:
+    """Run the study that the settings describe; a cell is one placer on one replication.
+
+    Cells that are in the journal of `folder` are not followed again; without a folder nothing is
+    kept. The others are on `jobs` processes here, or on the workers of the dask scheduler at the
+    address `cluster`.
 
     Raises
     ------
     UsageError, DataError
         For a study whose grid varies more than placers, placers other than `optimal` or with
-        several budgets, or a trace that is too short.
+        several budgets, a trace that is too short, or a folder or cluster that is at fault.
     """
-    study, placers, seeds = read_study(settings)
-    budget = _budget(placers)
-    overlaps = [read_overlaps(study, seed) for seed in seeds]
-    windows = cut(len(overlaps[0].depths), warmup_requests(study, placers, len(overlaps[0].depths)))
+    study, cells = read_study(settings)
+    budget = _budget(_placers(cells))
+    key = study_hash(study, cells, "drift")
+    with Runner(folder, key, jobs, cluster, progress, alone=True, results=RESULTS) as runner:
+        return _run(runner, study, cells, budget)
+
+
+def _run(runner: Runner, study: ResolvedStudy, cells: list[Cell], budget: int) -> DriftStudy:
+    placers = _placers(cells)
+    tasks = [runner.task(cell) for cell in cells if cell.study.policy.placer == placers[0]]
+    overlaps = [read_overlaps(task.trace, study, task.cell.seed) for task in tasks]
+    requests = len(overlaps[0].depths)
+    windows = cut(requests, warmup_requests(study, placers, requests))
     for each in overlaps:
         refuse_without_overlaps(study, each, windows)
-    laws = [laws_by_window(study, each, windows) for each in overlaps]
     distances = distances_over_time(overlaps[0].depths, windows, study.study.seed)
-    steps = _Steps(progress, len(seeds) * (len(placers) + len(INTERVALS)))
+    work = partial(follow_cell, windows=windows, budget=budget, change=distances.change)
+    first = _followed(runner, work, cells)
     replications = [
-        _replicate(each, law, windows, placers, budget, distances.change, steps)
-        for each, law in zip(overlaps, laws, strict=True)
+        _replication(task, own, windows, budget, distances.change, first[task.cell.seed])
+        for task, own in zip(tasks, overlaps, strict=True)
     ]
     paced = _paces(_best_learner(replications, placers), windows)
-    for replication, law in zip(replications, laws, strict=True):
-        more = [placer for placer in paced.values() if placer not in replication.courses]
-        extra = _replicate(replication.overlaps, law, windows, more, budget, None, steps)
-        replication.courses.update(extra.courses)
-    steps.end()
+    more = [placer for placer in paced.values() if placer not in placers]
+    extra = _followed(runner, work, [_placed(t.cell, each) for t in tasks for each in more])
+    for replication in replications:
+        own = extra.get(replication.overlaps.seed, {})
+        replication.courses.update({placer: course for placer, (course, _) in own.items()})
     return DriftStudy(
         version(),
         study.absolute(),
@@ -140,8 +164,8 @@ def run(settings: Settings, progress: Progress = lambda done, total: None) -> Dr
     )
 
 
-def read_study(settings: Settings) -> tuple[ResolvedStudy, list[str], list[int]]:
-    """Return the study, its placers in canonical spelling, and the seeds of its replications.
+def read_study(settings: Settings) -> tuple[ResolvedStudy, list[Cell]]:
+    """Return the study and its cells.
 
     Raises
     ------
@@ -159,12 +183,11 @@ def read_study(settings: Settings) -> tuple[ResolvedStudy, list[str], list[int]]
             f"trace file are the same in every replication: expected 1, found "
             f"{study.study.replications}"
         )
-    placers = list(dict.fromkeys(cell.study.policy.placer for cell in cells))
     try:
-        _ = [parameters(placer) for placer in placers]
+        _ = [parameters(placer) for placer in _placers(cells)]
     except UsageError as error:
         raise SettingError("policy.placer", str(error)) from error
-    return study, placers, list(dict.fromkeys(cell.seed for cell in cells))
+    return study, cells
 
 
 def warmup_requests(study: ResolvedStudy, placers: Sequence[str], requests: int) -> int:
@@ -181,36 +204,114 @@ def _budget(placers: Sequence[str]) -> int:
     return budgets.pop()
 
 
-def _replicate(
+def _placers(cells: Sequence[Cell]) -> list[str]:
+    """Return the placers of the cells in canonical spelling."""
+    return list(dict.fromkeys(cell.study.policy.placer for cell in cells))
+
+
+def _placed(cell: Cell, placer: str) -> Cell:
+    """Return a cell with another placer."""
+    policy = cell.study.policy.model_copy(update={"placer": placer})
+    study = cell.study.model_copy(update={"policy": policy})
+    return cell_of(study, cell.choice, cell.replication, cell.seed)
+
+
+def _followed(runner: Runner, work: Work, cells: Sequence[Cell]) -> dict[int, dict[str, Judged]]:
+    """Return what each placer did, by the seed of its replication.
+
+    Raises
+    ------
+    UsageError
+        Where one could not be followed.
+    """
+    followed: dict[int, dict[str, Judged]] = {}
+    for cell, outcome in zip(cells, runner.run(work, cells), strict=True):
+        placer, kept = cell.study.policy.placer, outcome.metrics
+        if kept is None:
+            raise UsageError(f"placer '{printable(placer)}': {outcome.error}")
+        series = Course(*(np.array(kept[each.name]) for each in fields(Course)))
+        followed.setdefault(cell.seed, {})[placer] = series, kept["recovery_requests"]
+    return followed
+
+
+def _replication(
+    task: CellTask,
     overlaps: Overlaps,
-    laws: Sequence[Law],
     windows: Windows,
-    placers: Sequence[str],
     budget: int,
     change: int | None,
-    steps: _Steps,
+    followed: Mapping[str, Judged],
 ) -> Replication:
-    depths, best = overlaps.depths, best_plans(laws, budget, windows)
-    moments = [windows.start(k) for k in range(windows.count)]
-    plans = {CLAIRVOYANT: best}
-    for placer in placers:
-        plans[placer] = follow(placer, depths, moments)
-        steps.one()
+    truth = _truth(Question.of(task, windows, budget))
+    everyone = {CLAIRVOYANT: truth.judge(truth.best, change), **followed}
     return Replication(
         overlaps,
-        _sums(depths, windows),
-        np.array([mean_depth(laws[k]) for k in windows.counted]),
-        {name: course(each, best, depths, windows, laws) for name, each in plans.items()},
-        {} if change is None else _recovered(plans, laws, windows, budget, change),
+        _sums(overlaps.depths, windows),
+        np.array([mean_depth(truth.laws[k]) for k in windows.counted]),
+        {placer: course for placer, (course, _) in everyone.items()},
+        {} if change is None else {placer: n for placer, (_, n) in everyone.items()},
     )
 
 
-def _recovered(
-    plans: Mapping[str, Plans], laws: Sequence[Law], windows: Windows, budget: int, change: int
-) -> dict[str, int | None]:
-    # the window after that of the change holds nothing of what was before
-    law = laws[min(change // windows.width + 1, windows.count - 1)]
-    return {name: recovery_requests(each, law, budget, change) for name, each in plans.items()}
+def follow_cell(task: CellTask, windows: Windows, budget: int, change: int | None) -> CellOutcome:
+    """Follow the placer of one cell, and measure its plans.
+
+    Parameters
+    ----------
+    windows, budget
+        Of the study.
+    change
+        The request of the largest change; None where there is none.
+    """
+    truth = _truth(Question.of(task, windows, budget))
+    moments = [windows.start(k) for k in range(windows.count)]
+    plans = follow(task.cell.study.policy.placer, truth.depths, moments)
+    series, recovery = truth.judge(plans, change)
+    metrics = {each.name: getattr(series, each.name).tolist() for each in fields(Course)}
+    return CellOutcome(task.identity, {**metrics, "recovery_requests": recovery})
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every placer of a replication: equal where workload and windows are."""
+
+    trace: Path
+    windows: Windows
+    budget: int
+    cell: Cell = field(compare=False)
+
+    @classmethod
+    def of(cls, task: CellTask, windows: Windows, budget: int) -> Question:
+        """Return the question to the placer of a cell."""
+        return cls(task.trace, windows, budget, task.cell)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """The overlaps of a replication, the law of each window, and the best plans for them."""
+
+    question: Question
+    depths: Int64
+    laws: list[Law]
+    best: Plans
+
+    def judge(self, plans: Plans, change: int | None) -> Judged:
+        """Return the course of plans, and after how many requests they recovered from a change."""
+        windows, budget = self.question.windows, self.question.budget
+        series = course(plans, self.best, self.depths, windows, self.laws)
+        if change is None:
+            return series, None
+        # the window after that of the change holds nothing of what was before
+        law = self.laws[min(change // windows.width + 1, windows.count - 1)]
+        return series, recovery_requests(plans, law, budget, change)
+
+
+@lru_cache(maxsize=64)
+def _truth(question: Question) -> Truth:
+    cell, windows = question.cell, question.windows
+    overlaps = read_overlaps(question.trace, cell.study, cell.seed)
+    laws = laws_by_window(cell.study, overlaps, windows)
+    return Truth(question, overlaps.depths, laws, best_plans(laws, question.budget, windows))
 
 
 def _sums(depths: Int64, windows: Windows) -> Float64:
@@ -241,17 +342,3 @@ def _paces(placer: str, windows: Windows) -> dict[int, str]:
         for every in INTERVALS
         if every <= longest
     }
-
-
-class _Steps:
-    """Counts placers followed, for the progress."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-
-    def one(self) -> None:
-        self._done += 1
-        self._progress(min(self._done, self._total), self._total)
-
-    def end(self) -> None:
-        self._progress(self._total, self._total)

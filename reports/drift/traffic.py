@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from reports.drift.laws import Int64, empirical
 from reports.drift.windows import Windows
 from reports.study.sections import ResolvedStudy
-from reports.study.traces import load_trace
+from reports.study.traces import open_stored
 from reports.study.traffic import GeneratedTraffic, traffic_of
 from simulator.base.errors import DataError, printable
+from simulator.base.file_memory import remembered
 from simulator.plugins.protocols import Law
-
-if TYPE_CHECKING:
-    from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,21 +43,26 @@ class Overlaps:
     memory_requests: float = 0.0
 
 
-def read_overlaps(study: ResolvedStudy, seed: int) -> Overlaps:
-    """Import or generate a trace, and return its overlaps.
+def read_overlaps(path: Path, study: ResolvedStudy, seed: int) -> Overlaps:
+    """Return the overlaps of a stored workload, `seed` being that of its replication.
 
     Raises
     ------
-    UsageError, DataError
-        Where it cannot be had, or no prompt overlaps.
+    DataError
+        Where no prompt overlaps.
     """
+    return _overlaps(path, study.workload.trace, seed)
+
+
+@remembered(maxsize=64, ours=True)
+def _overlaps(path: Path, source: str | None, seed: int) -> Overlaps:
     from reports.results.memory import RememberedRequests, memory_requests
     from workloads.inspection import overlaps
 
-    trace: Trace = load_trace(study, seed)
+    trace = open_stored(path)
     depths = np.minimum(overlaps(trace), trace.prompt_tokens - 1)
     if not depths.any():
-        raise DataError(_source(study, trace.name), "expected overlaps, found none")
+        raise DataError(printable(source or trace.name), "expected overlaps, found none")
     # overlaps depend on the order of requests alone, so no queue is remembered
     requests = RememberedRequests(trace.session, trace.prompt_tokens, None, np.zeros(len(trace)))
     memory = memory_requests(requests)
@@ -71,7 +74,7 @@ def refuse_without_overlaps(study: ResolvedStudy, overlaps: Overlaps, windows: W
     warmup = windows.start(windows.first)
     if not overlaps.depths[warmup : windows.start(windows.count)].any():
         problem = f"expected overlaps after the first {warmup:,} requests, found none"
-        raise DataError(_source(study, overlaps.name), problem)
+        raise DataError(printable(study.workload.trace or overlaps.name), problem)
 
 
 def knows_truth(study: ResolvedStudy) -> bool:
@@ -89,10 +92,6 @@ def laws_by_window(study: ResolvedStudy, overlaps: Overlaps, windows: Windows) -
         return [empirical(windows.of(overlaps.depths, k)) for k in range(windows.count)]
     middles = [windows.start(k) + windows.width // 2 for k in range(windows.count)]
     return _true_laws(traffic_of(study), middles, overlaps.seed)
-
-
-def _source(study: ResolvedStudy, name: str) -> str:
-    return printable(study.workload.trace or name)
 
 
 def _known(traffic: GeneratedTraffic) -> bool:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from reports.artifacts.journal import CellOutcome
-from reports.execution.tasks import Task, guarded
+from reports.execution.tasks import T, Work, guarded
 from reports.version import version, versions
 from simulator.base.errors import UsageError, printable
 from simulator.base.installing import install_hint
@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 10
 PER_THREAD = 3  # cells in flight: some wait beside the one that runs
 SCHEMES = ("tcp", "tls")
-T = TypeVar("T", bound=Task)
-Run = Callable[[T], CellOutcome]
 
 
 def run_on_cluster(
-    work: Run[T], tasks: Sequence[T], address: str
+    work: Work[T], tasks: Sequence[T], address: str
 ) -> Generator[CellOutcome, None, None]:
     """Yield the outcome of every task as it comes, in no promised order.
 
@@ -127,7 +125,7 @@ def _software() -> dict[str, str]:
 
 
 def _outcomes(
-    client: Client, run: Run[T], tasks: Sequence[T], address: str
+    client: Client, run: Work[T], tasks: Sequence[T], address: str
 ) -> Iterator[tuple[T, CellOutcome | None]]:
     """Yield each task with its outcome, None where workers died of it."""
     from distributed import CancelledError, Future, wait

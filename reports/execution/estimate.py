@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from reports.execution.runner import REQUESTS_PER_SECOND, START_SECONDS
 from reports.execution.warmup import asks
 from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit
 from reports.study.rounds import first_round, most_replications
 from reports.study.settings import Settings
-from reports.study.traces import load_trace
+from reports.study.traces import TraceFacts, facts_of, load_trace
 
-# Measured on two shared cores: a simulation with clock, cache and records, and a worker's start.
-REQUESTS_PER_SECOND = 15_000
-START_SECONDS = 2.0
 REQUEST_BYTES = 40  # of a stored workload
 CELL_BYTES = 15_000  # of the journal, the table and the page
 PAGE_BYTES = 1_500_000
@@ -30,7 +29,7 @@ def estimate(settings: Settings, jobs: int) -> dict[str, Any]:
     """
     study, cells = expand(settings)
     baseline = baseline_placer(study, cells)
-    lengths = _lengths(cells)
+    lengths = {key: facts.requests for key, facts in facts_by_trace(cells).items()}
     replayed = [*cells, *asks(cells)]  # a warm-up that is to be found is looked for first
     requests = sum(lengths[cell.trace] for cell in replayed)
     replications = first_round(study)
@@ -50,12 +49,18 @@ def estimate(settings: Settings, jobs: int) -> dict[str, Any]:
     }
 
 
-def _lengths(cells: list[Cell]) -> dict[str, int]:
-    """Return the requests of each workload."""
-    lengths: dict[str, int] = {}
+def facts_by_trace(cells: Iterable[Cell]) -> dict[str, TraceFacts]:
+    """Return the facts of each workload by its key, each opened once.
+
+    Raises
+    ------
+    UsageError, DataError
+        Where one cannot be had, or does not have what the study asks of it.
+    """
+    facts: dict[str, TraceFacts] = {}
     for cell in cells:
-        if cell.trace not in lengths:
-            trace = load_trace(cell.study, cell.seed)
-            refuse_unfit(cell.study, trace.name, has_arrivals=trace.arrival_seconds is not None)
-            lengths[cell.trace] = len(trace)
-    return lengths
+        if cell.trace not in facts:
+            facts[cell.trace] = facts_of(load_trace(cell.study, cell.seed), cell.study)
+        own = facts[cell.trace]
+        refuse_unfit(cell.study, own.name, has_arrivals=own.has_arrivals)
+    return facts

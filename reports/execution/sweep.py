@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.artifacts.journal import CellOutcome, Journal
+from reports.artifacts.journal import CellOutcome
 from reports.artifacts.manifest import make_manifest
 from reports.artifacts.writing import cells_table, write_artifacts
-from reports.execution.executors import run_tasks
+from reports.execution.runner import CellTask, Progress, Runner, Work, study_hash
 from reports.execution.warmup import seen_metrics, settle
-from reports.study.cells import Cell, baseline_placer, expand, refuse_unfit, scenario_of
+from reports.study.cells import Cell, baseline_placer, cells_of, scenario_of
 from reports.study.clock import clock_warnings
+from reports.study.grid import grid_of
 from reports.study.rounds import first_round, most_replications, next_round
 from reports.study.sections import ResolvedStudy
 from reports.study.settings import Settings
@@ -24,11 +24,9 @@ from reports.study.traces import (
     counted_from,
     ideal_saved_tokens,
     open_stored,
-    store_trace,
     with_times,
 )
 from simulator.base.file_memory import remembered
-from simulator.base.files import remove_leftovers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,23 +36,8 @@ if TYPE_CHECKING:
     from simulator.simulation import Scenario
     from simulator.trace.trace import Trace
 
-Progress = Callable[[int, int], None]
 Outcomes = list[tuple[Cell, CellOutcome]]
 Facts = dict[str, TraceFacts]  # by the key of the trace
-
-
-@dataclass(frozen=True, slots=True)
-class CellTask:
-    """What a worker is given."""
-
-    cell: Cell
-    trace: Path
-    facts: TraceFacts
-
-    @property
-    def identity(self) -> str:
-        """The cell."""
-        return self.cell.identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +87,15 @@ def sweep(
         When the study, its trace, the folder or the cluster is at fault. A cell that fails does
         not raise.
     """
-    study, cells = expand(settings)
+    grid = grid_of(settings)
+    study, cells = grid.study, cells_of(grid)
     baseline = baseline_placer(study, cells)
-    with Journal(folder, study_hash(study, cells)) as journal:
-        run = _Run(journal, folder, jobs, cluster, on_progress)
-        outcomes, facts = run.settled(cells)
+    with Runner(folder, study_hash(study, cells), jobs, cluster, on_progress) as runner:
+        outcomes, facts = _settled(runner, cells)
         reached, replications = _reached(study, outcomes, facts, baseline), first_round(study)
         while reached is False and replications < most_replications(study):
             replications = next_round(study, replications)
-            outcomes, facts = run.settled(expand(settings, replications)[1])
+            outcomes, facts = _settled(runner, cells_of(grid, replications))
             reached = _reached(study, outcomes, facts, baseline)
         write_artifacts(folder, study, outcomes, facts, baseline, command, reached)
     return SweepReport(folder, outcomes, reached, _warnings(cells, facts))
@@ -125,40 +108,15 @@ def _warnings(cells: Sequence[Cell], facts: Facts) -> list[str]:
     return list(dict.fromkeys(warning for warnings in lists for warning in warnings))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Where cells are kept, and where they are computed."""
+def _settled(runner: Runner, cells: Sequence[Cell]) -> tuple[Outcomes, Facts]:
+    """Return the outcome of every cell, its warm-up stated, and the facts of each trace."""
+    cells = settle(cells, partial(_all_of, runner, look_at_cell))
+    facts = {cell.trace: runner.task(cell).facts for cell in cells}
+    return _all_of(runner, simulate_cell, cells), facts
 
-    journal: Journal
-    folder: Path
-    jobs: int
-    cluster: str | None
-    on_progress: Progress | None
 
-    def settled(self, cells: Sequence[Cell]) -> tuple[Outcomes, Facts]:
-        """Return the outcome of every cell, its warm-up stated, and the facts of each trace."""
-        facts: Facts = {}
-        cells = settle(cells, lambda seen: self._all_of(seen, look_at_cell, facts))
-        return self._all_of(cells, simulate_cell, facts), facts
-
-    def _all_of(
-        self, cells: Sequence[Cell], simulate: Callable[[CellTask], CellOutcome], facts: Facts
-    ) -> Outcomes:
-        """Return the outcome of every cell, those of the journal as they are."""
-        tasks = _prepare(cells, self.folder / "traces")
-        facts |= {task.cell.trace: task.facts for task in tasks}
-        done = _stored(self.journal, cells)
-        missing = [task for task in tasks if task.identity not in done]
-        self._tell(len(done), len(cells))
-        for outcome in run_tasks(simulate, missing, self.jobs, self.cluster):
-            self.journal.write(outcome)
-            done[outcome.cell] = outcome
-            self._tell(len(done), len(cells))
-        return [(cell, done[cell.identity]) for cell in cells]
-
-    def _tell(self, done: int, cells: int) -> None:
-        if self.on_progress is not None:
-            self.on_progress(done, cells)
+def _all_of(runner: Runner, work: Work, cells: Sequence[Cell]) -> Outcomes:
+    return list(zip(cells, runner.run(work, cells), strict=True))
 
 
 def _reached(
@@ -222,37 +180,6 @@ def _replayed(task: CellTask) -> tuple[Trace, Scenario, Result]:
     trace = with_times(open_stored(task.trace), task.cell.study, task.cell.seed)
     scenario = scenario_of(task.cell)
     return trace, scenario, simulate(trace, scenario)
-
-
-def study_hash(study: ResolvedStudy, cells: Sequence[Cell]) -> str:
-    """Return the hash that binds an output folder to a study."""
-    evidence = study.study.model_dump()
-    for key in ("until_ci", "max_replications", "percentiles"):  # absent from older folders
-        if evidence[key] is None:
-            del evidence[key]
-    for key in ("margin_points", "margin_times"):  # what is said of the results, not they
-        del evidence[key]
-    parts = [study.title, evidence, [cell.identity for cell in cells]]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _prepare(cells: Sequence[Cell], folder: Path) -> list[CellTask]:
-    """Store each workload once."""
-    remove_leftovers(folder)
-    folder = folder.resolve()  # workers elsewhere may stand in another folder
-    stored: dict[str, tuple[Path, TraceFacts]] = {}
-    for cell in cells:
-        if cell.trace not in stored:
-            stored[cell.trace] = store_trace(cell.study, cell.seed, folder)
-        facts = stored[cell.trace][1]
-        refuse_unfit(cell.study, facts.name, has_arrivals=facts.has_arrivals)
-    return [CellTask(cell, *stored[cell.trace]) for cell in cells]
-
-
-def _stored(journal: Journal, cells: Sequence[Cell]) -> dict[str, CellOutcome]:
-    """Return the sound outcomes; a cell that failed is tried again."""
-    outcomes = (journal.read(cell.identity) for cell in cells)
-    return {outcome.cell: outcome for outcome in outcomes if outcome and outcome.error is None}
 
 
 def _server_json(loads: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

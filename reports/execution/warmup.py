@@ -51,41 +51,25 @@ def asks(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.study.study.warmup == AUTO and not cell.replication]
 
 
-def shares_of_workloads(outcomes: Sequence[tuple[Cell, CellOutcome]]) -> dict[str, float]:
-    """Return the share of each workload, by `workload_of`; 0 where every cell failed."""
-    shares: dict[str, float] = {}
-    for cell, outcome in outcomes:
-        metrics = outcome.metrics or {"warmup_requests": 0, "requests": 1}
-        share = share_of(metrics["warmup_requests"], metrics["requests"])
-        key = workload_of(cell)
-        shares[key] = max(share, shares.get(key, 0.0))
-    return shares
-
-
-def settled(cells: Sequence[Cell], shares: Mapping[str, float]) -> list[Cell]:
-    """Return the cells with the share of their workload stated."""
-    return [
-        cell_of(
-            with_share(cell.study, shares[workload_of(cell)]),
-            cell.choice,
-            cell.replication,
-            cell.seed,
-        )
-        for cell in cells
-    ]
-
-
-def workload_of(cell: Cell) -> str:
-    """Return the key of the workload of a cell's first replication."""
-    return trace_key(cell.study, cell.study.study.seed)
-
-
 def settle(
     cells: Sequence[Cell], look: Callable[[list[Cell]], list[tuple[Cell, CellOutcome]]]
 ) -> list[Cell]:
-    """Return the cells with every warm-up stated; `look` replays those that are to be seen."""
+    """Return the cells with every warm-up stated; `look` replays those that are to be seen.
+
+    Where every cell of a workload failed, it is 0.
+    """
+    shares: dict[str, float] = {}  # by the key of the workload of the first replication
     seen = asks(cells)
-    return settled(cells, shares_of_workloads(look(seen))) if seen else list(cells)
+    for cell, outcome in look(seen) if seen else ():
+        metrics = outcome.metrics or {"warmup_requests": 0, "requests": 1}
+        share = share_of(metrics["warmup_requests"], metrics["requests"])
+        shares[cell.trace] = max(share, shares.get(cell.trace, 0.0))
+    return [_settled(cell, shares) for cell in cells] if seen else list(cells)
+
+
+def _settled(cell: Cell, shares: Mapping[str, float]) -> Cell:
+    share = shares[trace_key(cell.study, cell.study.study.seed)]
+    return cell_of(with_share(cell.study, share), cell.choice, cell.replication, cell.seed)
 
 
 def seen_metrics(result: Result) -> dict[str, Any]:

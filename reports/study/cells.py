@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reports.study.capacities import refuse_states_beyond, refuse_too_small
-from reports.study.file import parse_study
+from reports.files import digest
+from reports.study.grid import Grid, grid_of
 from reports.study.renamed import former
-from reports.study.rounds import first_round, most_replications
-from reports.study.scenario import (
-    PolicyError,
-    build_scenario,
-    canonical_policies,
-    profile_text,
-)
+from reports.study.rounds import first_round
+from reports.study.scenario import build_scenario, profile_text
 from reports.study.sections import CacheSection, ResolvedStudy
 from reports.study.settings import Settings
 from reports.study.traces import refuse_rate, trace_key
-from reports.study.workload_grid import (
-    WORKLOADS,
-    named_workloads,
-    with_workload,
-    without_replaced,
-)
 from reports.version import version
 from simulator.base.errors import DataError, SettingError, UsageError, printable
 
 if TYPE_CHECKING:
     from simulator.simulation import Scenario
-
-MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,50 +51,40 @@ class Cell:
         return self.replication if self.study.model.draws else None
 
 
-def pin_overrides(settings: Settings) -> Settings:
-    """Let a flag that sets a key of the grid replace that key's list.
-
-    Raises
-    ------
-    UsageError
-        When one source both sets a key and varies it.
-    """
-    settings = without_replaced(settings)
-    values = dict(settings.values)
-    for key in settings.values:
-        varied = f"grid.{key}"
-        if varied not in values:
-            continue
-        if settings.origin(key) == settings.origin(varied):
-            raise settings.problem(key, " is both set and varied by the grid")
-        del values[varied if settings.origin(key).startswith("--") else key]
-    return replace(settings, values=values)
-
-
-def expand(settings: Settings, replications: int | None = None) -> tuple[ResolvedStudy, list[Cell]]:
-    """Return the study and its cells: in the grid's order, replications innermost.
+def cells_of(grid: Grid, replications: int | None = None) -> list[Cell]:
+    """Return the cells of a grid in its order, replications innermost.
 
     There are `replications`, by default those of the first round, which is all unless the study
     goes on until its intervals are narrow.
 
     Raises
     ------
-    UsageError
-        For anything wrong with the study, a cell that occurs twice, or a baseline that is not
-        among the placers.
+    UsageError, DataError
+        For replications in which nothing is drawn, a cell that occurs twice, or a workload that
+        cannot be read.
     """
-    settings = pin_overrides(settings)
-    study = parse_study(settings)
-    _refuse_too_many(study)
-    _refuse_one_draw(study)
+    _refuse_one_draw(grid.study)
+    seeds = replication_seeds(grid.study, replications)
     cells = [
-        cell_of(variant, choice, replication, seed)
-        for choice, variant in _variants(settings, study)
-        for replication, seed in enumerate(replication_seeds(study, replications))
+        cell_of(variant.study, variant.choice, replication, seed)
+        for variant in grid.variants
+        for replication, seed in enumerate(seeds)
     ]
     _refuse_twins(cells)
     _refuse_repetition(cells)
-    return study, cells
+    return cells
+
+
+def expand(settings: Settings) -> tuple[ResolvedStudy, list[Cell]]:
+    """Return the study that the settings describe, and the cells of its first round.
+
+    Raises
+    ------
+    UsageError, DataError
+        As `grid_of` and `cells_of`.
+    """
+    grid = grid_of(settings)
+    return grid.study, cells_of(grid)
 
 
 def replication_seeds(study: ResolvedStudy, replications: int | None = None) -> list[int]:
@@ -152,41 +125,6 @@ def baseline_placer(study: ResolvedStudy, cells: list[Cell]) -> str:
     return baseline
 
 
-def _variants(
-    settings: Settings, study: ResolvedStudy
-) -> Iterator[tuple[dict[str, Any], ResolvedStudy]]:
-    """Yield every combination of the grid with the study in which it is put."""
-    workloads = named_workloads(settings, study.grid.get(WORKLOADS, ()))
-    varied = study.grid | ({WORKLOADS: list(workloads)} if workloads else {})
-    for values in itertools.product(*varied.values()):
-        choice = dict(zip(varied, values, strict=True))
-        fixed = {k: v for k, v in settings.values.items() if not k.startswith("grid.")}
-        variant = replace(settings, values=fixed)
-        for key, value in choice.items():
-            if key == WORKLOADS:
-                variant = with_workload(variant, workloads[value])
-                continue
-            variant = variant.with_value(key, value, f"{settings.origin(f'grid.{key}')}: [grid]")
-        made = _canonical(variant)
-        stated = variant.values.get("cache.capacity")
-        place = f"{variant.origin('cache.capacity')}: 'cache.capacity'"
-        refuse_too_small(made, made.cache.capacity, stated, place)
-        refuse_states_beyond(made, made.cache.capacity, place)
-        yield choice, made
-
-
-def _canonical(settings: Settings) -> ResolvedStudy:
-    """Return the study with every policy in its one spelling; an error names file or flag."""
-    study = parse_study(settings)
-    try:
-        return canonical_policies(study)
-    except PolicyError as error:
-        key = f"policy.{error.kind}"
-        origin = settings.origin(key)
-        place = origin if origin == f"--{error.kind}" else f"{origin}: '{key}'"
-        raise UsageError(f"{place}: {error}{settings.line(key)}") from error
-
-
 def cell_of(study: ResolvedStudy, choice: dict[str, Any], replication: int, seed: int) -> Cell:
     """Return the cell of a study without a grid, policies in their one spelling."""
     cell = Cell("", study, choice, replication, seed, trace_key(study, seed))
@@ -209,7 +147,7 @@ def scenario_of(cell: Cell) -> Scenario:
 
 
 def _identity(cell: Cell) -> str:
-    return _hash([_scenario(cell.study, cell.draw), cell.trace, cell.seed])
+    return digest([_scenario(cell.study, cell.draw), cell.trace, cell.seed])[:16]
 
 
 def _scenario(study: ResolvedStudy, draw: int | None) -> dict[str, Any]:
@@ -232,14 +170,6 @@ def _cache(settings: dict[str, Any]) -> dict[str, Any]:
     new = {key: settings[key] for key in ("pools", "count_running")}
     default = CacheSection()
     return old | {key: value for key, value in new.items() if value != getattr(default, key)}
-
-
-def _refuse_too_many(study: ResolvedStudy) -> None:
-    count = most_replications(study)
-    for values in study.grid.values():
-        count *= len(values)
-    if count > MOST_CELLS:
-        raise UsageError(f"the study has {count:,} cells; at most {MOST_CELLS:,} are run")
 
 
 def _refuse_twins(cells: list[Cell]) -> None:
@@ -310,8 +240,3 @@ def _repetition(study: ResolvedStudy, why: str) -> UsageError:
 
 def _shown(choice: dict[str, Any]) -> str:
     return printable(", ".join(f"{key} = {value!r}" for key, value in choice.items()))
-
-
-def _hash(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

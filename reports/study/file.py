@@ -38,6 +38,9 @@ def parse_study(settings: Settings) -> ResolvedStudy:
     UsageError
         For an unknown key ("did you mean"), or a value that is not what its key expects.
     """
+    for key in settings.values:
+        if f"grid.{key}" in settings.values:
+            raise settings.problem(key, " is both set and varied by the grid")
     knobs = generator_fields()
     tables: dict[str, Any] = {"workload": {"knobs": {}}, "grid": {}}
     members = {}

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reports.study.lines import lines_of
 from reports.study.own_trace import with_own_trace
+from reports.study.paths import placed
 from reports.study.renamed import current_key
-from reports.study.settings import (
-    Settings,
-    flatten,
-    replace_path,
-    replace_profile_path,
-    replace_text_file,
-)
+from reports.study.settings import Settings, flatten
+from reports.study.workload_grid import without_replaced
 from simulator.base.errors import UsageError, printable
 
 FILE_LIMIT_BYTES = 1 << 20
-_PATHS = (
-    "workload.trace",
-    "workload.tokenizer",
-    "workload.template",
-    "grid.workload.template",
-    "grid.workload.trace",
-    "grid.workload",
-    "model.profile",
-    "grid.model.profile",
-    "arrivals.process",
-    "grid.arrivals.process",
-)
 
 
 def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] = ()) -> Settings:
@@ -51,14 +35,25 @@ def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] =
         name = printable(str(path))
         text = _read_text(path)
         for key, value in flatten(_toml(name, text)):
-            settings = settings.with_value(key, _beside(path.parent, key, value), name)
+            settings = settings.with_value(key, placed(key, value, path.parent.joinpath), name)
         lines = {current_key(key): line for key, line in lines_of(text).items()}
         settings = replace(settings, lines=lines)
-    own = settings
-    over = list(overrides)
-    for key, value, origin in over:
+    return laid_over(settings, overrides)
+
+
+def laid_over(own: Settings, overrides: Iterable[tuple[str, Any, str]]) -> Settings:
+    """Return settings with others (key, value, origin) in the place of them.
+
+    Raises
+    ------
+    UsageError
+        Where one source sets a setting under two names.
+    """
+    settings, keys = own, set()
+    for key, value, origin in overrides:
         settings = settings.with_value(key, value, origin)
-    return with_own_trace(own, settings, {key for key, _, _ in over})
+        keys.add(key)
+    return _pinned(with_own_trace(own, settings, keys))
 
 
 def parse_override(text: str) -> tuple[str, Any, str]:
@@ -73,6 +68,17 @@ def parse_override(text: str) -> tuple[str, Any, str]:
     if not equals or not key.strip():
         raise UsageError(f"--set {printable(text)}: expected key=value, as in cache.capacity=8GiB")
     return key.strip().replace('"', ""), _parse_value(value.strip()), "--set"
+
+
+def _pinned(settings: Settings) -> Settings:
+    """Let a flag that sets a key of the grid replace that key's list, and the other way round."""
+    settings = without_replaced(settings)
+    values = dict(settings.values)
+    for key in settings.values:
+        varied = f"grid.{key}"
+        if varied in values and settings.origin(key) != settings.origin(varied):
+            del values[varied if settings.origin(key).startswith("--") else key]
+    return replace(settings, values=values)
 
 
 def _read_text(path: Path) -> str:
@@ -99,29 +105,6 @@ def _toml(name: str, text: str) -> dict[str, Any]:
         raise UsageError(f"{name}: not TOML: {printable(str(error))}") from error
     except ValueError as error:  # an integer of more digits than Python converts
         raise UsageError(f"{name}: not a study file: a number has thousands of digits") from error
-
-
-def _beside(folder: Path, key: str, value: Any) -> Any:
-    """Resolve a path of the study file against its folder."""
-    if key not in _PATHS or not value:
-        return value
-    if isinstance(value, dict):  # a workload of the grid
-        return {name: _beside(folder, f"workload.{name}", item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_beside(folder, key, item) for item in value]
-    placed = _PLACED.get(key.rpartition(".")[2])
-    if placed is None or not isinstance(value, str):
-        return value
-    return placed(value, lambda path: folder / path)
-
-
-_PLACED: dict[str, Callable[[str, Callable[[str], Path]], Any]] = {
-    "trace": lambda value, place: str(place(value)),
-    "process": lambda value, place: replace_path(value, lambda path: str(place(path))),
-    "profile": replace_profile_path,
-    "tokenizer": replace_text_file,
-    "template": replace_text_file,
-}
 
 
 def _parse_value(text: str) -> Any:

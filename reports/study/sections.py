@@ -9,11 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from reports.study.generated import (
-    shown,
-)
-from reports.study.settings import replace_path, replace_profile_path, replace_text_file
-from reports.study.workload_grid import absolute_traces
+from reports.study.generated import shown
+from reports.study.paths import placed
 from simulator.base.bounds import (
     MAX_BLOCK_TOKENS,
     MAX_RATE_PER_SECOND,
@@ -341,18 +338,13 @@ class ResolvedStudy(_Section):
 
     def absolute(self) -> dict[str, Any]:
         """Return the same with paths that hold from any folder."""
-        tables = self.resolved()
-        if self.workload.trace is not None:
-            tables["workload"]["trace"] = str(Path(self.workload.trace).resolve())
-        for name in tables.get("workload", {}).keys() & {"tokenizer", "template"}:
-            file = replace_text_file(tables["workload"][name], lambda path: Path(path).resolve())
-            tables["workload"][name] = file
-        if self.arrivals.process is not None and "process" in tables["arrivals"]:
-            process = replace_path(self.arrivals.process, lambda path: str(Path(path).resolve()))
-            tables["arrivals"]["process"] = process
-        if "grid" in tables:
-            tables["grid"] = {key: absolute_traces(key, v) for key, v in self.grid.items()}
-        if "profile" in tables.get("model", {}):
-            profile = replace_profile_path(self.model.profile, lambda path: Path(path).resolve())
-            tables["model"]["profile"] = profile
-        return tables
+        return {
+            name: {key: placed(f"{name}.{key}", v, _anywhere) for key, v in table.items()}
+            if isinstance(table, dict)
+            else table
+            for name, table in self.resolved().items()
+        }
+
+
+def _anywhere(path: str) -> Path:
+    return Path(path).resolve()

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from reports.study.renamed import current_key, current_value
 from simulator.base.errors import SettingError, UsageError, printable
 from simulator.base.files import escaped_quoted
-
-_PROFILE_FILE = re.compile(r"(?P<file>.+?\.json)(?P<options>(:[^/\\]*)?)", re.DOTALL)
-_PATH_PARAMETER = re.compile(r"(?<=[:,]path=)[^,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,32 +117,6 @@ def to_toml(tables: Mapping[str, Any]) -> str:
             lines += ["", f"[{name}]"] if lines else [f"[{name}]"]
             lines += [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items()]
     return escaped_quoted("\n".join(lines)) + "\n"
-
-
-def replace_path(spec: Any, place: Callable[[str], str]) -> Any:
-    """Return "name:path=FILE,..." with FILE as `place` puts it; anything else as it is."""
-    if not isinstance(spec, str):
-        return spec
-    return _PATH_PARAMETER.sub(lambda match: place(match[0].strip()), spec)
-
-
-def replace_profile_path(spec: str, place: Callable[[str], Path]) -> str:
-    """Return "FILE.json:key=value,..." with FILE as `place` puts it; a name as it is."""
-    match = _PROFILE_FILE.fullmatch(spec)
-    return f"{place(match['file'])}{match['options']}" if match else spec
-
-
-def replace_text_file(spec: Any, place: Callable[[str], Path]) -> Any:
-    """Return "FILE" or "FILE:key=value,..." with FILE as `place` puts it, where it is there.
-
-    A tokenizer or a template may be a name too, which stays as it is.
-    """
-    if not isinstance(spec, str) or "\0" in spec:
-        return spec
-    for file, behind in ((spec, ""), (spec.rpartition(":")[0], f":{spec.rpartition(':')[2]}")):
-        if file and place(file).exists():
-            return f"{place(file)}{behind}"
-    return spec
 
 
 def flatten(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from reports.files import make_folder, write_json
+from reports.files import digest, make_folder, read_object, sealed, unsealed, write_json
 from reports.study.clock import clock_warnings, coarse_tick_seconds
 from reports.study.sections import DEFAULT_RATE, ResolvedStudy, WorkloadSection
 from reports.study.template import (
@@ -151,8 +149,7 @@ def trace_key(study: ResolvedStudy, seed: int) -> str:
         workload |= default_template(study)
     if arrivals_file := process_of(study, DEFAULT_RATE).file:
         workload["arrivals file"] = file_sha256(arrivals_file)
-    text = json.dumps([STORE_VERSION, workload], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return digest([STORE_VERSION, workload], compact=False)[:16]
 
 
 def _contents(workload: WorkloadSection) -> dict[str, str]:
@@ -185,7 +182,8 @@ def store_trace(study: ResolvedStudy, seed: int, folder: Path) -> tuple[Path, Tr
         raise DataError(str(study.workload.trace), "changed while it was read: run it again")
     make_folder(folder)
     save(trace, path)
-    write_json(sidecar, _sealed(asdict(facts), path))
+    body = {"facts": asdict(facts), "stored_sha256": file_sha256(str(path))}
+    write_json(sidecar, sealed(body))
     return path, facts
 
 
@@ -238,7 +236,7 @@ def file_sha256(path: str) -> str:
     folder = Path(path)
     if folder.is_dir():
         sums = [(str(file.relative_to(folder)), file_sha256(str(file))) for file in _files(folder)]
-        return hashlib.sha256(json.dumps(sums).encode()).hexdigest()
+        return digest(sums, compact=False)
     return _hashed(path)
 
 
@@ -260,18 +258,12 @@ def open_stored(path: Path) -> Trace:
     return open_trace(path)
 
 
-def _sealed(facts: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return what is stored of facts: with a checksum of them and of the stored trace."""
-    text = json.dumps([facts, file_sha256(str(path))], sort_keys=True)
-    return {"facts": facts, "checksum": hashlib.sha256(text.encode()).hexdigest()}
-
-
 def _read_facts(sidecar: Path, path: Path) -> TraceFacts | None:
     """Return the facts of a stored trace; None where they or the trace are damaged."""
+    stored = unsealed(read_object(sidecar), ("facts", "stored_sha256"))
+    if stored is None or stored["stored_sha256"] != file_sha256(str(path)):
+        return None
     try:
-        stored = json.loads(sidecar.read_bytes())
-        if stored == _sealed(stored["facts"], path):
-            return TraceFacts(**stored["facts"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        pass
-    return None
+        return TraceFacts(**stored["facts"])
+    except TypeError:  # of a version with other facts
+        return None

@@ -60,18 +60,6 @@ def source_name(trace: Any, generator: Any) -> str:
     return "built-in" if generator is None else str(generator)
 
 
-def absolute_traces(key: str, values: Sequence[Any]) -> list[Any]:
-    """Return what the grid varies under a key, paths of traces as they hold from any folder."""
-    if key == f"{WORKLOADS}.trace":
-        return [str(Path(value).resolve()) for value in values]
-    if key != WORKLOADS:
-        return list(values)
-    return [
-        entry | {"trace": str(Path(entry["trace"]).resolve())} if "trace" in entry else entry
-        for entry in values
-    ]
-
-
 def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     short = [source_name(entry.get("trace"), _generator(entry)) for entry in entries]
     return [

@@ -78,7 +78,7 @@ def _placer(finding: Finding) -> Figures:
 
 def _trace(place: Workplace, name: str) -> Figures:
     trace = place.trace(TRACE.format(name))
-    return drift_figures(place.drift(f"drift_{name}", "--trace", trace))
+    return drift_figures(place.study(f"drift_{name}", "drift", "--trace", trace))
 
 
 def _simulated(place: Workplace) -> Figures:

@@ -48,7 +48,7 @@ def _comparison(place: Workplace) -> Figures:
 
 
 def _drift(place: Workplace) -> Figures:
-    return drift_figures(place.drift("drift", "studies/drift.toml"))
+    return drift_figures(place.study("drift", "drift", "studies/drift.toml"))
 
 
 def _generated(place: Workplace) -> Figures:

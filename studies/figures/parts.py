@@ -57,16 +57,9 @@ class Workplace:
         return ended.stdout
 
     def study(self, name: str, *words: str | Path) -> Path:
-        """Run `sweep` or `capacity` into a folder of that name; an interrupted run is resumed."""
+        """Run `sweep`, `capacity` or `drift` into a folder of that name, where it is resumed."""
         out = self.folder / name
         self.milepost(*words, "--out", out, "--jobs", str(self.jobs), "--quiet")
-        return out
-
-    def drift(self, name: str, *words: str | Path) -> Path:
-        """Run `drift` into a folder of that name, unless its result exists."""
-        out = self.folder / name
-        if not (out / "drift.json").is_file():
-            self.milepost("drift", *words, "--out", out, "--quiet")
         return out
 
 

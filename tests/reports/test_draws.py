@@ -12,9 +12,11 @@ import pytest
 from reports.results.evidence import difference, estimate
 from reports.statistics import drawn_interval, mean_interval
 from reports.study.cells import expand, refuse_unfit
+from reports.study.file import parse_study
 from reports.study.layers import parse_override, read_settings
+from reports.study.paths import placed
 from reports.study.scenario import build_scenario, profile_named
-from reports.study.settings import Settings, replace_profile_path
+from reports.study.settings import Settings
 from simulator.base.errors import UsageError
 from simulator.costs.profile import profile_to_json
 from tests.reports.pages.rendering import caveats_of
@@ -157,14 +159,25 @@ def test_the_care_box_tells_of_loss_uncertainty_and_warnings() -> None:
     assert not any("known to about" in fact for fact in drawn)
 
 
+def test_a_resolved_study_holds_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Profiles that the grid varies, too, which stayed relative to where they were read."""
+    monkeypatch.chdir(tmp_path)
+    stated = {"grid.model.profile": ["a.json:kv=0.5", "qwen3.5-9b-h200"]}
+    study = parse_study(read_settings(None, [(key, v, "a test") for key, v in stated.items()]))
+    varied = study.absolute()["grid"]["model.profile"]
+    assert varied == [f"{tmp_path / 'a.json'}:kv=0.5", "qwen3.5-9b-h200"]
+
+
 def test_paths_of_profiles_keep_their_options(tmp_path: Path) -> None:
     def place(path: str) -> Path:
         return tmp_path / path
 
-    assert replace_profile_path("a.json:kv=0.5", place) == f"{tmp_path / 'a.json'}:kv=0.5"
-    assert replace_profile_path("a.json", place) == str(tmp_path / "a.json")
+    assert placed("model.profile", "a.json:kv=0.5", place) == f"{tmp_path / 'a.json'}:kv=0.5"
+    assert placed("model.profile", "a.json", place) == str(tmp_path / "a.json")
     for name in ("qwen3.5-9b-h200:kv=0.5", "analytic:model=x", "a.json/x"):
-        assert replace_profile_path(name, place) == name
+        assert placed("grid.model.profile", name, place) == name
     study = tmp_path / "study.toml"
     study.write_text('[model]\nprofile = "mine.json:kv_budget=64"\n', encoding="utf-8")
     value = read_settings(study).values["model.profile"]

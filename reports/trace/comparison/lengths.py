@@ -24,7 +24,7 @@ LEAST_SECONDS = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class LengthLaw:
     """A law that is compared.
 
     Parameters
@@ -47,7 +47,7 @@ class Law:
 
 
 def law_differences(
-    law: Law,
+    law: LengthLaw,
     unit: str,
     sides: Sides,
     values: Sequence[Numbers],

@@ -8,7 +8,7 @@ import numpy as np
 
 from reports.trace.comparison.chance import Chance
 from reports.trace.comparison.differences import Difference, distance, ratio
-from reports.trace.comparison.lengths import Law, law_differences
+from reports.trace.comparison.lengths import LengthLaw, law_differences
 from reports.trace.comparison.sides import Float64, Int64, Side, Sides, seconds_of
 from reports.trace.comparison.statistics import (
     Measure,
@@ -24,10 +24,10 @@ from workloads.inspection.reuse import CURVE_SPAN, Ramps, lru_savings
 
 CAPACITIES = 48
 NEEDED = 0.9  # of what an unbounded cache saves
-OVERLAPS = Law(
+OVERLAPS = LengthLaw(
     "overlap", "overlaps are", "longer", "shorter", "as long", "overlaps with earlier prompts"
 )
-AGAIN = Law(
+AGAIN = LengthLaw(
     "reuse_wait", "tokens are used again", "later", "sooner", "as late", "times since the last use"
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 from reports.trace.comparison.chance import Chance, Tables
 from reports.trace.comparison.differences import Difference, ratio
 from reports.trace.comparison.labels import label_difference
-from reports.trace.comparison.lengths import Law, law_differences
+from reports.trace.comparison.lengths import LengthLaw, law_differences
 from reports.trace.comparison.sides import Float64, Sides, seconds_of
 from reports.trace.comparison.statistics import (
     quotient,
@@ -25,9 +25,9 @@ from workloads.inspection.conversations import turn_pairs
 from workloads.ticks import jitter
 
 BOTH = ("median", "p90")
-PROMPTS = Law("prompt", "prompts are", "longer", "shorter", "as long", "prompt lengths", BOTH)
-OUTPUTS = Law("output", "outputs are", "longer", "shorter", "as long", "output lengths", BOTH)
-PAUSES = Law(
+PROMPTS = LengthLaw("prompt", "prompts are", "longer", "shorter", "as long", "prompt lengths", BOTH)
+OUTPUTS = LengthLaw("output", "outputs are", "longer", "shorter", "as long", "output lengths", BOTH)
+PAUSES = LengthLaw(
     "turn_wait",
     "the next turns of a session come",
     "later",

@@ -102,7 +102,7 @@ def test_a_target_out_of_reach(tmp_path: Path) -> None:
 def test_the_same_whatever_the_workers_and_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reports.capacity.workshop.START_SECONDS", 0.0)  # workers, however small
+    monkeypatch.setattr("reports.execution.runner.START_SECONDS", 0.0)  # workers, however small
     asked = question(generated(**{"study.replications": 2}), "token_hit_rate>=20%", within=3.0)
     one = find_capacity(asked, tmp_path / "one", 1)
     two = find_capacity(asked, tmp_path / "two", 2)

@@ -37,6 +37,11 @@ class Ended:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def flat(self) -> str:
+        """What was printed, on one line: where it was folded depends on the terminal."""
+        return " ".join(self.out.split())
+
 
 Milepost = Callable[..., Ended]
 

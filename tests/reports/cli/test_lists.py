@@ -35,8 +35,8 @@ def test_profiles_tell_kind_source_and_range(milepost: Milepost) -> None:
 
 
 def test_one_profile_in_detail(milepost: Milepost, tmp_path: Path) -> None:
-    output = milepost("profiles", "show", "qwen3.5-9b-h200").out
-    assert output == milepost("profiles", "qwen3.5-9b-h200").out
+    output = milepost("profiles", "show", "qwen3.5-9b-h200").flat
+    assert output == milepost("profiles", "qwen3.5-9b-h200").flat
     for part in ("composed", "floor", "4.77 ms", "8,192 tokens", "the whole model was not timed"):
         assert part in output
     (row,) = milepost("profiles", "show", "qwen3.5-9b-h200:kv=0.5", "--json").json["profiles"]
@@ -125,7 +125,7 @@ def test_the_same_seed_gives_the_same_file(milepost: Milepost, tmp_path: Path) -
 
 
 def test_inspect_prints_shares_with_their_parts(milepost: Milepost, trace_file: Path) -> None:
-    output = milepost("trace", "inspect", trace_file).out
+    output = milepost("trace", "inspect", trace_file).flat
     assert "40.3 % of the prompt tokens (1,023 of 2,536)" in output
     assert milepost("trace", "inspect", trace_file, "--on-bad-line", "maybe").code == 2
 

@@ -12,7 +12,7 @@ from workloads.fetching.public_traces import MIRROR, TRACES
 
 
 def test_inspect_tells_its_figures_with_units(milepost: Milepost, trace_file: Path) -> None:
-    output = milepost("trace", "inspect", trace_file).out
+    output = milepost("trace", "inspect", trace_file).flat
     for figure in (
         "40.3 % of the prompt tokens (1,023 of 2,536)",  # 512 of the second, 511 of the third
         "granularity",

@@ -160,7 +160,7 @@ def test_a_folder_of_something_else_is_refused(milepost: Milepost, folder: Path)
 def test_an_earlier_study_and_an_empty_folder_are_not(folder: Path, tmp_path: Path) -> None:
     refuse_other_folder(folder)
     refuse_other_folder(tmp_path / "new")
-    (folder / "journal").mkdir()
+    (folder / "cells.parquet").touch()
     with pytest.raises(UsageError):
         refuse_other_folder(folder)
 

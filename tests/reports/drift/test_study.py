@@ -104,6 +104,42 @@ def test_generated_traffic_is_judged_by_its_true_law(
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
+def test_the_same_whatever_the_workers_and_where_it_stopped(
+    milepost: Milepost, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reports.execution.runner.START_SECONDS", 0.0)  # workers, however small
+    one, two = tmp_path / "one", tmp_path / "two"
+    milepost("drift", study, "--quiet", "--jobs", 1, "--out", one)
+    milepost("drift", study, "--quiet", "--jobs", 2, "--out", two)
+    names = ("series.json", "drift.json", "report.html")
+    whole = {name: (one / name).read_bytes() for name in names}
+    assert {name: (two / name).read_bytes() for name in names} == whole
+    kept = sorted(e for e in (one / "journal").glob("*.json") if e.name != "header.json")
+    assert len(kept) > 4  # two placers on two replications, and other paces
+    for gone in [*kept[::2], *(one / name for name in names)]:
+        gone.unlink()
+    left = {entry: entry.stat().st_mtime_ns for entry in kept[1::2]}
+    assert "placers were done before" in milepost("drift", study, "--out", one).err
+    assert {name: (one / name).read_bytes() for name in names} == whole
+    assert {entry: entry.stat().st_mtime_ns for entry in left} == left
+
+
+def test_a_folder_of_another_drift_study_is_refused(
+    milepost: Milepost, study: Path, tmp_path: Path
+) -> None:
+    milepost("drift", study, "--quiet", "--out", tmp_path / "out")
+    ended = milepost("drift", study, "--seed", 7, "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert "holds the results of another study" in ended.err
+
+
+def test_a_cluster_needs_a_folder_and_contradicts_jobs(milepost: Milepost, study: Path) -> None:
+    address = "tcp://127.0.0.1:1"
+    assert "needs --out DIR" in milepost("drift", study, "--cluster", address).err
+    ended = milepost("drift", study, "--cluster", address, "--jobs", 2)
+    assert "contradicts --cluster" in " ".join(ended.err.split())
+
+
 def test_the_synthetic_mooncake_trace_moves_slowly(milepost: Milepost, shared: Path) -> None:
     trace = shared / "data/mooncake/synthetic_trace.jsonl.gz"
     document = milepost("drift", "--trace", trace, "--budget", 2, "--window", "200", "--json").json

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from reports.drift.windows import cut
 from reports.study.file import parse_study
 from reports.study.layers import read_settings
 from reports.study.sections import ResolvedStudy
+from reports.study.traces import store_trace
 from workloads.drift import read_drift
 from workloads.synthetic import SessionGenerator, read_generator
 from workloads.synthetic.truth import overlap_law, overlap_laws, total_variation
@@ -39,10 +42,10 @@ def test_true_laws_at_several_requests_are_those_at_each() -> None:
         assert total_variation(law, alone) < 1e-12
 
 
-def test_the_requests_of_a_window_follow_its_true_law() -> None:
+def test_the_requests_of_a_window_follow_its_true_law(tmp_path: Path) -> None:
     """The Dvoretzky-Kiefer-Wolfowitz bound at one in a thousand for each window."""
     asked = study("system_prompts", "rewrites:times=1,moved=400", 4000)
-    overlaps = read_overlaps(asked, 5)
+    overlaps = read_overlaps(store_trace(asked, 5, tmp_path)[0], asked, 5)
     windows = cut(4000, 200)
     laws = laws_by_window(asked, overlaps, windows)
     assert knows_truth(asked)
@@ -53,9 +56,11 @@ def test_the_requests_of_a_window_follow_its_true_law() -> None:
 
 
 @pytest.mark.parametrize("generator", ["chats", "builtin", "0.9 documents + 0.1 agents"])
-def test_of_sessions_of_several_requests_the_law_is_that_of_hindsight(generator: str) -> None:
+def test_of_sessions_of_several_requests_the_law_is_that_of_hindsight(
+    generator: str, tmp_path: Path
+) -> None:
     asked = study(generator)
-    overlaps = read_overlaps(asked, 0)
+    overlaps = read_overlaps(store_trace(asked, 0, tmp_path)[0], asked, 0)
     windows = cut(800, 200)
     assert not knows_truth(asked)
     laws = laws_by_window(asked, overlaps, windows)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reports.execution.sweeps import STUDY, TABLES, finish
+from tests.reports.execution.sweeps import NO_PAGE, STUDY, TABLES, finish
 
 
 @dataclass(frozen=True)
@@ -32,4 +32,4 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
 @pytest.fixture
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the page, which takes longer than everything else."""
-    monkeypatch.setattr("reports.report.store.render", lambda _: "a page")
+    monkeypatch.setattr("reports.report.store.render", lambda _: NO_PAGE)

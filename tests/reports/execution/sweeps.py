@@ -18,6 +18,7 @@ from pathlib import Path
 from simulator.base.files import TEMPORARY_PREFIX
 
 TABLES = ("cells.parquet", "cells.csv", "manifest.json", "study.resolved.toml")
+NO_PAGE = "a page that was left out"
 RESULTS = (*TABLES, "report.html")
 STUDY = """
 title = "tiny"
@@ -106,7 +107,8 @@ def finish(study: Path, out: Path, *flags: str, page: bool = True) -> dict[str, 
 
 def results(out: Path) -> dict[str, bytes]:
     """Return the results that are there."""
-    return {name: (out / name).read_bytes() for name in RESULTS if (out / name).exists()}
+    there = {name: (out / name).read_bytes() for name in RESULTS if (out / name).exists()}
+    return {name: content for name, content in there.items() if content != NO_PAGE.encode()}
 
 
 def entries(out: Path) -> dict[str, tuple[int, int]]:
@@ -129,7 +131,7 @@ def _run(
 
     os.setpgid(0, 0)
     if not page:
-        reports.report.store.render = lambda _: "a page"
+        reports.report.store.render = lambda _: NO_PAGE
     if limit_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
     if not powers:

@@ -85,6 +85,19 @@ def test_a_search_for_capacity_ends_as_on_this_machine(
     assert capsys.readouterr().err.count("page: ") == 2
 
 
+def test_a_drift_study_ends_as_on_this_machine(cluster: Any, tmp_path: Path) -> None:
+    placers = "grid.policy.placer=['optimal:budget=2,train=200','optimal:budget=2,window=50']"
+    asked = ["--generator", "system_prompts:count=6", "--requests", "700", "--set", placers, "-q"]
+    places = {"here": ["--jobs", "1"], "there": ["--cluster", cluster.scheduler_address]}
+    for out, flags in places.items():
+        with pytest.raises(SystemExit) as ended:
+            main(["drift", *asked, "--out", str(tmp_path / out), *flags])
+        assert ended.value.code == 0
+    for name in ("series.json", "drift.json", "report.html"):
+        here, there = ((tmp_path / out / name).read_bytes() for out in places)
+        assert here == there
+
+
 def test_a_failing_task_leaves_the_others_alone(cluster: Any) -> None:
     jobs = [Job("0"), Job("1", "raise"), Job("2", "refuse"), Job("3")]
     outcomes = {o.cell: o for o in run_tasks(work, jobs, 1, cluster.scheduler_address)}

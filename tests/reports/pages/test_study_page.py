@@ -99,7 +99,7 @@ def test_what_many_comparisons_bring_by_chance_is_not_claimed() -> None:
     text = plain(sentence)
     assert "more than last, which may be chance among 1,648 comparisons" in text
     assert text.endswith(" lower, which may be chance too.")
-    assert like == ["Unsure, as the difference may be chance among 1,648 comparisons: last."]
+    assert like == ("Unsure, as the difference may be chance among 1,648 comparisons: last.",)
 
 
 def _doubted(item: tuple[tuple[str, str], Point]) -> tuple[tuple[str, str], Point]:

@@ -67,9 +67,7 @@ def test_the_page_is_closed_to_the_world_and_the_same_again(
 def test_each_chart_is_labelled_for_those_who_cannot_see_it(page: str) -> None:
     for named in re.findall(r'<figure class="panel" aria-labelledby="([\w-]+)"', page):
         assert page.count(f'id="{named}"') == 1
-    assert (
-        page.count("<figcaption>") == page.count('"description":') == sum(map(len, PANELS.values()))
-    )
+    assert page.count("<figcaption>") == sum(map(len, PANELS.values()))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reports.capacity.candidates import candidates, stated_capacities
+from reports.capacity.candidates import candidates
 from reports.study.capacities import least_useful_bytes, small_capacities, small_note
 from reports.study.cells import expand
 from reports.study.layers import read_settings
@@ -43,9 +43,8 @@ def test_less_than_a_page_is_refused(key: str, stated: Any, message: str) -> Non
 
 def test_the_search_for_a_capacity_refuses_it_too() -> None:
     stated = settings(**{"grid.cache.capacity": [8, "64 GiB"]})
-    _, sought = candidates(stated)
     with pytest.raises(UsageError, match="did you mean '8 GiB'"):
-        stated_capacities(stated, sought)
+        candidates(stated)
 
 
 @pytest.mark.parametrize("stated", [0, PAGE, "1 MiB", "8 GiB", "unbounded"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.study.cells import baseline_placer, expand, pin_overrides, replication_seeds
+from reports.study.cells import baseline_placer, expand, replication_seeds
 from reports.study.file import generator_fields, parse_study
 from reports.study.layers import parse_override, read_settings
 from reports.study.scenario import build_scenario
@@ -227,7 +227,7 @@ def test_a_grid_from_a_flag_replaces_a_setting_of_the_file(tmp_path: Path) -> No
     path = tmp_path / "study.toml"
     path.write_text("[policy]\nplacer = 'none'\n")
     settings = read_settings(path, [parse_override("grid.policy.placer=['last', 'branch']")])
-    assert "policy.placer" not in pin_overrides(settings).values
+    assert "policy.placer" not in settings.values
     assert len(expand(settings)[1]) == 2
 
 
