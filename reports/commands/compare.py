@@ -65,8 +65,8 @@ class CompareCommand(JsonOption):
         from reports.compare import compare_folders, parse_condition
         from reports.compare.condition import broken
         from reports.compare.measures import USUAL
-        from reports.compare.shown import as_json, failure_line
-        from reports.compare.stored import refuse_other_folder
+        from reports.compare.shown import failure_line
+        from reports.compare.stored import as_json, refuse_other_folder
         from reports.pages.comparison import comparison_report
         from reports.report.showing import show
         from reports.report.store import store
