@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from reports.commands.again import typed_again
 from reports.commands.declared import options
 from reports.commands.options import JsonOption
-from reports.console import print_json, print_table, say
-from reports.words import share
+from reports.console import say
 from simulator.base.errors import UsageError
-from simulator.base.units import format_bytes, parse_bytes
-
-if TYPE_CHECKING:
-    from policies.objects import ObjectResult
+from simulator.base.units import parse_bytes
 
 MOST_WARMUP = 0.9  # as for other replays
 
@@ -48,6 +45,8 @@ class ObjectsCommand(JsonOption):
         from policies.objects.libcachesim import spelled_out
         from policies.registry import create
         from reports.object_file import open_objects
+        from reports.pages.objects import objects_report
+        from reports.report.showing import show
 
         eviction = create("eviction", spelled_out(self.policy))
         capacity_bytes = parse_bytes(self.capacity, "--capacity")
@@ -58,38 +57,13 @@ class ObjectsCommand(JsonOption):
         result = replay(read.stream, eviction, capacity_bytes, first=first)
         for note in read.notes:
             say(f"note: {note}")
-        if self.json:
-            print_json(
-                {
-                    "requests": result.hits + result.misses,
-                    "hits": result.hits,
-                    "misses": result.misses,
-                    "requested_bytes": result.requested_bytes,
-                    "hit_bytes": result.hit_bytes,
-                    "peak_bytes": result.peak_bytes,
-                    "warmup_requests": first,
-                    "notes": list(read.notes),
-                }
-            )
-            return
-        print_table(
-            ("", ""), _rows(result, self.policy, capacity_bytes, first, uniform=self.uniform)
+        report = objects_report(
+            result,
+            self.policy,
+            capacity_bytes,
+            warmup_requests=first,
+            uniform=self.uniform,
+            notes=read.notes,
+            command=typed_again("milepost objects FILE"),
         )
-
-
-def _rows(
-    result: ObjectResult, policy: str, capacity_bytes: int, first: int, *, uniform: bool
-) -> list[tuple[str, str]]:
-    requests = result.hits + result.misses
-    unit = "objects" if uniform else "bytes"
-    rows = [
-        ("policy", policy),
-        ("capacity", f"{capacity_bytes:,} {unit}"),
-        ("requests", f"{requests:,}" + (f" after {first:,} of warm-up" if first else "")),
-        ("hits", share(result.hits, requests)),
-        ("misses", share(result.misses, requests)),
-    ]
-    if not uniform:
-        rows.append(("hit bytes", share(result.hit_bytes, result.requested_bytes)))
-        rows.append(("peak", format_bytes(result.peak_bytes)))
-    return rows
+        show(report, as_json=self.json)
