@@ -17,21 +17,21 @@ from typing import Annotated, Any
 import typer
 
 from reports.commands.again import TYPED
-from reports.commands.calibrate import Calibrate
-from reports.commands.capacity import Capacity
-from reports.commands.compare import Compare
+from reports.commands.calibrate import CalibrateCommand
+from reports.commands.capacity import CapacityCommand
+from reports.commands.compare import CompareCommand
 from reports.commands.declared import CommandClass, command
-from reports.commands.doctor import Doctor
-from reports.commands.drift import Drift
-from reports.commands.new import New
-from reports.commands.objects import Objects
-from reports.commands.place import Place
-from reports.commands.policies import Policies
-from reports.commands.profiles import Profiles
-from reports.commands.prototype import Prototype
-from reports.commands.report import ReportAgain
-from reports.commands.run import Run
-from reports.commands.sweep import Sweep
+from reports.commands.doctor import DoctorCommand
+from reports.commands.drift import DriftCommand
+from reports.commands.new import NewCommand
+from reports.commands.objects import ObjectsCommand
+from reports.commands.place import PlaceCommand
+from reports.commands.policies import PoliciesCommand
+from reports.commands.profiles import ProfilesCommand
+from reports.commands.prototype import PrototypeCommand
+from reports.commands.report import ReportAgainCommand
+from reports.commands.run import RunCommand
+from reports.commands.sweep import SweepCommand
 from reports.commands.trace import app as trace
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
@@ -48,21 +48,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS: dict[str, tuple[type[CommandClass], str] | typer.Typer] = {
-    "run": (Run, "Replay a workload through one cache."),
-    "sweep": (Sweep, "Run a study's grid; write tables and a page."),
-    "capacity": (Capacity, "Find the least memory that meets a target."),
-    "new": (New, "Write a commented study to begin with."),
-    "compare": (Compare, "Compare two runs or two sweeps."),
-    "drift": (Drift, "Follow a law of overlaps that moves."),
-    "report": (ReportAgain, "Write a sweep's page again, or its images."),
-    "place": (Place, "Place checkpoints for a law of overlap depths."),
-    "objects": (Objects, "Replay a flat stream of sized objects."),
-    "policies": (Policies, "List policies, or show one."),
-    "profiles": (Profiles, "List cost profiles, or show one."),
+    "run": (RunCommand, "Replay a workload through one cache."),
+    "sweep": (SweepCommand, "Run a study's grid; write tables and a page."),
+    "capacity": (CapacityCommand, "Find the least memory that meets a target."),
+    "new": (NewCommand, "Write a commented study to begin with."),
+    "compare": (CompareCommand, "Compare two runs or two sweeps."),
+    "drift": (DriftCommand, "Follow a law of overlaps that moves."),
+    "report": (ReportAgainCommand, "Write a sweep's page again, or its images."),
+    "place": (PlaceCommand, "Place checkpoints for a law of overlap depths."),
+    "objects": (ObjectsCommand, "Replay a flat stream of sized objects."),
+    "policies": (PoliciesCommand, "List policies, or show one."),
+    "profiles": (ProfilesCommand, "List cost profiles, or show one."),
     "trace": trace,
-    "calibrate": (Calibrate, "Measure a model here; write its cost profile."),
-    "prototype": (Prototype, "Serve a trace through a real model; compare times."),
-    "doctor": (Doctor, "Say what is installed and what is missing."),
+    "calibrate": (CalibrateCommand, "Measure a model here; write its cost profile."),
+    "prototype": (PrototypeCommand, "Serve a trace through a real model; compare times."),
+    "doctor": (DoctorCommand, "Say what is installed and what is missing."),
 }
 for name, each in COMMANDS.items():
     if isinstance(each, typer.Typer):

@@ -193,8 +193,7 @@ def _unit(metric: str, values: Sequence[float]) -> tuple[str, float, str]:
 def _difference_row(
     index: int, point: Point, estimate: Estimate, unit: str, size: float
 ) -> dict[str, Any]:
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
+    low, high = estimate.ends
     return {
         "row": index,
         "series": point.series.name,

@@ -8,7 +8,7 @@ from reports.console import print_line
 
 
 @options
-class Calibrate(TypedOptions):
+class CalibrateCommand(TypedOptions):
     """Measure what prefills and copies of states cost here, prove that states are exact, fit.
 
     Needs torch and transformers: pip install -e '.[calibration]' in the clone of Milepost.

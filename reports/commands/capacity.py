@@ -25,7 +25,7 @@ TARGET_MISSED = 99
 
 
 @options
-class Capacity(
+class CapacityCommand(
     FolderOption,
     GridOptions,
     ReplicationOptions,

@@ -47,7 +47,7 @@ MarginTimes = Annotated[
 
 
 @options
-class Compare(JsonOption):
+class CompareCommand(JsonOption):
     """Say what differs between two runs: settings first, then what B saves and waits less A."""
 
     a: DirA
@@ -65,8 +65,8 @@ class Compare(JsonOption):
         from reports.compare import compare_folders, parse_condition
         from reports.compare.condition import broken
         from reports.compare.measures import USUAL
-        from reports.compare.shown import as_json, failure_line
-        from reports.compare.stored import refuse_other_folder
+        from reports.compare.shown import failure_line
+        from reports.compare.stored import as_json, refuse_other_folder
         from reports.pages.comparison import comparison_report
         from reports.report.showing import show
         from reports.report.store import store

@@ -33,7 +33,7 @@ OPTIONAL = {"torch": "calibration", "transformers": "calibration", "dask": "clus
 
 
 @options
-class Doctor(JsonOption):
+class DoctorCommand(JsonOption):
     """Say what is installed, what is missing and what this machine offers."""
 
     def run(self) -> None:

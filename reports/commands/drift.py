@@ -26,7 +26,7 @@ TRAIN = 200
 
 
 @options
-class Drift(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
+class DriftCommand(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
     """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
 
     Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan

@@ -16,7 +16,7 @@ KINDS = ("comparison", "capacity", "drift")
 
 
 @options
-class New:
+class NewCommand:
     """Write a commented study to begin with; a file that is there is left alone."""
 
     kind: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What the study is about.")]

@@ -10,7 +10,7 @@ import typer
 from reports.commands.declared import options
 from reports.commands.options import JsonOption
 from reports.console import print_json, print_table, say
-from reports.results.summary import share
+from reports.words import share
 from simulator.base.errors import UsageError
 from simulator.base.units import format_bytes, parse_bytes
 
@@ -33,7 +33,7 @@ Warmup = Annotated[float, typer.Option("--warmup", help="Uncounted first share, 
 
 
 @options
-class Objects(JsonOption):
+class ObjectsCommand(JsonOption):
     """Replay a stream of sized objects, without prefixes, through an eviction policy."""
 
     file: File

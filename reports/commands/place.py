@@ -23,7 +23,7 @@ LONGEST = 2**40
 
 
 @options
-class Place(ReadingOptions, JsonOption):
+class PlaceCommand(ReadingOptions, JsonOption):
     """Place checkpoints for a law of overlap depths, and show what each of them saves."""
 
     depths: Annotated[

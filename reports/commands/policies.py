@@ -17,7 +17,7 @@ KINDS = ("placer", "eviction", "admission", "estimator")
 
 
 @options
-class Policies(JsonOption):
+class PoliciesCommand(JsonOption):
     """List placers, eviction and admission policies and overlap estimators."""
 
     name: Annotated[str | None, typer.Argument(help="One policy, or module:Class, in detail.")] = (

@@ -23,7 +23,7 @@ SHOW = "show"
 
 
 @options
-class Profiles(JsonOption):
+class ProfilesCommand(JsonOption):
     """List the cost profiles: what a prefill costs and what a state weighs; or show one."""
 
     names: Annotated[

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @options
-class Prototype(SetupOptions, ReadingOptions, OutputOptions):
+class PrototypeCommand(SetupOptions, ReadingOptions, OutputOptions):
     """Serve a short trace through a real model and compare each time with the simulated one."""
 
     out: Annotated[Path | None, typer.Option(help="Folder for the page, figures, profile.")] = None

@@ -16,7 +16,7 @@ Images = Annotated[ImageFormat | None, typer.Option(help="Write each chart as an
 
 
 @options
-class ReportAgain(JsonOption):
+class ReportAgainCommand(JsonOption):
     """Write the page of `sweep`, `capacity`, `compare` or `drift` again; nothing is simulated."""
 
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of results.")]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @options
-class Run(GridOptions, PercentileOptions, StudyOptions, DryRunOption, OutputOptions):
+class RunCommand(GridOptions, PercentileOptions, StudyOptions, DryRunOption, OutputOptions):
     """Replay a workload through one cache and say what was saved, and why not more.
 
     Without a study file and without --trace, the built-in workload is replayed. `milepost

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @options
-class Sweep(
+class SweepCommand(
     GridOptions,
     PercentileOptions,
     ReplicationOptions,

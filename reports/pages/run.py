@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from reports.caveats import extrapolated, granularity, lossy, times_from
 from reports.report import Report, Section, Sentence, Strong, Table, Terms
 from reports.results.overload import load_words
-from reports.results.pools import Figures, pool_words
-from reports.results.summary import loss_words, share
+from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
+from reports.words import capacity_words, known, share
 from simulator.base.units import format_bytes, format_seconds
 from simulator.results.percentiles import too_few
 
@@ -78,8 +78,7 @@ def _facts(
 ) -> list[tuple[str, str]]:
     trace, requests = summary["trace"], summary["requests"]
     checkpoints, kv, cache = summary["checkpoints"], summary["kv"], summary["cache"]
-    capacity = study.cache.capacity
-    limit = "unbounded" if capacity is None else format_bytes(capacity)
+    limit = capacity_words(study.cache.capacity)
     policy, simulated = study.policy, format_seconds(summary["simulated_seconds"])
     counts = ", ".join(f"{requests[s]:,} {s}" for s in ("finished", "rejected", "unfinished"))
     return [
@@ -95,7 +94,7 @@ def _facts(
         (
             "cache",
             f"peak {format_bytes(cache['peak_bytes'])} of {limit}, "
-            f"mean {_bytes(cache['mean_bytes'])}",
+            f"mean {known(cache['mean_bytes'], format_bytes)}",
         ),
         *_pools(summary.get("pools")),
         (
@@ -107,7 +106,7 @@ def _facts(
         (
             "KV",
             f"peak {format_bytes(kv['peak_bytes'])}, stranded behind the resume point "
-            f"{_bytes(kv['stranded_bytes_mean'])} a request",
+            f"{known(kv['stranded_bytes_mean'], format_bytes)} a request",
         ),
         ("simulated", f"{simulated}, in {format_seconds(summary['wall_seconds'])}"),
     ]
@@ -159,10 +158,6 @@ def _ttft(ttft: dict[str, Any], finished: int) -> str:
         f"{name} n/a ({too_few(name)})" if value is None else f"{name} {format_seconds(value)}"
         for name, value in figures.items()
     )
-
-
-def _bytes(value: float | None) -> str:
-    return "n/a" if value is None else format_bytes(value)
 
 
 def _losses(summary: dict[str, Any]) -> list[tuple[str, str, str]]:

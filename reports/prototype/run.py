@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reports.prototype.setup import Setup, built, check, profile_of, rules_of, trace_of
-from simulator.base.units import format_bytes, parse_capacity
+from reports.words import capacity_words
+from simulator.base.units import parse_capacity
 
 if TYPE_CHECKING:
     from calibration.prototype.run import Outcome
@@ -96,7 +97,7 @@ def run_of(
         placer=canonical("placer", setup.placer),
         eviction=canonical("eviction", setup.eviction),
         admission=canonical("admission", setup.admission),
-        capacity="unbounded" if capacity is None else format_bytes(capacity),
+        capacity=capacity_words(capacity),
     )
     return PrototypeRun(
         schema_version=1,

@@ -17,7 +17,7 @@ FileB = Annotated[Path, typer.Argument(metavar="FILE_B", help="Another: this wee
 
 
 @options
-class CompareTraces(PageOption, FileOptions, JsonOption):
+class CompareTracesCommand(PageOption, FileOptions, JsonOption):
     """Say what changed from one trace to another, and what of it may be chance.
 
     Lengths, reuse, arrivals and sessions, the most telling first. Flags say how both are to be

@@ -9,7 +9,7 @@ from reports.console import say
 
 
 @options
-class Convert(FileOptions, JsonOption):
+class ConvertCommand(FileOptions, JsonOption):
     """Write a trace in another form: .parquet opens at once, .jsonl(.gz) is read everywhere."""
 
     file: File

@@ -16,7 +16,7 @@ from simulator.base.units import format_bytes
 
 
 @options
-class Fetch(OutputOptions):
+class FetchCommand(OutputOptions):
     """Download a public trace, or list those that can be: pinned, checked, resumed."""
 
     name: Annotated[

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @options
-class FromStats(LineOptions, JsonOption):
+class FromStatsCommand(LineOptions, JsonOption):
     """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
 
     The twin can be shared where the trace cannot; docs/workloads.md says what it tells. Given

@@ -20,7 +20,7 @@ from simulator.base.errors import UsageError
 
 
 @options
-class Generate(GeneratorOptions, JsonOption):
+class GenerateCommand(GeneratorOptions, JsonOption):
     """Write synthetic traffic as a trace file, or list what there is."""
 
     out: Annotated[

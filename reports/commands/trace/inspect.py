@@ -14,7 +14,7 @@ from reports.commands.trace.parts import refuse_empty
 
 
 @options
-class Inspect(PageOption, FileOptions, JsonOption):
+class InspectCommand(PageOption, FileOptions, JsonOption):
     """Say what a trace holds, and what an ideal cache would save."""
 
     file: File

@@ -16,7 +16,7 @@ from simulator.base.errors import UsageError
 
 
 @options
-class Merge(FileOptions, JsonOption):
+class MergeCommand(FileOptions, JsonOption):
     """Write several traces side by side in time, as one: rates add up.
 
     Nothing is shared between different traces, and their sessions and labels are kept apart.

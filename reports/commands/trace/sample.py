@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @options
-class Sample(ReadingOptions, JsonOption):
+class SampleCommand(ReadingOptions, JsonOption):
     """Write a sample of a trace, whole sessions, and say how far its hit rates are off.
 
     A session is in by a hash of its name: the sample of 5 % lies within that of 10 %. Where a trace

@@ -20,7 +20,7 @@ MOST_KNOWN = 10  # names of sessions that a message lists
 
 
 @options
-class Slice(FileOptions, JsonOption):
+class SliceCommand(FileOptions, JsonOption):
     """Write a part of a trace: by time, by requests, or by whole sessions.
 
     Times begin at 0 again; prefixes, sessions, labels and known answers are kept.

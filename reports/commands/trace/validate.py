@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @options
-class Validate(FormatOptions, JsonOption):
+class ValidateCommand(FormatOptions, JsonOption):
     """Look for what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
 
     file: File

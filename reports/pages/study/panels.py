@@ -22,6 +22,7 @@ from reports.charts.positions import (
 from reports.palette import FATES, GREY
 from reports.report import ChosenPolicy, Panel, Sentence
 from reports.results.points import WorldPoints
+from reports.words import capital
 
 Swatches = tuple[tuple[str, str], ...]
 OCTAVES = "A bar is an octave, named by its nearer end, as thick as its share of the states."
@@ -183,7 +184,7 @@ class WorldPanels:
             f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals. "
             f"“Tied”: all of it within {world.margins.text}. “Unsure”: it covers zero, or is not "
             f"significant after Holm's correction for all comparisons.{more}",
-            f"{words[:1].upper()}{words[1:]} less that of {world.baseline_name}, at {world.place}",
+            f"{capital(words)} less that of {world.baseline_name}, at {world.place}",
         )
 
     def _panel(

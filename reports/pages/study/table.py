@@ -15,6 +15,7 @@ from reports.results.overload import busy
 from reports.results.points import Point, WorldPoints
 from reports.results.pools import pool_words
 from reports.statistics import Estimate
+from reports.words import known
 from simulator.base.units import format_bytes, format_count, format_seconds
 from simulator.results.percentiles import USUAL, level_of, too_few
 
@@ -114,6 +115,7 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     finished, total = point.total("requests_finished"), point.total("requests_total")
     hit = TableCell("n/a", "no prompt tokens")
+    peak = known(point.mean("cache_peak_bytes"), format_bytes)
     if rate:
         of = f"{format_count(saved)} / {format_count(prompts)}"
         hit = TableCell(f"{100 * point.share('saved_tokens'):.1f} %", of, _key(rate.value))
@@ -125,7 +127,7 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
         *(_seconds(point.mean(f"ttft_{p}_seconds"), too_few(p)) for p in ("p99", *tails)),
         _server(point),
         _of_the_best(point),
-        _bytes(point.mean("cache_mean_bytes"), f"peak {_size(point.mean('cache_peak_bytes'))}"),
+        _bytes(point.mean("cache_mean_bytes"), f"peak {peak}"),
         *(_pool(point, pool) for pool in pools),
         _bytes(point.mean("checkpoints_peak_bytes"), _count(point.mean("checkpoints_peak_count"))),
         _bytes(point.mean("kv_stranded_bytes_mean")),
@@ -187,10 +189,6 @@ def _bytes(value: float | None, note: str = "") -> TableCell:
 
 def _key(value: float) -> str:
     return str(short(value))
-
-
-def _size(value: float | None) -> str:
-    return "n/a" if value is None else format_bytes(value)
 
 
 def _count(value: float | None) -> str:

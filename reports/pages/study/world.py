@@ -12,6 +12,7 @@ from reports.report import Key, Listing, Panels, Range, ReportBlock, Section, Se
 from reports.report.packing import short
 from reports.results.points import WorldPoints
 from reports.results.pools import LOSS_POOLS
+from reports.words import sentence
 
 MOST_ROWS = 1000  # of the tables of a page
 MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
@@ -97,7 +98,7 @@ def position_words(world: WorldPoints, most: int) -> list[tuple[Sentence, Senten
     rows = [point.rows[0] for point in storing(world.shown)[: max(most, 2)]]
     pairs = [(row.get("positions_words"), row.get("positions_nearest") or "") for row in rows]
     return [
-        (coded(f"{words}."), coded(nearest and f"{nearest[0].upper()}{nearest[1:]}."))
+        (coded(f"{words}."), coded(nearest and sentence(nearest)))
         for words, nearest in pairs
         if words
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from reports.api import Study
 from reports.commands.declared import keys_of
-from reports.commands.sweep import Sweep
+from reports.commands.sweep import SweepCommand
 from simulator.base.errors import SettingError, UsageError
 from tests.reports.cli.conftest import Milepost
 from workloads.opening import open_trace
@@ -58,7 +58,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("study.baseline", "last"),
     ("study.warmup", 2.0),
 ]
-OF_FLAGS = {key: f"--{name.replace('_', '-')}" for name, key in keys_of(Sweep).items()}
+OF_FLAGS = {key: f"--{name.replace('_', '-')}" for name, key in keys_of(SweepCommand).items()}
 
 
 def flag_of(key: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reports.commands.sweep import Sweep
+from reports.commands.sweep import SweepCommand
 from simulator.costs.profile import profile_to_json
 from simulator.results.records import REJECTED
 from tests.reports.cli.conftest import Milepost
@@ -154,7 +154,7 @@ def test_pools_are_an_axis_of_a_sweep(
 
 
 def test_a_command_line_gives_the_same_flags_again() -> None:
-    sweep = Sweep(pools=["unified", "split:states=3"], cut="span", count_running=True)
+    sweep = SweepCommand(pools=["unified", "split:states=3"], cut="span", count_running=True)
     given = ["--pools", "unified", "--pools", "split:states=3", "--cut", "span", "--count-running"]
     assert sweep.command_line("sweep") == " ".join(["milepost sweep", *given, "--out DIR"])
 
