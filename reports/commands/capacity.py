@@ -9,7 +9,7 @@ import typer
 
 from reports.commands.declared import Given, options
 from reports.commands.options import DryRunOption, OutputOptions
-from reports.commands.running import CELLS_FAILED, WorkerOptions, running
+from reports.commands.running import CELLS_FAILED, FolderOption, WorkerOptions, running
 from reports.commands.study_options import (
     CAPACITY,
     GridOptions,
@@ -26,7 +26,13 @@ TARGET_MISSED = 99
 
 @options
 class CapacityCommand(
-    GridOptions, ReplicationOptions, StudyOptions, WorkerOptions, DryRunOption, OutputOptions
+    FolderOption,
+    GridOptions,
+    ReplicationOptions,
+    StudyOptions,
+    WorkerOptions,
+    DryRunOption,
+    OutputOptions,
 ):
     """Find the least memory that meets a target, for each combination of a study's policies.
 
@@ -40,9 +46,6 @@ class CapacityCommand(
     target: Annotated[
         list[str], typer.Option(metavar="METRIC<=VALUE", help="As in 'p99_ttft<=800ms'.")
     ]
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
-    ] = None
     prices: Annotated[
         Path | None, typer.Option(help="TOML: dollars_per_gib_hour, dollars_per_gpu_hour.")
     ] = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,7 @@ import typer
 from reports.commands.again import typed_again
 from reports.commands.declared import Sets, options
 from reports.commands.options import OutputOptions
-from reports.commands.running import WorkerOptions, running
+from reports.commands.running import FolderOption, WorkerOptions, running
 from reports.commands.study_options import ReplicationOptions, StudyOptions
 from reports.console import say
 from simulator.base.bounds import MAX_BUDGET
@@ -27,7 +26,7 @@ TRAIN = 200
 
 
 @options
-class DriftCommand(ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
+class DriftCommand(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
     """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
 
     Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan
@@ -44,9 +43,6 @@ class DriftCommand(ReplicationOptions, StudyOptions, WorkerOptions, OutputOption
     ] = None
     window: Annotated[
         str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
-    ] = None
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
     ] = None
 
     def run(self) -> None:

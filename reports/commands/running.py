@@ -18,6 +18,15 @@ CELLS_FAILED = 4
 
 
 @options
+class FolderOption:
+    """Where a command that may be stopped keeps what is done."""
+
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
+    ] = None
+
+
+@options
 class WorkerOptions:
     """Where cells are computed."""
 

@@ -9,7 +9,7 @@ import typer
 
 from reports.commands.again import html_page, typed_again
 from reports.commands.declared import options
-from reports.commands.options import FileOptions, JsonOption
+from reports.commands.options import FileOptions, JsonOption, PageOption
 from reports.commands.trace.parts import refuse_empty
 
 FileA = Annotated[Path, typer.Argument(metavar="FILE_A", help="A trace: last week's.")]
@@ -17,7 +17,7 @@ FileB = Annotated[Path, typer.Argument(metavar="FILE_B", help="Another: this wee
 
 
 @options
-class CompareTracesCommand(FileOptions, JsonOption):
+class CompareTracesCommand(PageOption, FileOptions, JsonOption):
     """Say what changed from one trace to another, and what of it may be chance.
 
     Lengths, reuse, arrivals and sessions, the most telling first. Flags say how both are to be
@@ -26,7 +26,6 @@ class CompareTracesCommand(FileOptions, JsonOption):
 
     a: FileA
     b: FileB
-    page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None
 
     def run(self) -> None:
         """Compare the traces, and print what changed."""

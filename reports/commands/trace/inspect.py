@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from reports.commands.again import html_page, typed_again
 from reports.commands.declared import options
-from reports.commands.options import FileOptions, JsonOption
+from reports.commands.options import FileOptions, JsonOption, PageOption
 from reports.commands.trace.files import File
 from reports.commands.trace.parts import refuse_empty
 
 
 @options
-class InspectCommand(FileOptions, JsonOption):
+class InspectCommand(PageOption, FileOptions, JsonOption):
     """Say what a trace holds, and what an ideal cache would save."""
 
     file: File
-    page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None
     profile: Annotated[
         str | None, typer.Option(help="Tell working sets in GiB of a profile, or of its JSON file.")
     ] = None
