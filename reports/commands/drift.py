@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,6 +34,10 @@ class DriftCommand(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions
     that is kept, several windows, decay, and re-planning on change are compared.
     """
 
+    study: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STUDY.toml]", help="A study whose grid varies placers."),
+    ] = None
     drift: Annotated[
         str | None,
         typer.Option(help="As in shift:distance=0.3,at=0.5."),

@@ -53,7 +53,9 @@ def _details(info: PolicyInfo) -> list[tuple[str, str]]:
         default = "required" if must else f"default {parameter.default}"
         about = documentation.parameters.get(parameter.name, "")
         rows.append((f"  {parameter.name}", f"{parameter.type.__name__}, {default}. {about}"))
-    return [*rows, ("source", documentation.source or "not said")]
+    rows.append(("source", documentation.source or "not said"))
+    lines = documentation.example.splitlines()
+    return [*rows, *zip(["example", *[""] * len(lines)], lines, strict=False)]
 
 
 def _plain(info: PolicyInfo) -> dict[str, Any]:
@@ -77,6 +79,7 @@ def _plain(info: PolicyInfo) -> dict[str, Any]:
         ],
         "clairvoyant": info.clairvoyant,
         "source": info.documentation.source,
+        "example": info.documentation.example,
     }
 
 

@@ -32,6 +32,10 @@ class RunCommand(GridOptions, PercentileOptions, StudyOptions, DryRunOption, Out
     policies` and `milepost profiles` list what the flags take.
     """
 
+    study: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STUDY.toml]", help="A study of one cell; default: built-in."),
+    ] = None
     out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None
     check: Annotated[bool, typer.Option("--check", help="Recount the cache each request.")] = False
 
