@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from calibration.calibrate import calibrate, parse_budget, plan_lines, plan_of
-from calibration.settings import Options
-from calibration.summary import summary_lines
+from calibration.calibrate import calibrated
+from calibration.settings import TypedOptions
 from simulator.base.errors import MilepostError, UsageError, printable
+from simulator.base.flags import add_flags
 
 INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    options = _parser().parse_args(arguments)
+    typed = TypedOptions(**vars(_parser().parse_args(arguments)))
     try:
-        lines = run(options)
+        lines = calibrated(typed)
     except MilepostError as error:
         print(f"error: {printable(str(error), limit=4000)}", file=sys.stderr)
         return error.exit_code
@@ -34,35 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(chosen: argparse.Namespace) -> list[str]:
-    """Calibrate, or with --dry-run plan, and return the lines to print."""
-    options = Options(
-        model=chosen.model,
-        device=chosen.device,
-        out=chosen.out,
-        budget_seconds=None if chosen.budget is None else parse_budget(chosen.budget),
-        seed=chosen.seed,
-        fresh=chosen.fresh,
-        group=chosen.group,
-        dtype=chosen.dtype,
-    )
-    if chosen.dry_run:
-        return plan_lines(*plan_of(options))
-    return summary_lines(calibrate(options), options.out)
-
-
 def _parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m calibration", description=__doc__)
-    parser.add_argument("--model", required=True, help="a name, or a Hugging Face folder")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:0 (default: cpu)")
-    parser.add_argument("--out", required=True, type=Path, help="the profile to write (JSON)")
-    parser.add_argument("--dtype", help="float32, bfloat16 or float16 (default: by device)")
-    parser.add_argument("--budget", help="time to keep to, as in '10 min'; least important first")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--fresh", action="store_true", help="measure everything anew")
-    parser.add_argument("--group", action="store_true", help="one layer group, times their number")
-    parser.add_argument("--dry-run", action="store_true", help="print the plan and its time")
+    add_flags(parser, TypedOptions)
     return parser
 
 

@@ -13,8 +13,9 @@ from calibration import preflight
 from calibration.estimate import TimeEstimate, fit_budget
 from calibration.plan import PlanBlock, blocks_of, grid_for
 from calibration.precision import check_dtype
-from calibration.settings import Options
+from calibration.settings import Options, TypedOptions
 from calibration.subject import Subject, find_subject
+from calibration.summary import summary_lines
 from simulator.base.bounds import MAX_SEED
 from simulator.base.errors import UsageError
 from simulator.base.units import parse_seconds
@@ -64,6 +65,23 @@ def within_minutes(options: Options, subject: Subject) -> Options:
     if subject.toy and options.budget_seconds is None:
         return replace(options, budget_seconds=TOY_BUDGET_SECONDS)
     return options
+
+
+def calibrated(typed: TypedOptions) -> list[str]:
+    """Calibrate, or plan with `dry_run`, and return the lines to print; raises as `calibrate`."""
+    options = Options(
+        typed.model,
+        typed.device,
+        typed.out,
+        None if typed.budget is None else parse_budget(typed.budget),
+        typed.seed,
+        typed.fresh,
+        typed.group,
+        typed.dtype,
+    )
+    if typed.dry_run:
+        return plan_lines(*plan_of(options))
+    return summary_lines(calibrate(options), options.out)
 
 
 def parse_budget(text: str) -> float:

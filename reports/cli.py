@@ -16,24 +16,23 @@ from typing import Annotated, Any
 
 import typer
 
-from reports.commands import (
-    calibrate,
-    capacity,
-    compare,
-    doctor,
-    drift,
-    new,
-    objects,
-    place,
-    policies,
-    profiles,
-    prototype,
-    report,
-    run,
-    sweep,
-    trace,
-)
 from reports.commands.again import TYPED
+from reports.commands.calibrate import CalibrateCommand
+from reports.commands.capacity import CapacityCommand
+from reports.commands.compare import CompareCommand
+from reports.commands.declared import CommandClass, command
+from reports.commands.doctor import DoctorCommand
+from reports.commands.drift import DriftCommand
+from reports.commands.new import NewCommand
+from reports.commands.objects import ObjectsCommand
+from reports.commands.place import PlaceCommand
+from reports.commands.policies import PoliciesCommand
+from reports.commands.profiles import ProfilesCommand
+from reports.commands.prototype import PrototypeCommand
+from reports.commands.report import ReportAgainCommand
+from reports.commands.run import RunCommand
+from reports.commands.sweep import SweepCommand
+from reports.commands.trace import app as trace
 from reports.console import say
 from reports.interrupts import INTERRUPTED, interruptible
 from reports.version import version
@@ -48,25 +47,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run", short_help="Replay a workload through one cache.")(run.run)
-app.command("sweep", short_help="Run a study's grid; write tables and a page.")(sweep.sweep)
-app.command("capacity", short_help="Find the least memory that meets a target.")(capacity.capacity)
-app.command("new", short_help="Write a commented study to begin with.")(new.new)
-app.command("compare", short_help="Compare two runs or two sweeps.")(compare.compare)
-app.command("drift", short_help="Follow a law of overlaps that moves.")(drift.drift)
-app.command("report", short_help="Write a sweep's page again, or its images.")(report.report)
-app.command("place", short_help="Place checkpoints for a law of overlap depths.")(place.place)
-app.command("objects", short_help="Replay a flat stream of sized objects.")(objects.objects)
-app.command("policies", short_help="List policies, or show one.")(policies.policies)
-app.command("profiles", short_help="List cost profiles, or show one.")(profiles.profiles)
-app.add_typer(trace.app, name="trace")
-app.command("calibrate", short_help="Measure a model here; write its cost profile.")(
-    calibrate.calibrate
-)
-app.command("prototype", short_help="Serve a trace through a real model; compare times.")(
-    prototype.prototype
-)
-app.command("doctor", short_help="Say what is installed and what is missing.")(doctor.doctor)
+COMMANDS: dict[str, tuple[type[CommandClass], str] | typer.Typer] = {
+    "run": (RunCommand, "Replay a workload through one cache."),
+    "sweep": (SweepCommand, "Run a study's grid; write tables and a page."),
+    "capacity": (CapacityCommand, "Find the least memory that meets a target."),
+    "new": (NewCommand, "Write a commented study to begin with."),
+    "compare": (CompareCommand, "Compare two runs or two sweeps."),
+    "drift": (DriftCommand, "Follow a law of overlaps that moves."),
+    "report": (ReportAgainCommand, "Write a sweep's page again, or its images."),
+    "place": (PlaceCommand, "Place checkpoints for a law of overlap depths."),
+    "objects": (ObjectsCommand, "Replay a flat stream of sized objects."),
+    "policies": (PoliciesCommand, "List policies, or show one."),
+    "profiles": (ProfilesCommand, "List cost profiles, or show one."),
+    "trace": trace,
+    "calibrate": (CalibrateCommand, "Measure a model here; write its cost profile."),
+    "prototype": (PrototypeCommand, "Serve a trace through a real model; compare times."),
+    "doctor": (DoctorCommand, "Say what is installed and what is missing."),
+}
+for name, each in COMMANDS.items():
+    if isinstance(each, typer.Typer):
+        app.add_typer(each, name=name)
+    else:
+        app.command(name, short_help=each[1])(command(each[0]))
 
 
 @app.command("help", short_help="Show the help of a command.")

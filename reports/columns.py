@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reports.charts.bars import FATES_IN_ORDER
+from reports.results.positions.columns import POINTS
 from simulator.results.records import LOSSES
 
 _BECAUSE = {"never_seen": "no earlier prompt shared them: no cache can save them"}
@@ -129,9 +130,10 @@ CELLS: Mapping[str, str] = {
     "prefilled, which is its start where it shares nothing",
     "bins_labels": "the labels that stored most states, up to five; none where the trace has but "
     "one",
-    "bins_labels_from_start": "`bins_from_start` of each of them, one after another",
-    "bins_labels_from_end": "`bins_from_end` of each of them, one after another",
-    "bins_labels_from_branch": "`bins_from_branch` of each of them, one after another",
+    **{
+        f"bins_labels_from_{point}": f"`bins_from_{point}` of each of them, one after another"
+        for point in POINTS
+    },
 }
 LISTS = ("block_", "bins_")  # how the names of list columns begin
 GRID_KEY = "SECTION.KEY"
@@ -183,25 +185,17 @@ Of each step in `distances`:
 
 {distance}
 """
-_PERCENTILE = re.compile(r"ttft_p[0-9][0-9._]*_seconds", re.ASCII)
-
-
-def cell_column(name: str) -> str | None:
-    """Return what a column of the cells is; None where nothing says so."""
-    if _PERCENTILE.fullmatch(name):
-        return CELLS["ttft_pN_seconds"]
-    return BY_GRID if "." in name else CELLS.get(name)
 
 
 def page() -> str:
     """Return `docs/columns.md`."""
-    flat = {name: text for name, text in CELLS.items() if not name.startswith(LISTS)}
-    blocks = {name: text for name, text in CELLS.items() if name.startswith("block_")}
+    lists = [{k: text for k, text in CELLS.items() if k.startswith(head)} for head in LISTS]
+    flat = {k: text for k, text in CELLS.items() if not k.startswith(LISTS)}
     return PAGE.format(
         records=_table(RECORDS),
         cells=_table({**flat, GRID_KEY: BY_GRID}),
-        blocks=_table(blocks),
-        bins=_table({name: text for name, text in CELLS.items() if name.startswith("bins_")}),
+        blocks=_table(lists[0]),
+        bins=_table(lists[1]),
         replication=_table(series("Replication")),
         course=_table(series("Course")),
         distance=_table(series("Distance")),

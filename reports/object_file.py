@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policies.objects import ObjectStream
+from reports.words import first_of, number_of
 from simulator.base.errors import DataError, printable
 from workloads.reading.files import open_file
 
@@ -147,14 +148,12 @@ def _notes(table: DataFrame, stream: ObjectStream, *, uniform: bool) -> list[str
             "each other"
         )
     if resized := stream.resized():
-        what = "request found" if resized == 1 else "requests found"
         notes.append(
-            f"{resized:,} {what} an object with another size than before: a hit where it is "
-            "resident, and it is written anew in its new size"
+            f"{number_of(resized, 'request')} found an object with another size than before: a hit "
+            "where it is resident, and it is written anew in its new size"
         )
     used = {"obj_id", "op_count"} if uniform else set(_USED)
     unused = [printable(name, 40) for name in table.columns if name not in used]
     if unused:
-        more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
-        notes.append(f"columns that are not used: {', '.join(unused[:8])}{more}")
+        notes.append(f"columns that are not used: {first_of(unused, 8)}")
     return notes

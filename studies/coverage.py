@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reports.compare.figures import UNITS
 from reports.compare.measures import MEASURES
-from reports.compare.requests import paired_figures
+from reports.compare.requests import compared_figures
 from reports.results.evidence import Metric, Row, difference
 from reports.results.memory import RememberedRequests, memory_requests
 from reports.results.metrics import blocks, flat_metrics
@@ -184,7 +184,8 @@ def figures_of(trace: Trace, traffic: CoverageCase) -> list[Figure]:
             estimate = difference([rows[ours]], [rows[theirs]], metric, deterministic=True)
             assert estimate is not None
             figures.append(Figure("sweep", pair, metric, estimate))
-        for each in paired_figures(columns[theirs], columns[ours], UNITS, measures):
+        both = columns[theirs], columns[ours]
+        for each in compared_figures(*both, UNITS, measures, paired=True):
             assert each.difference is not None
             figures.append(Figure("compare", pair, each.measure.name, each.difference))
     return figures

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from policies.tryout.alone import evicted, learned, planned
-from policies.tryout.prompts import Outcome, serve
+from policies.tryout.prompts import TryoutResult, serve
 
-__all__ = ["Outcome", "evicted", "learned", "planned", "serve"]
+__all__ = ["TryoutResult", "evicted", "learned", "planned", "serve"]

@@ -20,7 +20,7 @@ from simulator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TryoutResult:
     """What became of a few prompts.
 
     Parameters
@@ -53,7 +53,7 @@ def serve(
     seconds: Sequence[float] | None = None,
     sessions: Sequence[int] | None = None,
     labels: Sequence[int] | None = None,
-) -> Outcome:
+) -> TryoutResult:
     """Serve prompts one after another from a cache that these policies manage.
 
     A character is a token, which takes a second to prefill and a byte of KV.
@@ -105,7 +105,7 @@ def serve(
     ends = [(texts[span.request], span) for span in cache.tree]
     states = [text[: state.position] for text, span in ends for state in span.checkpoints]
     kv = [text[: s.kv_end] for text, s in ends if s.resident and not s.children_resident]
-    return Outcome(saved, written, sorted(states), sorted(kv))
+    return TryoutResult(saved, written, sorted(states), sorted(kv))
 
 
 def _trace_of(

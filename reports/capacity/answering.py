@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 from policies.pools import POOLS
-from reports.capacity.answers import Answer, Bound, Knee, PoolUse, Pools, Tried, Worth
+from reports.capacity.answers import Answer, Bound, Knee, Pools, PoolUse, Tried, Worth
 from reports.capacity.candidates import Candidate
 from reports.capacity.evidence import Trial
 from reports.capacity.price import GIB, HOUR_SECONDS, MILLION, Prices, steps

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.capacity.search import GridLimits
-from reports.results.marks import marks_of
+from reports.results.marks import POLICIES, marks_of
 from reports.study.capacities import (
     holds_states,
     least_useful_bytes,
@@ -28,7 +28,6 @@ UNTIL = "study.until_ci"  # replications are as many as the study says: no inter
 LEFT_OUT = (CAPACITY, f"grid.{CAPACITY}", UNTIL)
 MOST_CAPACITIES = 64
 SAVES_ALL = {"placer": "dense", "eviction": "lru", "admission": "always"}
-_POLICIES = ("placer", "eviction", "admission")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def candidates(
     grouped: dict[str, list[Cell]] = {}
     for cell in cells:
         grouped.setdefault(repr(cell.choice), []).append(cell)
-    varied = [key for key in _POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
+    varied = [key for key in POLICIES if len({getattr(c.study.policy, key) for c in cells}) > 1]
     sought = [_candidate(tuple(group), varied) for group in grouped.values()]
     ascending = sorted(sizes, key=lambda size: (size is None, size))
     for candidate in sought:

@@ -14,6 +14,7 @@ from reports.charts.rows import IntervalRow, intervals
 from reports.charts.theme import byte_unit, second_unit
 from reports.palette import COLOURS, GREY, Look, assigned
 from reports.report.html import typeset
+from reports.words import capital
 from simulator.base.units import format_bytes
 
 MOST_DRAWN = len(COLOURS)
@@ -137,7 +138,7 @@ def _knees(answers: Sequence[Answer]) -> list[alt.Chart]:
 
 def _vertical(metric: Metric, heights: Sequence[float]) -> tuple[str, float, str]:
     """Return title, unit and format of the vertical axis."""
-    title = metric.title[:1].upper() + metric.title[1:]
+    title = capital(metric.title)
     if metric.unit == "seconds":
         name, unit = second_unit(heights)
         return f"{title} ({name})", unit, ",~r"

@@ -17,6 +17,7 @@ import numpy as np
 
 from reports.capacity.measures import ratio_limit, target_value
 from reports.capacity.target import Target
+from reports.results.evidence import mean_of
 from reports.statistics import (
     Estimate,
     Method,
@@ -57,9 +58,7 @@ class Trial:
 
     def mean(self, name: str) -> float | None:
         """Return the mean of a metric over replications; None where one lacks it."""
-        values = [row.get(name) for row in self.rows]
-        known = [float(value) for value in values if value is not None]
-        return float(np.mean(known)) if known and len(known) == len(values) else None
+        return mean_of(self.rows, name)
 
 
 def judge(capacity_bytes: int, rows: Sequence[Metrics], target: Target, *, drawn: bool) -> Trial:

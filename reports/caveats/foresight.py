@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reports.caveats.load import listed
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND
+from reports.words import first_of
 
 
 def looking_ahead(marks: Mapping[str, tuple[str, ...]], *, bounded: bool = False) -> Iterator[str]:
@@ -22,11 +22,11 @@ def looking_ahead(marks: Mapping[str, tuple[str, ...]], *, bounded: bool = False
     seers = [name for name, its in marks.items() if LOOKS_AHEAD in its]
     if bounds:
         verb = "holds" if len(bounds) == 1 else "hold"
-        yield f"{listed(bounds)} {verb} a state at every position for free: an upper bound only."
+        yield f"{first_of(bounds)} {verb} a state at every position for free: an upper bound only."
     if seers:
         verb = "looks" if len(seers) == 1 else "look"
         yield (
-            f"{listed(seers)} {verb} ahead in the trace, which no real system can: shown to "
+            f"{first_of(seers)} {verb} ahead in the trace, which no real system can: shown to "
             "compare with, and never the answer where there is another."
         )
     if bounded:

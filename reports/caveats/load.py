@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.results.overload import RULE
+from reports.words import first_of
 from simulator.base.units import format_count
-
-MOST_NAMED = 6
 
 
 def overloaded(behind: Sequence[str], of: int) -> Iterator[str]:
     """Yield where queues grow, and by which rule; `behind` names these of `of` points."""
     if behind:
-        where = "" if len(behind) == of else f": {listed(behind)}"
+        where = "" if len(behind) == of else f": {first_of(behind)}"
         yield (
             f"Overload: in {len(behind)} of {of} points the queue grows to the end of the "
             f"trace{where}. Their times to first token tell how long the trace is, not what users "
@@ -28,9 +27,3 @@ def not_served(rejected: float, unfinished: float) -> Iterator[str]:
             f"{format_count(rejected)} rejected and {format_count(unfinished)} unfinished requests "
             "stay in the denominator of the token hit rate and are missing from TTFT."
         )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

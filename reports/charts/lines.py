@@ -24,6 +24,7 @@ from reports.charts.theme import (
     up,
 )
 from reports.palette import GREY
+from reports.words import known
 from simulator.base.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _row(
         f"({format_count(point.total('saved_tokens'))} of "
         f"{format_count(point.total('prompt_tokens'))})",
         "ttft": format_seconds(ttft.value) if ttft else "n/a",
-        "bytes": format_bytes(width) if width is not None else "n/a",
+        "bytes": known(width, format_bytes),
     }
 
 

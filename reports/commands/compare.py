@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from reports.commands.options import Json
+from reports.commands.declared import options
+from reports.commands.options import JsonOption
 from reports.console import print_line, say
 from simulator.base.errors import UsageError, printable
 
@@ -45,54 +46,64 @@ MarginTimes = Annotated[
 ]
 
 
-def compare(
-    a: DirA,
-    b: DirB,
-    fail_if: FailIf = None,
-    measure: Measures = None,
-    unpaired: Annotated[bool, typer.Option("--unpaired", help="Traces may differ.")] = False,
-    resample: Resample = None,
-    margin_points: MarginPoints = None,
-    margin_times: MarginTimes = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for a page and its data.")] = None,
-    json: Json = False,
-) -> None:
+@options
+class CompareCommand(JsonOption):
     """Say what differs between two runs: settings first, then what B saves and waits less A."""
-    from reports.compare import compare_folders, parse_condition
-    from reports.compare.condition import broken
-    from reports.compare.measures import USUAL
-    from reports.compare.shown import as_json, failure_line
-    from reports.compare.stored import refuse_other_folder
-    from reports.pages.comparison import comparison_report
-    from reports.report.showing import show
-    from reports.report.store import store
 
-    conditions = [parse_condition(text) for text in fail_if or ()]
-    margins = _margins(margin_points, margin_times)
-    if out is not None:
-        refuse_other_folder(out)
-    names = [*(measure or USUAL), *(condition.measure.name for condition in conditions)]
-    runs = compare_folders(
-        a, b, measures=names, paired=not unpaired, unit=resample, margins=margins
-    )
-    failures = broken(runs, conditions)
-    lines = [failure_line(condition, compared) for condition, compared in failures]
-    flags = {
-        "--fail-if": fail_if,
-        "--measure": measure,
-        "--resample": resample and [resample],
-        "--margin-points": margin_points and [margin_points],
-        "--margin-times": margin_times and [margin_times],
-    }
-    report = comparison_report(runs, lines, command_line(a, b, flags, paired=runs.paired))
-    page = None if out is None else store(report, out)
-    show(replace(report, data=as_json(runs, failures)), as_json=json)
-    if page is not None and not json:
-        print_line(f"the page: {page}")
-    for line in lines:
-        say(f"failed: {line}")
-    if failures:
-        raise typer.Exit(TARGET_MISSED)
+    a: DirA
+    b: DirB
+    fail_if: FailIf = None
+    measure: Measures = None
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Traces may differ.")] = False
+    resample: Resample = None
+    margin_points: MarginPoints = None
+    margin_times: MarginTimes = None
+    out: Annotated[Path | None, typer.Option(help="Folder for a page and its data.")] = None
+
+    def run(self) -> None:
+        """Compare the folders, and print what differs."""
+        from reports.compare import compare_folders, parse_condition
+        from reports.compare.condition import broken
+        from reports.compare.measures import USUAL
+        from reports.compare.shown import failure_line
+        from reports.compare.stored import as_json, refuse_other_folder
+        from reports.pages.comparison import comparison_report
+        from reports.report.showing import show
+        from reports.report.store import store
+
+        conditions = [parse_condition(text) for text in self.fail_if or ()]
+        margins = _margins(self.margin_points, self.margin_times)
+        if self.out is not None:
+            refuse_other_folder(self.out)
+        names = [*(self.measure or USUAL), *(condition.measure.name for condition in conditions)]
+        runs = compare_folders(
+            self.a,
+            self.b,
+            measures=names,
+            paired=not self.unpaired,
+            unit=self.resample,
+            margins=margins,
+        )
+        failures = broken(runs, conditions)
+        lines = [failure_line(condition, compared) for condition, compared in failures]
+        flags = {
+            "--fail-if": self.fail_if,
+            "--measure": self.measure,
+            "--resample": self.resample and [self.resample],
+            "--margin-points": self.margin_points and [self.margin_points],
+            "--margin-times": self.margin_times and [self.margin_times],
+        }
+        report = comparison_report(
+            runs, lines, command_line(self.a, self.b, flags, paired=runs.paired)
+        )
+        page = None if self.out is None else store(report, self.out)
+        show(replace(report, data=as_json(runs, failures)), as_json=self.json)
+        if page is not None and not self.json:
+            print_line(f"the page: {page}")
+        for line in lines:
+            say(f"failed: {line}")
+        if failures:
+            raise typer.Exit(TARGET_MISSED)
 
 
 def _margins(points: str | None, times: str | None) -> Margins:

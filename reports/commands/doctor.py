@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from importlib.util import find_spec
 
-from reports.commands.options import Json
+from reports.commands.declared import options
+from reports.commands.options import JsonOption
 from reports.console import print_json, print_table
 from reports.version import version
 from simulator.base.compiled import STATE
@@ -31,13 +32,17 @@ NEEDED = (
 OPTIONAL = {"torch": "calibration", "transformers": "calibration", "dask": "clusters"}
 
 
-def doctor(json: Json = False) -> None:
+@options
+class DoctorCommand(JsonOption):
     """Say what is installed, what is missing and what this machine offers."""
-    findings = examine()
-    if json:
-        print_json(findings)
-    else:
-        print_table(("", ""), [(name, str(value)) for name, value in findings.items()])
+
+    def run(self) -> None:
+        """Print what was found."""
+        findings = examine()
+        if self.json:
+            print_json(findings)
+        else:
+            print_table(("", ""), [(name, str(value)) for name, value in findings.items()])
 
 
 def examine() -> dict[str, str | int]:

@@ -5,32 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reports.commands.again import typed_again
-from reports.commands.groups import spread
-from reports.commands.options import (
-    AS_IT_SAYS,
-    Json,
-    Quiet,
-    Replications,
-    Requests,
-    Seed,
-    Sets,
-    TraceFlags,
-    Warmup,
-    settings_from,
-)
-from reports.commands.running import (
-    Cluster,
-    Jobs,
-    cores,
-    refuse_jobs_beside,
-    running,
-)
-from reports.commands.study_flags import NO_TRAFFIC, TrafficFlags
+from reports.commands.declared import Sets, options
+from reports.commands.options import OutputOptions
+from reports.commands.running import FolderOption, WorkerOptions, running
+from reports.commands.study_options import ReplicationOptions, StudyOptions
 from reports.console import say
 from simulator.base.bounds import MAX_BUDGET
 from simulator.base.errors import UsageError, printable
@@ -38,86 +21,57 @@ from simulator.base.errors import UsageError, printable
 if TYPE_CHECKING:
     from reports.study.settings import Settings
 
-File = Annotated[
-    Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study whose grid varies placers.")
-]
 DEFAULT_BUDGET = 8
 DEFAULT_WINDOWS = "50,100,200,400,800,1600"
 TRAIN = 200
 
 
-@spread()
-def drift(
-    study: File = None,
-    traffic: TrafficFlags = NO_TRAFFIC,
-    reading: TraceFlags = AS_IT_SAYS,
-    drift: Annotated[str | None, typer.Option(help="As in shift:distance=0.3,at=0.5.")] = None,
-    requests: Requests = None,
-    budget: Annotated[
-        int | None, typer.Option(min=1, max=MAX_BUDGET, help="Checkpoints; default: 8.")
-    ] = None,
-    window: Annotated[
-        str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
-    ] = None,
-    replications: Replications = None,
-    warmup: Warmup = None,
-    seed: Seed = None,
-    sets: Sets = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
-    ] = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@options
+class DriftCommand(FolderOption, ReplicationOptions, StudyOptions, WorkerOptions, OutputOptions):
     """Say whether the law of overlaps moves, how fast to re-plan, and what being wrong costs.
 
     Placers are those of the study's grid, all of the kind optimal:budget=...; without one, a plan
     that is kept, several windows, decay, and re-planning on change are compared.
     """
-    refuse_jobs_beside(cluster, jobs)
-    flags: dict[str, tuple[str, Any]] = {
-        **traffic.settings(),
-        "--drift": ("workload.drift", drift),
-        "--requests": ("workload.requests", requests),
-        **reading.settings(),
-        "--replications": ("study.replications", replications),
-        "--warmup": ("study.warmup", warmup),
-        "--seed": ("study.seed", seed),
-    }
-    settings = with_placers(settings_from(study, flags, sets), budget, window)
-    _study(settings, out, jobs or cores(), cluster, as_json=json, quiet=quiet)
 
+    study: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STUDY.toml]", help="A study whose grid varies placers."),
+    ] = None
+    drift: Annotated[
+        str | None,
+        typer.Option(help="As in shift:distance=0.3,at=0.5."),
+        Sets("workload.drift"),
+    ] = None
+    budget: Annotated[
+        int | None, typer.Option(min=1, max=MAX_BUDGET, help="Checkpoints; default: 8.")
+    ] = None
+    window: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Requests that estimators look back.")
+    ] = None
 
-def _study(
-    settings: Settings,
-    out: Path | None,
-    jobs: int,
-    cluster: str | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Run the study, write page and figures, and print the answers."""
-    from reports.drift.stored import refuse_other_folder, write_series
-    from reports.drift.study import run
-    from reports.pages.drift import drift_report
-    from reports.report.showing import show
-    from reports.report.store import store
+    def run(self) -> None:
+        """Run the study, write page and figures, and print the answers."""
+        from reports.drift.stored import refuse_other_folder, write_series
+        from reports.drift.study import run
+        from reports.pages.drift import drift_report
+        from reports.report.showing import show
+        from reports.report.store import store
 
-    if out is not None:
-        refuse_other_folder(out)
-    with running(settings, out, quiet=quiet or as_json, what="placers") as progress:
-        study = run(settings, out, jobs, progress, cluster)
-    study = replace(study, command=typed_again("milepost drift"))
-    report = drift_report(study)
-    if out is not None:
-        write_series(out, study)
-        page = store(report, out)
-    show(report, as_json=as_json)
-    if out is not None:
-        say(f"page: {page}")
+        jobs, out = self.workers(), self.out
+        settings = with_placers(self.settings, self.budget, self.window)
+        if out is not None:
+            refuse_other_folder(out)
+        with running(settings, out, quiet=self.silent, what="placers") as progress:
+            study = run(settings, out, jobs, progress, self.cluster)
+        study = replace(study, command=typed_again("milepost drift"))
+        report = drift_report(study)
+        if out is not None:
+            write_series(out, study)
+            page = store(report, out)
+        show(report, as_json=self.json)
+        if out is not None:
+            say(f"page: {page}")
 
 
 def with_placers(settings: Settings, budget: int | None, window: str | None) -> Settings:

@@ -8,28 +8,33 @@ from typing import Annotated
 
 import typer
 
+from reports.commands.declared import options
 from reports.console import print_line
 from simulator.base.errors import UsageError, did_you_mean, printable
 
 KINDS = ("comparison", "capacity", "drift")
 
 
-def new(
-    kind: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What the study is about.")],
+@options
+class NewCommand:
+    """Write a commented study to begin with; a file that is there is left alone."""
+
+    kind: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What the study is about.")]
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Default: KIND.toml; -: print it.")
-    ] = None,
-) -> None:
-    """Write a commented study to begin with; a file that is there is left alone."""
-    if kind not in KINDS:
-        shown = printable(kind, 40)
-        raise UsageError(f"unknown kind of study '{shown}'{did_you_mean(shown, [*KINDS])}")
-    path = Path(f"{kind}.toml") if file is None else file
-    if str(path) == "-":
-        print(starter(kind, f"{kind}.toml"), end="")
-        return
-    _write(path, starter(kind, str(path)))
-    print_line(f"{path}: a study to change; its first lines say how to run it")
+    ] = None
+
+    def run(self) -> None:
+        """Write the study."""
+        if self.kind not in KINDS:
+            shown = printable(self.kind, 40)
+            raise UsageError(f"unknown kind of study '{shown}'{did_you_mean(shown, [*KINDS])}")
+        path = Path(f"{self.kind}.toml") if self.file is None else self.file
+        if str(path) == "-":
+            print(starter(self.kind, f"{self.kind}.toml"), end="")
+            return
+        _write(path, starter(self.kind, str(path)))
+        print_line(f"{path}: a study to change; its first lines say how to run it")
 
 
 def starter(kind: str, name: str) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from reports.commands.options import Json
-from reports.console import print_json, print_table, say
-from reports.results.summary import share
+from reports.commands.again import typed_again
+from reports.commands.declared import options
+from reports.commands.options import JsonOption
+from reports.console import say
 from simulator.base.errors import UsageError
-from simulator.base.units import format_bytes, parse_bytes
-
-if TYPE_CHECKING:
-    from policies.objects import ObjectResult
+from simulator.base.units import parse_bytes
 
 MOST_WARMUP = 0.9  # as for other replays
 
@@ -31,59 +29,41 @@ Uniform = Annotated[bool, typer.Option("--uniform", help="Take every size for 1.
 Warmup = Annotated[float, typer.Option("--warmup", help="Uncounted first share, to 0.9.")]
 
 
-def objects(
-    file: File,
-    policy: Policy,
-    capacity: Capacity,
-    uniform: Uniform = False,
-    warmup: Warmup = 0.0,
-    json: Json = False,
-) -> None:
+@options
+class ObjectsCommand(JsonOption):
     """Replay a stream of sized objects, without prefixes, through an eviction policy."""
-    from policies.objects import replay
-    from policies.objects.libcachesim import spelled_out
-    from policies.registry import create
-    from reports.object_file import open_objects
 
-    eviction = create("eviction", spelled_out(policy))
-    capacity_bytes = parse_bytes(capacity, "--capacity")
-    if not 0 <= warmup <= MOST_WARMUP:
-        raise UsageError(f"--warmup: expected 0 to {MOST_WARMUP}, found {warmup:g}")
-    read = open_objects(file, uniform=uniform)
-    first = int(warmup * len(read.stream))
-    result = replay(read.stream, eviction, capacity_bytes, first=first)
-    for note in read.notes:
-        say(f"note: {note}")
-    if json:
-        print_json(
-            {
-                "requests": result.hits + result.misses,
-                "hits": result.hits,
-                "misses": result.misses,
-                "requested_bytes": result.requested_bytes,
-                "hit_bytes": result.hit_bytes,
-                "peak_bytes": result.peak_bytes,
-                "warmup_requests": first,
-                "notes": list(read.notes),
-            }
+    file: File
+    policy: Policy
+    capacity: Capacity
+    uniform: Uniform = False
+    warmup: Warmup = 0.0
+
+    def run(self) -> None:
+        """Replay the stream, and print hits and misses."""
+        from policies.objects import replay
+        from policies.objects.libcachesim import spelled_out
+        from policies.registry import create
+        from reports.object_file import open_objects
+        from reports.pages.objects import objects_report
+        from reports.report.showing import show
+
+        eviction = create("eviction", spelled_out(self.policy))
+        capacity_bytes = parse_bytes(self.capacity, "--capacity")
+        if not 0 <= self.warmup <= MOST_WARMUP:
+            raise UsageError(f"--warmup: expected 0 to {MOST_WARMUP}, found {self.warmup:g}")
+        read = open_objects(self.file, uniform=self.uniform)
+        first = int(self.warmup * len(read.stream))
+        result = replay(read.stream, eviction, capacity_bytes, first=first)
+        for note in read.notes:
+            say(f"note: {note}")
+        report = objects_report(
+            result,
+            self.policy,
+            capacity_bytes,
+            warmup_requests=first,
+            uniform=self.uniform,
+            notes=read.notes,
+            command=typed_again("milepost objects FILE"),
         )
-        return
-    print_table(("", ""), _rows(result, policy, capacity_bytes, first, uniform=uniform))
-
-
-def _rows(
-    result: ObjectResult, policy: str, capacity_bytes: int, first: int, *, uniform: bool
-) -> list[tuple[str, str]]:
-    requests = result.hits + result.misses
-    unit = "objects" if uniform else "bytes"
-    rows = [
-        ("policy", policy),
-        ("capacity", f"{capacity_bytes:,} {unit}"),
-        ("requests", f"{requests:,}" + (f" after {first:,} of warm-up" if first else "")),
-        ("hits", share(result.hits, requests)),
-        ("misses", share(result.misses, requests)),
-    ]
-    if not uniform:
-        rows.append(("hit bytes", share(result.hit_bytes, result.requested_bytes)))
-        rows.append(("peak", format_bytes(result.peak_bytes)))
-    return rows
+        show(report, as_json=self.json)

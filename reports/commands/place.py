@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reports.commands.again import html_page, typed_again
-from reports.commands.groups import spread
-from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
+from reports.commands.declared import options
+from reports.commands.options import JsonOption, ReadingOptions
 from simulator.base.bounds import MAX_BUDGET
 from simulator.base.errors import DataError, UsageError, printable
 
@@ -22,46 +22,68 @@ DEFAULT_BUDGET = 8
 LONGEST = 2**40
 
 
-@spread()
-def place(
+@options
+class PlaceCommand(ReadingOptions, JsonOption):
+    """Place checkpoints for a law of overlap depths, and show what each of them saves."""
+
     depths: Annotated[
         Path | None, typer.Option(help="A histogram: CSV, Parquet or JSON with depth,weight.")
-    ] = None,
+    ] = None
     from_trace: Annotated[
         Path | None,
         typer.Option("--from-trace", "--trace", help="A trace, whose overlaps make the histogram."),
-    ] = None,
-    reading: TraceFlags = AS_IT_SAYS,
+    ] = None
     budget: Annotated[
         int | None, typer.Option(help="Checkpoints; 8 where neither this nor --price is given.")
-    ] = None,
+    ] = None
     price: Annotated[
         str | None,
         typer.Option(help="Of a checkpoint, a request: tokens, or as in '2 ms' with --profile."),
-    ] = None,
-    placer: Annotated[str, typer.Option(help="As in optimal or balanced.")] = "optimal",
+    ] = None
+    placer: Annotated[str, typer.Option(help="As in optimal or balanced.")] = "optimal"
     profile: Annotated[
         str | None, typer.Option(help="Name or JSON file: seconds as well as tokens.")
-    ] = None,
+    ] = None
     length: Annotated[
         int | None, typer.Option(help="Of the prompt, in tokens; the deepest overlap by default.")
-    ] = None,
-    page: Annotated[Path | None, typer.Option(help="Write a page with the staircase.")] = None,
-    json: Json = False,
-) -> None:
-    """Place checkpoints for a law of overlap depths, and show what each of them saves."""
-    from reports.pages.place import place_report
-    from reports.place.placement import answer
-    from reports.report.showing import show_with_page
+    ] = None
+    page: Annotated[Path | None, typer.Option(help="Write a page with the staircase.")] = None
 
-    html_page(page)
-    law = _law(depths, from_trace, reading, profile)
-    question = _question(law, length, budget, price, placer, profile)
-    placement = answer(question)
-    if profile is not None:
-        placement["notes"] += _beyond(profile, question.length)
-    report = place_report(question.law, placement, typed_again("milepost place"))
-    show_with_page(report, page, as_json=json)
+    def run(self) -> None:
+        """Answer the question, and print it."""
+        from reports.pages.place import place_report
+        from reports.place.placement import answer
+        from reports.report.showing import show_with_page
+
+        html_page(self.page)
+        law = self._law()
+        question = _question(law, self.length, self.budget, self.price, self.placer, self.profile)
+        placement = answer(question)
+        if self.profile is not None:
+            placement["notes"] += _beyond(self.profile, question.length)
+        report = place_report(question.law, placement, typed_again("milepost place"))
+        show_with_page(report, self.page, as_json=self.json)
+
+    def _law(self) -> DepthLaw:
+        """Return the law of the histogram, or of the trace."""
+        from reports.place.law_file import law_of_requests, read_law
+
+        if (self.depths is None) == (self.from_trace is None):
+            raise UsageError("give one of --depths FILE and --from-trace FILE")
+        if self.depths is not None:
+            if self.reading:
+                raise UsageError(f"{', '.join(self.reading_settings())} belong to --from-trace")
+            return read_law(self.depths)
+        from workloads.opening import open_trace
+
+        assert self.from_trace is not None
+        from reports.study.template import template_of_profile
+
+        template = None if self.profile is None else template_of_profile(self.profile)
+        opened = open_trace(self.from_trace, default_template=template, **self.reading)
+        if not len(opened):
+            raise DataError(str(self.from_trace), "expected requests, found none")
+        return law_of_requests(opened)
 
 
 def _beyond(profile: str, length: int) -> list[str]:
@@ -76,29 +98,6 @@ def _beyond(profile: str, length: int) -> list[str]:
         f"is valid for prefills of up to {opened.valid_n_max:,} tokens behind up to "
         f"{opened.valid_c_max:,}."
     ]
-
-
-def _law(
-    depths: Path | None, trace: Path | None, reading: TraceFlags, profile: str | None
-) -> DepthLaw:
-    from reports.place.law_file import law_of_requests, read_law
-
-    if (depths is None) == (trace is None):
-        raise UsageError("give one of --depths FILE and --from-trace FILE")
-    if depths is not None:
-        if reading.given():
-            raise UsageError(f"{', '.join(reading.settings())} belong to --from-trace")
-        return read_law(depths)
-    from workloads.opening import open_trace
-
-    assert trace is not None
-    from reports.study.template import template_of_profile
-
-    template = None if profile is None else template_of_profile(profile)
-    opened = open_trace(trace, default_template=template, **reading.given())
-    if not len(opened):
-        raise DataError(str(trace), "expected requests, found none")
-    return law_of_requests(opened)
 
 
 def _question(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.options import Json
+from reports.commands.declared import options
+from reports.commands.options import JsonOption
 from reports.console import print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,27 +16,30 @@ if TYPE_CHECKING:
 KINDS = ("placer", "eviction", "admission", "estimator")
 
 
-def policies(
-    name: Annotated[
-        str | None, typer.Argument(help="One policy, or module:Class, in detail.")
-    ] = None,
-    json: Json = False,
-) -> None:
+@options
+class PoliciesCommand(JsonOption):
     """List placers, eviction and admission policies and overlap estimators."""
-    from policies.registry import describe, find
 
-    every = (info for kind in KINDS for info in describe(kind))
-    infos = [*every] if name is None else find(name)
-    if json:
-        print_json({"policies": [_plain(info) for info in infos]})
-    elif name is None:
-        print_table(
-            ("kind", "policy", "what it does"),
-            [(info.kind, info.usage.replace(",", ", "), _summary(info)) for info in infos],
-        )
-    else:
-        for info in infos:
-            print_table(("", ""), _details(info))
+    name: Annotated[str | None, typer.Argument(help="One policy, or module:Class, in detail.")] = (
+        None
+    )
+
+    def run(self) -> None:
+        """Print the list, or one policy in detail."""
+        from policies.registry import describe, find
+
+        every = (info for kind in KINDS for info in describe(kind))
+        infos = [*every] if self.name is None else find(self.name)
+        if self.json:
+            print_json({"policies": [_plain(info) for info in infos]})
+        elif self.name is None:
+            print_table(
+                ("kind", "policy", "what it does"),
+                [(info.kind, info.usage.replace(",", ", "), _summary(info)) for info in infos],
+            )
+        else:
+            for info in infos:
+                print_table(("", ""), _details(info))
 
 
 def _details(info: PolicyInfo) -> list[tuple[str, str]]:
@@ -49,7 +53,9 @@ def _details(info: PolicyInfo) -> list[tuple[str, str]]:
         default = "required" if must else f"default {parameter.default}"
         about = documentation.parameters.get(parameter.name, "")
         rows.append((f"  {parameter.name}", f"{parameter.type.__name__}, {default}. {about}"))
-    return [*rows, ("source", documentation.source or "not said")]
+    rows.append(("source", documentation.source or "not said"))
+    lines = documentation.example.splitlines()
+    return [*rows, *zip(["example", *[""] * len(lines)], lines, strict=False)]
 
 
 def _plain(info: PolicyInfo) -> dict[str, Any]:
@@ -73,6 +79,7 @@ def _plain(info: PolicyInfo) -> dict[str, Any]:
         ],
         "clairvoyant": info.clairvoyant,
         "source": info.documentation.source,
+        "example": info.documentation.example,
     }
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reports.commands.again import typed_again
-from reports.commands.options import Json
+from reports.commands.declared import options
+from reports.commands.options import JsonOption
 from reports.console import print_json, print_table, say
 from simulator.base.errors import UsageError
 from simulator.base.units import format_bytes
@@ -21,24 +22,27 @@ if TYPE_CHECKING:
 SHOW = "show"
 
 
-def profiles(
+@options
+class ProfilesCommand(JsonOption):
+    """List the cost profiles: what a prefill costs and what a state weighs; or show one."""
+
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="[show] [NAME]", help="A name or a JSON file; default: list all."),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None, typer.Option(help="Write the charts of NAME: .html, .png, .svg or .pdf.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """List the cost profiles: what a prefill costs and what a state weighs; or show one."""
-    name = _named(names or [])
-    if name is None:
-        if out is not None:
-            raise UsageError("--out: expected the NAME of a profile beside it")
-        _list(as_json=json)
-    else:
-        _show(name, out, as_json=json)
+    ] = None
+
+    def run(self) -> None:
+        """Print the list, or one profile in detail."""
+        name = _named(self.names or [])
+        if name is None:
+            if self.out is not None:
+                raise UsageError("--out: expected the NAME of a profile beside it")
+            _list(as_json=self.json)
+        else:
+            _show(name, self.out, as_json=self.json)
 
 
 def _named(words: list[str]) -> str | None:

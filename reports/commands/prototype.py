@@ -2,91 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reports.commands.again import typed_again
-from reports.commands.groups import spread
-from reports.commands.options import AS_IT_SAYS, Json, Quiet, TraceFlags
+from reports.commands.declared import options
+from reports.commands.options import OutputOptions, ReadingOptions
 from reports.console import Progress
 from reports.files import make_folder
-from reports.prototype.setup import GENERATOR, Setup
+from reports.prototype.setup import Setup, SetupOptions
 
 if TYPE_CHECKING:
     from calibration.prototype.served import PrototypeRun
 
 
-@spread()
-def prototype(
-    model: Annotated[str, typer.Option(help="A name, or a Hugging Face folder.")] = "toy-qwen3.5",
-    group: Annotated[bool, typer.Option("--group", help="One layer group of it.")] = False,
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where it runs.")] = "cpu",
-    dtype: Annotated[
-        str | None,
-        typer.Option(
-            metavar="float32|bfloat16|float16", help="Default: float32 on a CPU, or bfloat16."
-        ),
-    ] = None,
-    trace: Annotated[
-        Path | None, typer.Option(help="A trace file; without it: --generator.")
-    ] = None,
-    reading: TraceFlags = AS_IT_SAYS,
-    generator: Annotated[str, typer.Option(help="Of the trace.")] = GENERATOR,
-    requests: Annotated[int, typer.Option(help="To serve; of a file, the first ones.")] = 48,
-    load: Annotated[
-        float | None, typer.Option(help="Stretch arrivals: share of time busy without a cache.")
-    ] = None,
-    placer: Annotated[str, typer.Option(help="As in block:size=64.")] = "branch",
-    eviction: Annotated[str, typer.Option(help="As in fifo.")] = "lru",
-    admission: Annotated[str, typer.Option(help="As in always.")] = "always",
-    capacity: Annotated[str, typer.Option(help="As in '8 GiB'.")] = "unbounded",
-    profile: Annotated[
-        str | None, typer.Option(help="Name or JSON file; without it one is measured quickly.")
-    ] = None,
-    passes: Annotated[int, typer.Option(help="How often the trace is served.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of weights, tokens and traffic.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for the page, figures, profile.")] = None,
+@options
+class PrototypeCommand(SetupOptions, ReadingOptions, OutputOptions):
+    """Serve a short trace through a real model and compare each time with the simulated one."""
+
+    out: Annotated[Path | None, typer.Option(help="Folder for the page, figures, profile.")] = None
     stored: Annotated[
         Path | None,
         typer.Option("--from", metavar="RUN.json", help="Tell a run again; measure nothing."),
-    ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Serve a short trace through a real model and compare each time with the simulated one."""
-    if stored is not None:
-        from calibration.prototype.served import read_run
+    ] = None
 
-        run = read_run(stored)
-    else:
-        setup = Setup(
-            model=model,
-            group=group,
-            device=device,
-            dtype=dtype,
-            trace=trace,
-            reading=reading.given(),
-            generator=generator,
-            requests=requests,
-            load=load,
-            placer=placer,
-            eviction=eviction,
-            admission=admission,
-            capacity=capacity,
-            profile=profile,
-            passes=passes,
-            seed=seed,
-        )
-        run = _measured(setup, out, quiet=quiet or json)
-    from reports.pages.prototype import prototype_report
-    from reports.report.showing import show_with_page
+    def run(self) -> None:
+        """Serve the trace, and print how far the times are apart."""
+        if self.stored is not None:
+            from calibration.prototype.served import read_run
 
-    report = prototype_report(run, typed_again("milepost prototype"))
-    if out is not None:
-        make_folder(out)
-    show_with_page(report, None if out is None else out / report.page_file, as_json=json)
+            run = read_run(self.stored)
+        else:
+            asked = {field.name: getattr(self, field.name) for field in fields(SetupOptions)}
+            setup = Setup(**asked, reading=self.reading)
+            run = _measured(setup, self.out, quiet=self.silent)
+        from reports.pages.prototype import prototype_report
+        from reports.report.showing import show_with_page
+
+        report = prototype_report(run, typed_again("milepost prototype"))
+        if self.out is not None:
+            make_folder(self.out)
+        page = None if self.out is None else self.out / report.page_file
+        show_with_page(report, page, as_json=self.json)
 
 
 def _measured(setup: Setup, out: Path | None, *, quiet: bool) -> PrototypeRun:

@@ -9,20 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reports.commands.again import typed_again
-from reports.commands.groups import spread
-from reports.commands.options import (
-    AS_IT_SAYS,
-    DryRun,
-    Json,
-    Percentiles,
-    Quiet,
-    Seed,
-    Sets,
-    TraceFlags,
-    Warmup,
-    settings_from,
-)
-from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, GridFlags, TrafficFlags
+from reports.commands.declared import options
+from reports.commands.options import DryRunOption, OutputOptions
+from reports.commands.study_options import GridOptions, PercentileOptions, StudyOptions
 from reports.console import Progress, print_json, print_line, say
 from simulator.base.errors import UsageError
 
@@ -34,59 +23,44 @@ if TYPE_CHECKING:
     from simulator.results.result import Result
     from simulator.trace.trace import Trace
 
-File = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="A study of one cell.")]
 
-
-@spread()
-def run(
-    study: File = None,
-    traffic: TrafficFlags = NO_TRAFFIC,
-    reading: TraceFlags = AS_IT_SAYS,
-    grid: GridFlags = NO_GRID,
-    seed: Seed = None,
-    warmup: Warmup = None,
-    percentiles: Percentiles = None,
-    sets: Sets = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None,
-    json: Json = False,
-    dry_run: DryRun = False,
-    check: Annotated[bool, typer.Option("--check", help="Recount the cache each request.")] = False,
-    quiet: Quiet = False,
-) -> None:
+@options
+class RunCommand(GridOptions, PercentileOptions, StudyOptions, DryRunOption, OutputOptions):
     """Replay a workload through one cache and say what was saved, and why not more.
 
     Without a study file and without --trace, the built-in workload is replayed. `milepost
     policies` and `milepost profiles` list what the flags take.
     """
-    flags: dict[str, tuple[str, Any]] = {
-        **traffic.settings(),
-        **reading.settings(),
-        **grid.settings(),
-        "--seed": ("study.seed", seed),
-        "--warmup": ("study.warmup", warmup),
-        "--percentiles": ("study.percentiles", percentiles),
-    }
-    from reports.pages.run import run_report
-    from reports.report.showing import show
 
-    settings = settings_from(study, flags, sets)
-    with settings.naming():
-        replay = Replay.of(single_cell(settings), out)
-    for note in replay.notes:
-        say(f"note: {note}")
-    if dry_run:
-        _print_plan(replay, json)
-        return
-    result = replay.simulate(check=check, quiet=quiet or json)
-    replay = replay.settled(result)
-    summary = replay.summary(result)
-    if replay.tick is not None:
-        warn_of_tick(replay.tick, replay.cell.study, summary)
-    if out is not None:
-        replay.write(result, summary, out)
-    _warn_of_overload(summary)
-    report = run_report(summary, replay.cell.study, typed_again("milepost run"))
-    show(report, as_json=json)
+    study: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STUDY.toml]", help="A study of one cell; default: built-in."),
+    ] = None
+    out: Annotated[Path | None, typer.Option(help="Folder for records and summary.")] = None
+    check: Annotated[bool, typer.Option("--check", help="Recount the cache each request.")] = False
+
+    def run(self) -> None:
+        """Replay the workload, and print what came of it."""
+        from reports.pages.run import run_report
+        from reports.report.showing import show
+
+        with self.settings.naming():
+            replay = Replay.of(single_cell(self.settings), self.out)
+        for note in replay.notes:
+            say(f"note: {note}")
+        if self.dry_run:
+            _print_plan(replay, self.json)
+            return
+        result = replay.simulate(check=self.check, quiet=self.silent)
+        replay = replay.settled(result)
+        summary = replay.summary(result)
+        if replay.tick is not None:
+            warn_of_tick(replay.tick, replay.cell.study, summary)
+        if self.out is not None:
+            replay.write(result, summary, self.out)
+        _warn_of_overload(summary)
+        report = run_report(summary, replay.cell.study, typed_again("milepost run"))
+        show(report, as_json=self.json)
 
 
 def _warn_of_overload(summary: dict[str, Any]) -> None:

@@ -10,26 +10,44 @@ from typing import Annotated
 
 import typer
 
+from reports.commands.declared import options
 from reports.console import Progress, say
 from reports.study.settings import Settings
 
 CELLS_FAILED = 4
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="A dask scheduler, as in tcp://10.0.0.1:8786; its workers see the same files.",
-    ),
-]
-Jobs = Annotated[int | None, typer.Option(min=1, max=1024, help="Processes; default: one a core.")]
 
 
-def refuse_jobs_beside(cluster: str | None, jobs: int | None) -> None:
-    """Refuse processes here beside workers elsewhere."""
-    if jobs is not None and cluster is not None:
-        raise typer.BadParameter(
-            "contradicts --cluster, whose workers are used", param_hint="--jobs"
-        )
+@options
+class FolderOption:
+    """Where a command that may be stopped keeps what is done."""
+
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the page, and to go on from when stopped.")
+    ] = None
+
+
+@options
+class WorkerOptions:
+    """Where cells are computed."""
+
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Processes; default: one a core.")
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A dask scheduler, as in tcp://10.0.0.1:8786; its workers see the same files.",
+        ),
+    ] = None
+
+    def workers(self) -> int:
+        """Return the number of processes; refuse it beside workers elsewhere."""
+        if self.jobs is not None and self.cluster is not None:
+            raise typer.BadParameter(
+                "contradicts --cluster, whose workers are used", param_hint="--jobs"
+            )
+        return self.jobs or cores()
 
 
 def cores() -> int:

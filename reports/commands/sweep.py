@@ -2,142 +2,92 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reports.commands.groups import spread
-from reports.commands.options import (
-    AS_IT_SAYS,
-    DryRun,
-    Json,
-    Percentiles,
-    Quiet,
-    Replications,
-    Requests,
-    Seed,
-    Sets,
-    StudyFile,
-    TraceFlags,
-    Warmup,
-    settings_from,
+from reports.commands.declared import Sets, options
+from reports.commands.options import DryRunOption, OutputOptions
+from reports.commands.running import CELLS_FAILED, WorkerOptions, running
+from reports.commands.study_options import (
+    GridOptions,
+    PercentileOptions,
+    ReplicationOptions,
+    StudyOptions,
 )
-from reports.commands.running import (
-    CELLS_FAILED,
-    Cluster,
-    Jobs,
-    cores,
-    refuse_jobs_beside,
-    running,
-)
-from reports.commands.study_flags import NO_GRID, NO_TRAFFIC, Given, GridFlags, TrafficFlags, words
 from reports.console import minutes_text, print_json, print_line, say
-from simulator.base.errors import UsageError
 
 if TYPE_CHECKING:
     from reports.execution.sweep import SweepReport
     from reports.report import Report
 
-UntilCi = Annotated[
-    str | None,
-    typer.Option(metavar="SHARE", help="Add replications until intervals are within, as in 1%."),
-]
-MaxReplications = Annotated[int | None, typer.Option(help="With --until-ci; default: 100.")]
 
-
-@spread()
-def sweep(
-    study: StudyFile = None,
-    traffic: TrafficFlags = NO_TRAFFIC,
-    reading: TraceFlags = AS_IT_SAYS,
-    requests: Requests = None,
-    grid: GridFlags = NO_GRID,
-    baseline: Annotated[
-        str | None, typer.Option(help="The placer that others are compared with.")
-    ] = None,
-    warmup: Warmup = None,
-    replications: Replications = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
-    jobs: Jobs = None,
-    seed: Seed = None,
-    until_ci: UntilCi = None,
-    max_replications: MaxReplications = None,
-    percentiles: Percentiles = None,
-    cluster: Cluster = None,
-    sets: Sets = None,
-    dry_run: DryRun = False,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@options
+class SweepCommand(
+    GridOptions,
+    PercentileOptions,
+    ReplicationOptions,
+    StudyOptions,
+    WorkerOptions,
+    DryRunOption,
+    OutputOptions,
+):
     """Run the grid and the replications of a study; write tables and a page.
 
     Flags replace what the study says; without one they are the study: repeat --placer, --eviction,
     --admission, --profile, and list capacities, as in --capacity 8GiB,16GiB. A sweep that was
     stopped goes on where it was: give the same study and the same --out.
     """
-    refuse_jobs_beside(cluster, jobs)
-    flags: Given = {
-        **traffic.settings(),
-        **reading.settings(),
-        "--requests": ("workload.requests", requests),
-        **grid.settings(),
-        "--baseline": ("study.baseline", baseline),
-        "--warmup": ("study.warmup", warmup),
-        "--replications": ("study.replications", replications),
-        "--seed": ("study.seed", seed),
-        "--until-ci": ("study.until_ci", until_ci),
-        "--max-replications": ("study.max_replications", max_replications),
-        "--percentiles": ("study.percentiles", percentiles),
-    }
-    refuse_nothing_given("sweep", study, flags, sets)
-    settings = settings_from(study, flags, sets)
-    jobs = jobs or cores()
-    if dry_run:
+
+    out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="The placer that others are compared with."),
+        Sets("study.baseline"),
+    ] = None
+    until_ci: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="Add replications until intervals are within, as in 1%."
+        ),
+        Sets("study.until_ci"),
+    ] = None
+    max_replications: Annotated[
+        int | None,
+        typer.Option(help="With --until-ci; default: 100."),
+        Sets("study.max_replications"),
+    ] = None
+
+    def run(self) -> None:
+        """Run the cells that the folder does not hold yet, and write what they say."""
+        jobs = self.workers()
+        self.refuse_nothing_given("sweep")
+        if self.dry_run:
+            self._tell_plan(jobs)
+            return
+        if self.out is None:
+            raise typer.BadParameter("--out DIR is needed", param_hint="--out")
+        from reports.execution.sweep import sweep
+        from reports.pages.study import kept_report
+        from reports.report.store import store
+
+        settings, command = self.settings, self.command_line("sweep")
+        with running(settings, self.out, quiet=self.silent) as progress:
+            swept = sweep(settings, self.out, jobs, command, progress, self.cluster)
+        report = kept_report(self.out)
+        store(report, self.out)
+        _print_swept(swept, report, as_json=self.json, quiet=self.quiet)
+        if swept.failed:
+            raise typer.Exit(CELLS_FAILED)
+
+    def _tell_plan(self, jobs: int) -> None:
         from reports.execution.estimate import estimate
 
-        with settings.naming():
-            plan = estimate(settings, jobs)
-        _print_estimate(plan, json)
-        return
-    if out is None:
-        raise typer.BadParameter("--out DIR is needed", param_hint="--out")
-    from reports.execution.sweep import sweep as run_sweep
-    from reports.pages.study import kept_report
-    from reports.report.store import store
-
-    command = command_line("sweep", study, flags, sets)
-    with running(settings, out, quiet=quiet or json) as progress:
-        swept = run_sweep(settings, out, jobs, command, progress, cluster)
-    report = kept_report(out)
-    store(report, out)
-    _print_swept(swept, report, as_json=json, quiet=quiet)
-    if swept.failed:
-        raise typer.Exit(CELLS_FAILED)
-
-
-def refuse_nothing_given(
-    command: str, study: Path | None, flags: Given, sets: Sequence[str] | None
-) -> None:
-    """Refuse a study without a file and without a flag that says what it is."""
-    if study is None and not sets and all(value is None for _, value in flags.values()):
-        raise UsageError(
-            f"{command}: expected STUDY.toml, or flags in its place, as in --trace FILE --placer "
-            f"branch --placer adaptive --capacity 8GiB,16GiB (`milepost new` writes a study)"
-        )
-
-
-def command_line(
-    command: str, study: Path | None, flags: Given, sets: Sequence[str] | None, *more: str
-) -> str:
-    """Return the command that repeats a study, without what does not change its results."""
-    parts = ["milepost", command, *([] if study is None else [str(study)]), *more, *words(flags)]
-    for text in sets or ():
-        parts += ["--set", text]
-    return shlex.join([*parts, "--out", "DIR"])
+        with self.settings.naming():
+            plan = estimate(self.settings, jobs)
+        _print_estimate(plan, self.json)
 
 
 def _print_swept(swept: SweepReport, report: Report, *, as_json: bool, quiet: bool) -> None:

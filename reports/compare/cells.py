@@ -23,23 +23,11 @@ _NOT_COMPARED = ("command", "failed", "title", "trace.notes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """A sweep, read back.
+    """A sweep, read back."""
 
-    Parameters
-    ----------
-    folder
-        As the user named it.
-    facts
-        The manifest: dotted key -> value.
-    grid
-        The keys that its cells differ in.
-    rows
-        Its cells.
-    """
-
-    folder: str
-    facts: dict[str, Any]
-    grid: tuple[str, ...]
+    folder: str  # as the user named it
+    facts: dict[str, Any]  # the manifest: dotted key -> value
+    grid: tuple[str, ...]  # the keys that its cells differ in
     rows: tuple[Row, ...]
 
     @property
@@ -125,12 +113,12 @@ def _compared(
     ours, theirs = _estimate(a, measure), _estimate(b, measure)
     if ours is None or theirs is None:
         values = [None if side is None else side.value for side in (ours, theirs)]
-        return Compared(place, measure, values[0], values[1], None)
+        return Compared.of(place, measure, values[0], values[1], None)
     apart: Estimate | None = independent_difference(theirs, ours)
     if paired:
         deterministic = a[0].deterministic and b[0].deterministic
         apart = difference(b[1], a[1], measure.metric, deterministic)
-    return Compared(place, measure, ours.value, theirs.value, apart)
+    return Compared.of(place, measure, ours.value, theirs.value, apart)
 
 
 def _estimate(side: Side, measure: Measure) -> Estimate | None:
@@ -179,10 +167,9 @@ def _other_traces(a: Sweep, b: Sweep) -> UsageError:
 
 
 def _left_out(only_a: int, only_b: int, failed: int) -> list[str]:
-    points = ((only_a, "A"), (only_b, "B"))
-    notes = [
-        f"{count} points of the grid are in {side} only, and left out" for count, side in points
-    ]
-    failures = f"{failed} cells failed and are left out"
-    counts = (only_a, only_b, failed)
-    return [note for note, count in zip([*notes, failures], counts, strict=True) if count]
+    counts = {
+        "points of the grid are in A only, and left out": only_a,
+        "points of the grid are in B only, and left out": only_b,
+        "cells failed and are left out": failed,
+    }
+    return [f"{count} {what}" for what, count in counts.items() if count]

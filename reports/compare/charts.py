@@ -14,42 +14,23 @@ from reports.compare.shown import place_words
 from reports.palette import BETTER, GREY, WORSE
 from reports.report.html import typeset
 from reports.results.points import MOST_SERIES
+from reports.statistics import Estimate
+from reports.words import capital
 
-WORDS = {
-    "token_hit_rate": "token hit rate",
-    "mean_ttft": "mean TTFT",
-    "p50_ttft": "median TTFT",
-    "p90_ttft": "P90 TTFT",
-    "p99_ttft": "P99 TTFT",
-    "finished_share": "finished share of the requests",
-}
 _COLOURS: dict[str, str] = {"better": BETTER, "worse": WORSE}
 _NEITHER = "tied, unsure, equal or without an interval"
 
 
-def words_of(name: str) -> str:
-    """Return a measure in words; every percentile has the same."""
-    return WORDS.get(name) or f"{name.removesuffix('_ttft').upper()} TTFT"
-
-
 @dataclass(frozen=True, slots=True)
 class ChartGroup:
-    """The figures of one chart.
+    """The figures of one chart."""
 
-    Parameters
-    ----------
-    id, title
-        Of the chart.
-    compared
-        As many figures as a chart has room for, those that are better or worse first.
-    left_out
-        How many there are besides.
-    """
-
+    # of the chart
     id: str
     title: str
+    # as many figures as a chart has room for, those that are better or worse first
     compared: tuple[Compared, ...]
-    left_out: int = 0
+    left_out: int = 0  # how many there are besides
 
     @property
     def swatches(self) -> tuple[tuple[str, str], ...]:
@@ -78,8 +59,7 @@ def chart_groups(runs: TwoRuns) -> list[ChartGroup]:
 
 
 def _group(name: str, group: Sequence[Compared], kind: str) -> ChartGroup:
-    words = words_of(group[0].measure.name)
-    title = words[:1].upper() + words[1:]
+    title = capital(group[0].measure.words)
     if kind == "run":
         title = "Shares" if group[0].measure.unit == "share" else "Times to first token"
     shown = _most_telling(group)
@@ -104,21 +84,15 @@ def _most_telling(group: Sequence[Compared]) -> list[Compared]:
 def _unit(group: Sequence[Compared]) -> tuple[str, float]:
     if group[0].measure.unit == "share":
         return "points", 0.01
-    return second_unit([end for each in group for end in _ends(each) if end is not None])
-
-
-def _ends(compared: Compared) -> tuple[float, float | None, float | None]:
-    """Return value, low and high of a difference, as far as they are known."""
-    difference = compared.difference
-    if difference is None:
-        return 0.0, None, None
-    return difference.value, difference.low, difference.high
+    gaps = [each.difference or Estimate(0.0) for each in group]
+    return second_unit([end for gap in gaps for end in (gap.value, *gap.ends)])
 
 
 def _row(compared: Compared, size: float, kind: str) -> IntervalRow:
-    name = words_of(compared.measure.name) if kind == "run" else place_words(compared.place)
+    name = compared.measure.words if kind == "run" else place_words(compared.place)
+    gap = compared.difference or Estimate(0.0)
     verdict = compared.verdict
     sure = " (no interval)" if verdict == "unknown" else f", {verdict}"
     text = typeset(compared.measure.shown_difference(compared.change)) + sure
     colour = _COLOURS.get(verdict, GREY)
-    return IntervalRow.of((name, name), _ends(compared), size, text, colour)
+    return IntervalRow.of((name, name), (gap.value, gap.low, gap.high), size, text, colour)

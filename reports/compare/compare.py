@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from reports.compare.cells import Sweep, compare_cells, open_sweep
-from reports.compare.changes import changes
 from reports.compare.figures import UNITS, Unit, parts_of
 from reports.compare.measures import USUAL, Measure, measures_named
-from reports.compare.outcome import USUAL_MARGINS, TwoRuns, judged
-from reports.compare.requests import common_requests, paired_figures, unpaired_figures
+from reports.compare.outcome import USUAL_MARGINS, BothTokens, Change, TwoRuns, judged
+from reports.compare.requests import common_requests, compared_figures
 from reports.compare.run_folder import Columns, Run, open_run
 from reports.results.evidence import finished
 from reports.results.margins import Margins
@@ -86,9 +86,9 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
     for run, columns in ((a, ours), (b, theirs)):
         if unit is not None and parts_of(columns, unit) is None:
             raise UsageError(f"{printable(run.folder)}: tells no {unit} for its requests")
-    figures = (paired_figures if paired else unpaired_figures)(ours, theirs, units, measures)
+    figures = compared_figures(ours, theirs, units, measures, paired=paired)
     lost = {
-        loss: (int(ours[f"lost_{loss}_tokens"].sum()), int(theirs[f"lost_{loss}_tokens"].sum()))
+        loss: BothTokens(*(int(side[f"lost_{loss}_tokens"].sum()) for side in (ours, theirs)))
         for loss in LOSSES
     }
     return TwoRuns(
@@ -96,10 +96,10 @@ def _runs(a: Run, b: Run, measures: Sequence[Measure], paired: bool, unit: Unit 
         a=a.folder,
         b=b.folder,
         paired=paired,
-        changes=changes(a.facts, b.facts),
+        changes=_changes(a.facts, b.facts),
         comparisons=tuple(figures),
         requests=_moved(ours, theirs) if paired else {},
-        lost_tokens=lost,
+        lost=lost,
         notes=(
             *(_left_out(a, b, len(ours["request"])) if paired else ()),
             *_overloaded(a, b),
@@ -130,12 +130,18 @@ def _sweeps(a: Sweep, b: Sweep, measures: Sequence[Measure], paired: bool) -> Tw
         a=a.folder,
         b=b.folder,
         paired=paired,
-        changes=changes(a.facts, b.facts),
+        changes=_changes(a.facts, b.facts),
         comparisons=tuple(figures),
         requests={},
-        lost_tokens={},
+        lost={},
         notes=(*_marked({"A": a.marks, "B": b.marks}), *notes),
     )
+
+
+def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Return the keys that differ, in the order of A, then what only B has."""
+    values = ((key, a.get(key), b.get(key)) for key in dict.fromkeys([*a, *b]))
+    return tuple(Change(*each) for each in values if each[1] != each[2])
 
 
 def _moved(a: Columns, b: Columns) -> dict[str, int]:

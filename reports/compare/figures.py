@@ -23,20 +23,10 @@ MOST_PARTS = 2048  # more are put together, some in each, which leaves the error
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """The requests that are taken together.
-
-    Parameters
-    ----------
-    unit
-        What a part is.
-    part
-        int64, one a request: its part, counted from 0.
-    count
-        How many parts there are.
-    """
+    """The requests that are taken together."""
 
     unit: Unit
-    part: NDArray[np.int64]
+    part: NDArray[np.int64]  # int64, one a request: its part, counted from 0
     count: int
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from reports.results.evidence import Metric
-from reports.results.margins import Margins
-from reports.statistics import Estimate
+from reports.words import known, signed_seconds
 from simulator.base.errors import UsageError, did_you_mean, printable
 from simulator.base.units import format_seconds
 from simulator.results.percentiles import level_of, percentile_name
@@ -17,44 +16,28 @@ from simulator.results.percentiles import level_of, percentile_name
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure of a run.
+    """One figure of a run."""
 
-    Parameters
-    ----------
-    name
-        As on the command line.
-    metric
-        The same among the metrics of a cell.
-    unit
-        A share of 1, or seconds.
-    level
-        Of a quantile of times to first token; None for what is a ratio of sums.
-    """
-
-    name: str
-    metric: Metric
-    unit: Literal["share", "seconds"]
+    name: str  # as on the command line
+    metric: Metric  # the same among the metrics of a cell
+    unit: Literal["share", "seconds"]  # a share of 1, or seconds
+    # of a quantile of times to first token; None for what is a ratio of sums
     level: float | None = None
 
-    def judged(
-        self, difference: Estimate | None, reference: float | None, margins: Margins
-    ) -> Estimate | None:
-        """Return the difference from a reference with what it is judged by."""
-        if self.unit == "share":
-            return margins.rate(difference)
-        return margins.time(difference, reference or 0.0)
+    @property
+    def words(self) -> str:
+        """The measure in words."""
+        return _WORDS.get(self.name) or f"{self.name.removesuffix('_ttft').upper()} TTFT"
 
     def shown(self, value: float | None) -> str:
         """Return a value with its unit."""
-        if value is None:
-            return "n/a"
-        return f"{100 * value:.2f} %" if self.unit == "share" else format_seconds(value)
+        share = self.unit == "share"
+        return known(value, lambda v: f"{100 * v:.2f} %" if share else format_seconds(v))
 
     def shown_difference(self, value: float | None) -> str:
         """Return a difference with its sign; of shares in points, not to be taken for per cent."""
-        if value is None:
-            return "n/a"
-        return f"{100 * value:+.2f} points" if self.unit == "share" else _signed(value)
+        share = self.unit == "share"
+        return known(value, lambda v: f"{100 * v:+.2f} points" if share else signed_seconds(v))
 
     def shown_interval(self, low: float | None, high: float | None) -> str:
         """Return an interval of a difference."""
@@ -62,13 +45,15 @@ class Measure:
             return "n/a"
         if self.unit == "share":
             return f"{100 * low:+.2f} to {100 * high:+.2f}"
-        return f"{_signed(low)} to {_signed(high)}"
+        return f"{signed_seconds(low)} to {signed_seconds(high)}"
 
 
-def _signed(seconds: float) -> str:
-    return ("+" if seconds >= 0 else "") + format_seconds(seconds)
-
-
+_WORDS = {
+    "token_hit_rate": "token hit rate",
+    "mean_ttft": "mean TTFT",
+    "p50_ttft": "median TTFT",
+    "finished_share": "finished share of the requests",
+}
 MEASURES = {
     measure.name: measure
     for measure in (

@@ -1,29 +1,34 @@
-"""What comes of comparing two folders."""
+"""What comes of comparing two folders, as `compare.json` has it.
+
+Fields with a default are those that earlier versions did not write.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from reports.compare.measures import Measure
+import msgspec
+
+from reports.compare.measures import Measure, measures_named
+from reports.documents import Amount, Number, Share, Text, Whole
 from reports.results.margins import Margins
-from reports.statistics import Estimate, Verdict, corrected
+from reports.statistics import Estimate, Margin, Method, Verdict, corrected
+from simulator.base.errors import UsageError
 
 USUAL_MARGINS = Margins()
+CAPACITY = "cache.capacity"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """A setting, a version or a trait of the trace that differs; None where one lacks it."""
 
-    key: str
+    key: Text
     a: Any
     b: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """One figure of A and of B.
 
     Parameters
@@ -32,25 +37,94 @@ class Compared:
         The grid's key -> value, for a cell of a sweep; empty for a run.
     a, b
         The figures; None where one is not defined.
-    difference
-        `b - a` with its interval; None where a figure is missing.
+    change
+        `b - a`; None where a figure is missing.
+    low, high, resampled, count, freedom, reason
+        Its interval, and what that rests on, as an `Estimate` has them.
+    p_holm
+        The p-value adjusted for all comparisons made; None where no test was made.
+    margin
+        What is tied, in the unit of the figures.
     """
 
-    place: Mapping[str, Any]
-    measure: Measure
-    a: float | None
-    b: float | None
-    difference: Estimate | None
+    place: dict[Text, Any]
+    measure_name: Text = msgspec.field(name="measure")
+    a: Number | None
+    b: Number | None
+    change: Number | None = msgspec.field(name="difference")
+    low: Number | None
+    high: Number | None
+    resampled: Method | None
+    count: Whole | None
+    freedom: Annotated[float, msgspec.Meta(gt=0, le=1e15)] | None
+    reason: Text | None = None
+    p_holm: Share | None
+    margin: Amount | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            measures_named([self.measure_name], "measure")
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+        if not _is_capacity(self.place.get(CAPACITY)):
+            raise ValueError(f"place: expected bytes as '{CAPACITY}'")
+        if self.change is None:
+            return
+        if self.resampled is None or self.count is None:
+            raise ValueError("expected 'resampled' and 'count' beside a difference")
+        if (self.low is None) != (self.high is None):
+            raise ValueError("expected both ends of an interval, or none")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError("expected 'low' up to 'high'")
+
+    @classmethod
+    def of(
+        cls,
+        place: Mapping[str, Any],
+        measure: Measure,
+        a: float | None,
+        b: float | None,
+        difference: Estimate | None,
+    ) -> Compared:
+        """Return the figure of a measure; the difference is None where `a` or `b` is."""
+        gap: Any = difference
+        return cls(
+            place=dict(place),
+            measure_name=measure.name,
+            a=a,
+            b=b,
+            change=gap and gap.value,
+            low=gap and gap.low,
+            high=gap and gap.high,
+            resampled=gap and gap.method,
+            count=gap and gap.count,
+            freedom=gap and gap.freedom,
+            reason=gap and gap.reason,
+            p_holm=gap and gap.p_holm,
+            margin=gap and gap.margin.width,
+        )
 
     @property
-    def p_holm(self) -> float | None:
-        """The p-value adjusted for all comparisons made; None where no test was made."""
-        return None if self.difference is None else self.difference.p_holm
+    def measure(self) -> Measure:
+        """What is compared."""
+        return measures_named([self.measure_name], "measure")[0]
 
     @property
-    def change(self) -> float | None:
-        """The difference without its interval."""
-        return None if self.difference is None else self.difference.value
+    def difference(self) -> Estimate | None:
+        """`b - a` with its interval; None where a figure is missing."""
+        if self.change is None or self.resampled is None or self.count is None:
+            return None
+        return Estimate(
+            self.change,
+            self.low,
+            self.high,
+            self.resampled,
+            self.count,
+            self.freedom,
+            self.p_holm,
+            Margin(self.margin or 0.0, less_is_better=self.measure.unit == "seconds"),
+            self.reason or "",
+        )
 
     @property
     def relative(self) -> float | None:
@@ -67,9 +141,21 @@ class Compared:
         """Whether B is better or worse, tied, unsure or equal; "unknown" without an interval."""
         return "unknown" if self.difference is None else self.difference.verdict
 
+    def within(self, margins: Margins) -> Compared:
+        """Return the figure as some margins judge it."""
+        gap, share = self.difference, self.measure.unit == "share"
+        judged = margins.rate(gap) if share else margins.time(gap, self.a or 0.0)
+        return msgspec.structs.replace(self, margin=judged and judged.margin.width)
 
-@dataclass(frozen=True, slots=True)
-class TwoRuns:
+
+class BothTokens(msgspec.Struct, frozen=True):
+    """Tokens that were not saved, in A and in B."""
+
+    a: Whole
+    b: Whole
+
+
+class TwoRuns(msgspec.Struct, frozen=True, kw_only=True):
     """Two folders compared.
 
     Parameters
@@ -86,8 +172,6 @@ class TwoRuns:
         One a figure, and a cell.
     requests
         Of paired runs: how many requests save "more", "less" or "the same" in B.
-    lost_tokens
-        Of runs: loss -> tokens in A and in B, as in loss attribution.
     notes
         What a reader must know.
     margins
@@ -95,15 +179,20 @@ class TwoRuns:
     """
 
     kind: Literal["run", "sweep"]
-    a: str
-    b: str
+    a: Text
+    b: Text
     paired: bool
     changes: tuple[Change, ...]
     comparisons: tuple[Compared, ...]
-    requests: Mapping[str, int]
-    lost_tokens: Mapping[str, tuple[int, int]]
-    notes: tuple[str, ...]
+    requests: dict[Text, Whole]
+    lost: dict[Text, BothTokens] = msgspec.field(name="lost_tokens")
+    notes: tuple[Text, ...]
     margins: Margins = USUAL_MARGINS
+
+    @property
+    def lost_tokens(self) -> dict[str, tuple[int, int]]:
+        """Of runs: loss -> tokens in A and in B, as in loss attribution."""
+        return {loss: (both.a, both.b) for loss, both in self.lost.items()}
 
 
 def judged(runs: TwoRuns, margins: Margins) -> TwoRuns:
@@ -113,7 +202,12 @@ def judged(runs: TwoRuns, margins: Margins) -> TwoRuns:
     """
     differences = corrected([compared.difference for compared in runs.comparisons])
     comparisons = tuple(
-        replace(compared, difference=compared.measure.judged(difference, compared.a, margins))
+        msgspec.structs.replace(compared, p_holm=difference and difference.p_holm).within(margins)
         for compared, difference in zip(runs.comparisons, differences, strict=True)
     )
-    return replace(runs, comparisons=comparisons, margins=margins)
+    return msgspec.structs.replace(runs, comparisons=comparisons, margins=margins)
+
+
+def _is_capacity(value: Any) -> bool:
+    """Whether a place names no capacity, or one in bytes."""
+    return value is None or (type(value) in {int, float} and 0 <= value < 1 << 62)

@@ -40,35 +40,21 @@ def common_requests(a: Run, b: Run) -> tuple[Columns, Columns]:
     return ours, theirs
 
 
-def paired_figures(
-    a: Columns, b: Columns, units: Sequence[Unit], measures: Sequence[Measure]
+def compared_figures(
+    a: Columns, b: Columns, units: Sequence[Unit], measures: Sequence[Measure], *, paired: bool
 ) -> list[Compared]:
-    """Return each measure of B less that of A over the same requests."""
-    ways = [parts for unit in units if (parts := parts_of(a, unit))]
-    return [_paired(a, b, ways, measure) for measure in measures]
-
-
-def unpaired_figures(
-    a: Columns, b: Columns, units: Sequence[Unit], measures: Sequence[Measure]
-) -> list[Compared]:
-    """Return each measure of B less that of A, of requests that need not be the same."""
+    """Return each measure of B less that of A: over the same requests, or over those of each."""
     ours, theirs = ([p for unit in units if (p := parts_of(side, unit))] for side in (a, b))
     figures = []
     for measure in measures:
-        values = figure(a, measure), figure(b, measure)
-        estimates = [_widest(side, None, ways, measure) for side, ways in ((a, ours), (b, theirs))]
-        known = None not in values
-        difference = independent_difference(estimates[1], estimates[0]) if known else None
-        figures.append(Compared({}, measure, *values, difference))
+        values, difference = (figure(a, measure), figure(b, measure)), None
+        if None not in values and paired:
+            difference = _widest(b, a, ours, measure)
+        elif None not in values:
+            alone = _widest(b, None, theirs, measure), _widest(a, None, ours, measure)
+            difference = independent_difference(*alone)
+        figures.append(Compared.of({}, measure, *values, difference))
     return figures
-
-
-def _paired(a: Columns, b: Columns, ways: Sequence[Parts], measure: Measure) -> Compared:
-    ours, theirs = figure(a, measure), figure(b, measure)
-    difference = None
-    if ours is not None and theirs is not None:
-        difference = _widest(b, a, ways, measure)
-    return Compared({}, measure, ours, theirs, difference)
 
 
 def _widest(
@@ -83,11 +69,9 @@ def _widest(
     estimates = [_estimate(ours, theirs, parts, measure) for parts in ways]
     reason = next((estimate.reason for estimate in estimates if estimate.reason), "")
     known = [estimate for estimate in estimates if estimate.low is not None and not reason]
-    return max(known, key=_width, default=Estimate(value, reason=reason))
-
-
-def _width(estimate: Estimate) -> float:
-    return (estimate.high or 0.0) - (estimate.low or 0.0)
+    return max(
+        known, key=lambda each: each.ends[1] - each.ends[0], default=Estimate(value, reason=reason)
+    )
 
 
 def _estimate(ours: Columns, theirs: Columns | None, parts: Parts, measure: Measure) -> Estimate:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reports.artifacts.records_folder import SCHEMA_VERSION
 from reports.documents import Text, read_document
-from reports.results.marks import COLUMN, marks_in
+from reports.results.marks import COLUMN, POLICIES, marks_in
 from reports.study.renamed import current
 from reports.study.settings import flatten
 from simulator.base.errors import DataError, UsageError, printable
@@ -37,29 +37,15 @@ MOST_TOKENS = 1 << 40  # of a request: sums stay within 64 bits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A run, read back.
+    """A run, read back."""
 
-    Parameters
-    ----------
-    folder
-        As the user named it.
-    facts
-        Settings, trace and versions: dotted key -> value.
-    warmup
-        The share of the requests that does not count.
-    columns
-        Of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them.
-    marks
-        Of its policies: why they are no fair competitors.
-    load
-        Of the server, as the summary has it; empty where it tells none.
-    """
-
-    folder: str
-    facts: dict[str, Any]
-    warmup: float
+    folder: str  # as the user named it
+    facts: dict[str, Any]  # settings, trace and versions: dotted key -> value
+    warmup: float  # the share of the requests that does not count
+    # of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them
     columns: Columns
-    marks: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # of its policies: why they are no fair competitors
+    # of the server, as the summary has it; empty where it tells none
     load: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -105,7 +91,7 @@ def open_run(folder: Path) -> Run:
     summary = _read_summary(folder)
     facts = current(dict(flatten(summary["scenario"]))) | dict(flatten(_facts(summary)))
     warmup = facts.get("study.warmup", 0.0)
-    policies = {kind: facts.get(f"policy.{kind}") for kind in ("placer", "eviction", "admission")}
+    policies = {kind: facts.get(f"policy.{kind}") for kind in POLICIES}
     stored = summary.get(COLUMN)
     marks = marks_in(policies | ({} if stored is None else {COLUMN: ", ".join(map(str, stored))}))
     records = _read_records(folder / "records.parquet")

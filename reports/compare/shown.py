@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, get_args
 
 from reports.compare.condition import Condition
 from reports.compare.outcome import Compared, TwoRuns
-from reports.results.summary import LOSS_WORDS
+from reports.results.pools import LOSS_WORDS
 from reports.statistics import Verdict
-from simulator.base.units import format_bytes
+from reports.words import capacity_words, known
 
 _METHODS = {"blocks": "blocks of time"}
-
-
-def as_json(runs: TwoRuns, failures: list[tuple[Condition, Compared]]) -> dict[str, Any]:
-    """Return everything as plain values."""
-    return {
-        "kind": runs.kind,
-        "a": runs.a,
-        "b": runs.b,
-        "paired": runs.paired,
-        "changes": [{"key": c.key, "a": c.a, "b": c.b} for c in runs.changes],
-        "comparisons": [_plain(compared) for compared in runs.comparisons],
-        "requests": dict(runs.requests),
-        "lost_tokens": {k: {"a": a, "b": b} for k, (a, b) in runs.lost_tokens.items()},
-        "notes": list(runs.notes),
-        "margins": asdict(runs.margins),
-        "failed": [
-            {"condition": condition.text, "place": dict(compared.place)}
-            for condition, compared in failures
-        ],
-    }
 
 
 def failure_line(condition: Condition, compared: Compared) -> str:
@@ -45,38 +24,34 @@ def failure_line(condition: Condition, compared: Compared) -> str:
 
 def row_of(compared: Compared) -> list[str]:
     """Return what a table shows of one figure, in the order of its head."""
-    measure, difference = compared.measure, compared.difference
-    ends = (difference.low, difference.high) if difference else (None, None)
-    p_value = "n/a"
-    if compared.p_holm is not None:
-        p_value = "< .001" if compared.p_holm < 0.001 else f"{compared.p_holm:.3f}"
+    measure = compared.measure
     return [
         "n/a" if compared.verdict == "unknown" else compared.verdict,
         measure.shown_difference(compared.change),
-        measure.shown_interval(*ends),
+        measure.shown_interval(compared.low, compared.high),
         measure.shown(compared.a),
         measure.shown(compared.b),
         _relative(compared),
-        p_value,
+        known(compared.p_holm, lambda p: "< .001" if p < 0.001 else f"{p:.3f}"),
     ]
 
 
 def evidence(runs: TwoRuns) -> str:
     """Return what the intervals rest on."""
-    rests: dict[str, list[str]] = {}
+    rests: dict[str, list[str]] = {}  # measures by what their intervals rest on
+    missing: dict[str, list[str]] = {}  # and by why they have none
     for compared in runs.comparisons:
-        difference = compared.difference
-        if difference is not None and difference.low is not None:
-            basis = f"{difference.count} {_METHODS.get(difference.method, difference.method)}"
-            rests.setdefault(basis, []).append(compared.measure.name)
+        name, method = compared.measure.name, compared.resampled
+        if method is not None and compared.low is not None:
+            rests.setdefault(f"{compared.count} {_METHODS.get(method, method)}", []).append(name)
+        if compared.reason:
+            missing.setdefault(compared.reason, []).append(name)
     shown = (f"{basis} ({', '.join(dict.fromkeys(names))})" for basis, names in rests.items())
     clauses = [f"intervals from {'; '.join(shown)}"] if rests else []
-    missing: dict[str, list[str]] = {}
-    for compared in runs.comparisons:
-        if compared.difference is not None and compared.difference.reason:
-            missing.setdefault(compared.difference.reason, []).append(compared.measure.name)
-    for reason, names in missing.items():
-        clauses.append(f"no interval ({', '.join(dict.fromkeys(names))}): {reason}")
+    clauses += [
+        f"no interval ({', '.join(dict.fromkeys(names))}): {reason}"
+        for reason, names in missing.items()
+    ]
     return "; ".join(clauses) or "no interval: too few requests to tell"
 
 
@@ -111,28 +86,6 @@ def moved_words(runs: TwoRuns) -> str:
     return f"requests that save in B: {counts}" if counts else ""
 
 
-def _plain(compared: Compared) -> dict[str, Any]:
-    difference = compared.difference
-    return {
-        "place": dict(compared.place),
-        "measure": compared.measure.name,
-        "unit": compared.measure.unit,
-        "a": compared.a,
-        "b": compared.b,
-        "difference": compared.change,
-        "low": difference and difference.low,
-        "high": difference and difference.high,
-        "resampled": difference and difference.method,
-        "count": difference and difference.count,
-        "freedom": difference and difference.freedom,
-        "reason": difference and difference.reason,
-        "relative": compared.relative,
-        "p_holm": compared.p_holm,
-        "margin": difference and difference.margin.width,
-        "verdict": compared.verdict,
-    }
-
-
 def place_words(place: Mapping[str, Any]) -> str:
     """Return "branch, 8 GiB" of a cell of a sweep."""
     return ", ".join(_setting(key, value) for key, value in place.items())
@@ -140,9 +93,9 @@ def place_words(place: Mapping[str, Any]) -> str:
 
 def _setting(key: str, value: Any) -> str:
     if key == "cache.capacity":
-        return "unbounded" if value is None else format_bytes(value)
+        return capacity_words(value)
     return str(value) if key.startswith("policy.") else f"{key.rpartition('.')[2]} {value}"
 
 
 def _relative(compared: Compared) -> str:
-    return "n/a" if compared.relative is None else f"{100 * compared.relative:+.1f} %"
+    return known(compared.relative, lambda share: f"{100 * share:+.1f} %")

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.compare.measures import measures_named
-from reports.compare.outcome import Change, Compared, TwoRuns
-from reports.compare.shown import as_json
-from reports.documents import read_document
+import msgspec
+
+from reports.compare.condition import Condition
+from reports.compare.outcome import Compared, TwoRuns
+from reports.documents import Text, read_document
 from reports.files import refuse_foreign
-from reports.results.margins import Margins
-from reports.statistics import Estimate
 from reports.version import version
 
 SCHEMA_VERSION = 1
 JSON, PAGE = "compare.json", "compare.html"
+
+
+class StoredComparison(TwoRuns, frozen=True, kw_only=True):
+    """The whole file; `failed` are lines of changes beyond a limit."""
+
+    schema_version: int
+    milepost_version: Text
+    command: Text
+    failed: tuple[Text, ...]
 
 
 def refuse_other_folder(folder: Path) -> None:
@@ -30,55 +38,35 @@ def document_of(runs: TwoRuns, failures: Sequence[str], command: str) -> dict[st
         "schema_version": SCHEMA_VERSION,
         "milepost_version": version(),
         "command": command,
-        **as_json(runs, []),
+        **_plain(runs),
         "failed": list(failures),
     }
 
 
-def read_comparison(folder: Path) -> dict[str, Any]:
-    """Return the document that a folder keeps.
+def as_json(runs: TwoRuns, failures: Sequence[tuple[Condition, Compared]]) -> dict[str, Any]:
+    """Return everything as plain values."""
+    failed = [{"condition": limit.text, "place": compared.place} for limit, compared in failures]
+    return {**_plain(runs), "failed": failed}
+
+
+def read_comparison(folder: Path) -> tuple[StoredComparison, dict[str, Any]]:
+    """Return the comparison that a folder keeps, and all that its file holds, as plain values.
 
     Raises
     ------
     DataError
         When it is damaged or was written by a newer version.
     """
-    from reports.compare.document import StoredComparison
-
-    return read_document(folder / JSON, StoredComparison, "a comparison", SCHEMA_VERSION)[1]
-
-
-def two_runs(kept: Mapping[str, Any]) -> TwoRuns:
-    """Return the comparison that `document_of` made."""
-    limits = kept.get("margins")
-    margins = Margins() if limits is None else Margins(limits["points"], limits["times"])
-    return TwoRuns(
-        kind=kept["kind"],
-        a=kept["a"],
-        b=kept["b"],
-        paired=kept["paired"],
-        changes=tuple(Change(each["key"], each["a"], each["b"]) for each in kept["changes"]),
-        comparisons=tuple(_compared(row, margins) for row in kept["comparisons"]),
-        requests=dict(kept["requests"]),
-        lost_tokens={name: (both["a"], both["b"]) for name, both in kept["lost_tokens"].items()},
-        notes=tuple(kept["notes"]),
-        margins=margins,
-    )
+    kept, plain = read_document(folder / JSON, StoredComparison, "a comparison", SCHEMA_VERSION)
+    comparisons = tuple(each.within(kept.margins) for each in kept.comparisons)
+    return msgspec.structs.replace(kept, comparisons=comparisons), plain
 
 
-def _compared(row: Mapping[str, Any], margins: Margins) -> Compared:
-    difference = None
-    if row["difference"] is not None:
-        difference = Estimate(
-            row["difference"],
-            row["low"],
-            row["high"],
-            row["resampled"],
-            row["count"],
-            row["freedom"],
-            row["p_holm"],
-            reason=row.get("reason") or "",
-        )
-    measure = measures_named([row["measure"]], "measure")[0]
-    difference = measure.judged(difference, row["a"], margins)
-    return Compared(row["place"], measure, row["a"], row["b"], difference)
+def _plain(runs: TwoRuns) -> dict[str, Any]:
+    """Return the comparison as plain values, with what follows from each figure."""
+    plain: dict[str, Any] = msgspec.to_builtins(runs)
+    for row, compared in zip(plain["comparisons"], runs.comparisons, strict=True):
+        row["unit"] = compared.measure.unit
+        row["relative"] = compared.relative
+        row["verdict"] = compared.verdict
+    return plain

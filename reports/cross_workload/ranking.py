@@ -17,59 +17,29 @@ Place = tuple[WorldPoints, str]  # a world and a capacity
 
 @dataclass(frozen=True, slots=True)
 class RankedCombination:
-    """One combination of policies.
-
-    Parameters
-    ----------
-    series
-        What it is.
-    rank
-        Mean over workloads of the mean over their places; 1 is the best.
-    low, high
-        What it may truly be, for these workloads.
-    by_world
-        The mean over capacities in each world, by its name.
-    """
+    """One combination of policies."""
 
     series: Series
-    rank: float
+    rank: float  # mean over workloads of the mean over their places; 1 is the best
+    # what it may truly be, for these workloads
     low: float
     high: float
-    by_world: dict[str, float]
+    by_world: dict[str, float]  # the mean over capacities in each world, by its name
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ranks by one metric, the best first.
-
-    Parameters
-    ----------
-    metric
-        What is compared.
-    ranked
-        Best first; of equals the one that the study names first.
-    places
-        Worlds times capacities at which all of them finished.
-    workloads
-        How many different ones they served.
-    pairs
-        Comparisons that the bounds are corrected for.
-    agreement
-        Kendall's W between workloads.
-    p_value
-        Of so much agreement by chance; None of one workload.
-    left_out
-        Combinations that did not finish everywhere.
-    """
+    """The ranks by one metric, the best first."""
 
     metric: Metric
+    # best first; of equals the one that the study names first
     ranked: tuple[RankedCombination, ...]
-    places: int
-    workloads: int
-    pairs: int
-    agreement: float
-    p_value: float | None
-    left_out: tuple[str, ...]
+    places: int  # worlds times capacities at which all of them finished
+    workloads: int  # how many different ones they served
+    pairs: int  # comparisons that the bounds are corrected for
+    agreement: float  # Kendall's W between workloads
+    p_value: float | None  # of so much agreement by chance; None of one workload
+    left_out: tuple[str, ...]  # combinations that did not finish everywhere
 
 
 def ranking(worlds: Sequence[WorldPoints], metric: Metric) -> Ranking | None:
@@ -93,8 +63,7 @@ def ranking(worlds: Sequence[WorldPoints], metric: Metric) -> Ranking | None:
 def _has(place: Place, series: Series, metric: Metric) -> bool:
     world, capacity = place
     point = world.points.get((series.name, capacity))
-    value = point and (point.token_hit_rate if metric == "token_hit_rate" else point.ttft_seconds)
-    return value is not None
+    return point is not None and getattr(point, metric) is not None
 
 
 def _joint(place: Place, series: Sequence[Series], metric: Metric) -> Joint | None:

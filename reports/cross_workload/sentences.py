@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.charts.bars import explained
-from reports.cross_workload.overview import Overview
+from reports.cross_workload.overview import Overview, Taken
 from reports.cross_workload.ranking import RankedCombination, Ranking
-from reports.cross_workload.room import Taken
 from reports.results.points import WorldPoints
 from reports.statistics import CLAIMS, SIGNIFICANCE
+from reports.words import all_of, number_of
 
 MOST_TOLD = 4
 MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
@@ -28,9 +28,7 @@ def sentences(overview: Overview, worlds: Sequence[WorldPoints]) -> list[str]:
 
 def place_words(ranking: Ranking) -> str:
     """Return "2 workloads (6 places)", where a place is a workload at a capacity."""
-    workloads = "workload" if ranking.workloads == 1 else "workloads"
-    places = "place" if ranking.places == 1 else "places"
-    return f"{ranking.workloads} {workloads} ({ranking.places} {places})"
+    return f"{number_of(ranking.workloads, 'workload')} ({number_of(ranking.places, 'place')})"
 
 
 def rank_words(ranked: RankedCombination) -> str:
@@ -79,7 +77,7 @@ def _first(ranking: Ranking) -> str:
     best, *others = ranking.ranked
     ahead = [each for each in others if each.rank > best.rank]
     equal = [each.series.name for each in others if each.rank == best.rank]
-    names = _listed([best.series.name, *equal])
+    names = all_of([best.series.name, *equal])
     verb = "share the first rank" if equal else "ranks first"
     mean = f"{best.rank:.1f}" if equal else rank_words(best)
     behind = f"; next {ahead[0].series.name} with {rank_words(ahead[0])}" if ahead else ""
@@ -99,8 +97,3 @@ def _claims(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[str]:
             f"Holm's correction for all of them; {claimed} are better or worse, {tied} tied "
             f"(within {worlds[0].margins.text}) and {unsure} unsure."
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return "a, b and c"."""
-    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from reports.cross_workload.overview import overview_of
+from reports.cross_workload.overview import Taken, overview_of
 from reports.cross_workload.ranking import Ranking
-from reports.cross_workload.room import Taken
 from reports.cross_workload.sentences import sentences
 from reports.results.margins import Margins
 from reports.results.points import Point, WorldPoints
@@ -36,12 +35,8 @@ def _differences(world: WorldPoints) -> Iterator[dict[str, Any]]:
     for point in world.points.values():
         base = world.baseline_of(point)
         if base is not None:
-            metrics = {
-                "token_hit_rate": point.token_hit_rate_difference,
-                "mean_ttft_seconds": point.ttft_difference,
-            }
-            for metric, difference in metrics.items():
-                yield _row(world, point, base, metric, difference)
+            yield _row(world, point, base, "token_hit_rate", point.token_hit_rate_difference)
+            yield _row(world, point, base, "mean_ttft_seconds", point.ttft_difference)
     for name, difference in world.behind.items():
         if world.best is not None:
             rival = world.points[name, world.focus]
@@ -99,11 +94,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
 
 def _taken(taken: Taken) -> dict[str, Any]:
     return {
-        "world": taken.world,
-        "capacity": taken.capacity,
-        "policy": taken.policy,
-        "baseline": taken.baseline,
-        "foresight": taken.foresight,
+        **asdict(taken),
         "room": _estimate(taken.room),
         "share": None if taken.share is None else _estimate(taken.share),
     }

@@ -192,8 +192,7 @@ def _pace(study: DriftStudy) -> alt.LayerChart | None:
         return None
     lost = [difference(study, study.paced[paces[0]], study.paced[every]) for every in paces]
     across = [float(every) for every in paces]
-    low = [100 * (each.value if each.low is None else each.low) for each in lost]
-    high = [100 * (each.value if each.high is None else each.high) for each in lost]
+    low, high = ([100 * each.ends[side] for each in lost] for side in (0, 1))
     x = Axis("Requests between two plans", TOKENS, log=True)
     y = Axis(f"Less than every {paces[0]}, points")
     means = [100 * each.value for each in lost]

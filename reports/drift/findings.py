@@ -134,7 +134,7 @@ def slowest_as_good(study: DriftStudy) -> int:
     good = paces[0]
     for every in paces[1:]:
         lost = difference(study, study.paced[paces[0]], study.paced[every])
-        if (lost.value if lost.high is None else lost.high) > AS_GOOD:
+        if lost.ends[1] > AS_GOOD:
             break
         good = every
     return good

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from reports.caveats import corrected
-from reports.compare.charts import ChartGroup, chart_groups, comparison_chart, words_of
+from reports.compare.charts import ChartGroup, chart_groups, comparison_chart
 from reports.compare.measures import in_order
 from reports.compare.outcome import Compared, TwoRuns
 from reports.compare.shown import counted, evidence, lost_rows, moved_words, place_words, row_of
-from reports.compare.stored import JSON, PAGE, document_of, read_comparison, two_runs
+from reports.compare.stored import JSON, PAGE, document_of, read_comparison
 from reports.report import (
     Code,
     Listing,
@@ -24,6 +24,7 @@ from reports.report import (
     Strong,
     Table,
 )
+from reports.words import capital, sentence
 from simulator.base.units import format_bytes
 
 HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
@@ -31,7 +32,7 @@ HEAD = ("B is", "B - A", "95 % interval", "A", "B", "of A", "Holm p")
 
 def comparison_report(runs: TwoRuns, failures: Sequence[str], command: str) -> Report:
     """Return the report of a comparison; `failures` are lines of changes beyond a limit."""
-    return report_of(document_of(runs, failures, command))
+    return report_of(runs, document_of(runs, failures, command))
 
 
 def kept_report(folder: Path) -> Report:
@@ -42,12 +43,11 @@ def kept_report(folder: Path) -> Report:
     DataError
         When it is damaged or was written by a newer version.
     """
-    return report_of(read_comparison(folder))
+    return report_of(*read_comparison(folder))
 
 
-def report_of(kept: Mapping[str, Any]) -> Report:
-    """Return the report of a comparison as it is stored."""
-    runs = two_runs(kept)
+def report_of(runs: TwoRuns, kept: Mapping[str, Any]) -> Report:
+    """Return the report of a comparison; `kept` is what is stored of it."""
     failed = ((Strong("Beyond its limit:"), f" {line}.") for line in kept["failed"])
     return Report(
         kind="comparison",
@@ -72,18 +72,18 @@ def report_of(kept: Mapping[str, Any]) -> Report:
 def _answer(runs: TwoRuns) -> str:
     """Return what came of it in one sentence."""
     if runs.kind == "sweep":
-        return f"{_capital(counted(runs))}."
+        return sentence(counted(runs))
     clauses = [_clause(each) for each in runs.comparisons if each.change is not None]
     return f"Against A, B has {'; '.join(clauses)}." if clauses else "Nothing can be compared."
 
 
 def _clause(compared: Compared) -> str:
     """Return "a worse token hit rate: 34.78 %, -6.19 points (-7.71 to -4.67)"."""
-    measure, gap, name = compared.measure, compared.difference, words_of(compared.measure.name)
-    verdict = compared.verdict
+    measure, verdict = compared.measure, compared.verdict
+    name = measure.words
     if verdict == "equal":
         return f"the same {name}: {measure.shown(compared.b)}"
-    interval = measure.shown_interval(*((gap.low, gap.high) if gap else (None, None)))
+    interval = measure.shown_interval(compared.low, compared.high)
     change = f"{measure.shown_difference(compared.change)} ({interval})"
     words = {
         "tied": f"a {name} that is tied",
@@ -96,12 +96,12 @@ def _clause(compared: Compared) -> str:
 
 def _names(runs: TwoRuns) -> Sentence:
     moved = moved_words(runs)
-    return ("A: ", Code(runs.a), ". B: ", Code(runs.b), f". {_capital(moved)}" if moved else ".")
+    return ("A: ", Code(runs.a), ". B: ", Code(runs.b), f". {capital(moved)}" if moved else ".")
 
 
 def _counted(runs: TwoRuns) -> list[str]:
     """Return how many figures of two runs are better, worse and so on; of sweeps, the answer is."""
-    return [f"{_capital(counted(runs))}."] if runs.kind == "run" else []
+    return [sentence(counted(runs))] if runs.kind == "run" else []
 
 
 def _changes(runs: TwoRuns) -> ReportBlock:
@@ -164,17 +164,13 @@ def _lost(runs: TwoRuns) -> list[ReportBlock]:
 
 def _caveats(runs: TwoRuns) -> tuple[str, ...]:
     return (
-        f"{_capital(evidence(runs))}.",
+        sentence(evidence(runs)),
         *corrected(sum(each.tested for each in runs.comparisons), runs.margins),
         "An interval tells how far a difference would move with other requests from the same "
         "traffic, not whether your traffic is like it, nor how wrong the costs are.",
         *(() if runs.paired else ("Unpaired: far wider than pairs of the same requests.",)),
-        *(f"{_capital(note)}." for note in runs.notes),
+        *(sentence(note) for note in runs.notes),
     )
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}".rstrip(".")
 
 
 def _setting(key: str, value: Any) -> str:

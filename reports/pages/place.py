@@ -9,6 +9,7 @@ from reports.caveats import noted
 from reports.palette import GREY, VERMILLION
 from reports.place.charts import MOST_STEPS, savings_curve, staircase
 from reports.report import Code, Number, Panel, Panels, Report, Section, Strong, Table, Terms
+from reports.words import first_of
 from simulator.base.units import format_seconds
 
 if TYPE_CHECKING:
@@ -234,6 +235,4 @@ def _tokens(value: float) -> str:
 
 def _listed(positions: list[int]) -> str:
     """Return positions, the first ones where there are many."""
-    shown = ", ".join(f"{position:,}" for position in positions[:MOST_POSITIONS])
-    more = len(positions) - MOST_POSITIONS
-    return (shown or "none") + (f" and {more:,} more" if more > 0 else "")
+    return first_of([f"{position:,}" for position in positions], MOST_POSITIONS) or "none"

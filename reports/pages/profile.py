@@ -11,6 +11,7 @@ from reports.palette import BLUE
 from reports.profile.charts import context_colours, profile_charts, suffix_colours
 from reports.profile.summary import summary
 from reports.report import Number, Panel, Panels, Report, Section, Strong, Table, Terms
+from reports.words import known, sentence
 from simulator.base.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _errors(figures: dict[str, Any]) -> list[Table]:
             f"{row['mean']:.1%}",
             f"{row['bias']:+.1%}",
             f"{row['worst']:+.1%} at {row['worst_n']:,} behind {row['worst_c']:,}",
-            f"{row['noise']:.1%}" if row["noise"] else "n/a",
+            known(row["noise"] or None, "{:.1%}".format),
         )
         for row in figures["held_out"]
     ]
@@ -201,9 +202,7 @@ def _caveats(profile: Profile, figures: dict[str, Any]) -> list[str]:
         f"{row['error']:+.0%}."
         for row in figures["outliers"]
     ]
-    sentences += [
-        f"{warning[:1].upper()}{warning[1:].rstrip('.')}." for warning in figures["warnings"]
-    ]
+    sentences += [sentence(warning) for warning in figures["warnings"]]
     sentences.append(
         f"Valid for prefills of up to {profile.valid_n_max:,} tokens behind up to "
         f"{profile.valid_c_max:,}; beyond, times are extrapolated, and reports count such requests."

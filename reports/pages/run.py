@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from reports.caveats import extrapolated, granularity, lossy, times_from
 from reports.report import Report, Section, Sentence, Strong, Table, Terms
 from reports.results.overload import load_words
-from reports.results.pools import Figures, pool_words
-from reports.results.summary import loss_words, share
+from reports.results.pools import Figures, loss_words, pool_words
 from reports.study.scenario import profile_named
+from reports.words import capacity_words, known, share
 from simulator.base.units import format_bytes, format_seconds
 from simulator.results.percentiles import too_few
 
@@ -78,8 +78,8 @@ def _facts(
 ) -> Iterator[tuple[str, str]]:
     trace, requests, positions = summary["trace"], summary["requests"], summary.get("positions")
     checkpoints, kv, cache = summary["checkpoints"], summary["kv"], summary["cache"]
-    capacity, policy, load = study.cache.capacity, study.policy, summary.get("server")
-    limit = "unbounded" if capacity is None else format_bytes(capacity)
+    limit = capacity_words(study.cache.capacity)
+    policy, load = study.policy, summary.get("server")
     marks = f" ({', '.join(summary['marks'])})" if summary["marks"] else ""
     counts = ", ".join(f"{requests[s]:,} {s}" for s in ("finished", "rejected", "unfinished"))
     yield "workload", f"{trace['name']}: {trace['requests']:,} requests"
@@ -94,7 +94,7 @@ def _facts(
     yield "time to first token", _ttft(summary["ttft_seconds"], requests["finished"])
     if load is not None:
         yield "server", load_words(load)
-    held = f"mean {_bytes(cache['mean_bytes'])}"
+    held = f"mean {known(cache['mean_bytes'], format_bytes)}"
     yield "cache", f"peak {format_bytes(cache['peak_bytes'])} of {limit}, {held}"
     yield from _pools(summary.get("pools"))
     stored = f"peak {checkpoints['peak_count']:,} ({format_bytes(checkpoints['peak_bytes'])})"
@@ -103,7 +103,8 @@ def _facts(
         yield "positions", positions["words"].replace("`", "")
         if positions["nearest"] is not None:
             yield "in an engine", positions["nearest"]["words"].replace("`", "")
-    stranded = f"stranded behind the resume point {_bytes(kv['stranded_bytes_mean'])} a request"
+    left = known(kv["stranded_bytes_mean"], format_bytes)
+    stranded = f"stranded behind the resume point {left} a request"
     yield "KV", f"peak {format_bytes(kv['peak_bytes'])}, {stranded}"
     simulated = format_seconds(summary["simulated_seconds"])
     yield "simulated", f"{simulated}, in {format_seconds(summary['wall_seconds'])}"
@@ -124,10 +125,6 @@ def _ttft(ttft: dict[str, Any], finished: int) -> str:
         f"{name} n/a ({too_few(name)})" if value is None else f"{name} {format_seconds(value)}"
         for name, value in figures.items()
     )
-
-
-def _bytes(value: float | None) -> str:
-    return "n/a" if value is None else format_bytes(value)
 
 
 def _losses(summary: dict[str, Any]) -> list[tuple[str, str, str]]:

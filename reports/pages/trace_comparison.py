@@ -22,6 +22,7 @@ from reports.trace.comparison.charts import LOOKS, comparison_charts
 from reports.trace.comparison.comparing import Comparison
 from reports.trace.comparison.differences import Difference
 from reports.trace.comparison.wording import with_unit
+from reports.words import capital
 from simulator.base.units import format_count
 
 PANELS: dict[
@@ -124,7 +125,7 @@ def _sentences(comparison: Comparison) -> Iterator[Listing]:
 
 def _with_p(each: Difference) -> str:
     p = f"; p {_p_value(each)}" if each.adjusted_p_value is not None and each.size else ""
-    return f"{_capital(each.sentence)}{p}."
+    return f"{capital(each.sentence)}{p}."
 
 
 def _p_value(each: Difference) -> str:
@@ -148,7 +149,7 @@ def _panels(comparison: Comparison) -> Iterator[Panels]:
         panels = []
         for name, (title, measures) in members.items():
             measured = [by_name[each] for each in measures if each in by_name]
-            caption = " ".join(f"{_capital(each.sentence)}: {each.verdict}." for each in measured)
+            caption = " ".join(f"{capital(each.sentence)}: {each.verdict}." for each in measured)
             caption = caption or "One of the traces does not tell it."
             if name in charts:
                 panels.append(Panel(name, title, caption, charts[name], swatches))
@@ -191,7 +192,3 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     """Yield what the readers of both traces noted."""
     for letter, side in zip(LOOKS, comparison.sides, strict=True):
         yield from (f"{letter}: {note}" for note in noted(side.trace.notes))
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

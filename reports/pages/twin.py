@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.report import Report, Section, Strong, Table
-from simulator.base.units import format_bytes
+from reports.words import capacity_words
 
 if TYPE_CHECKING:
     from reports.trace.twin import TwinPoint
@@ -31,7 +31,8 @@ def twin_report(
         How a reader may make the twin again.
     """
     worst = max(points, key=lambda point: abs(point.difference_points))
-    apart, where = abs(worst.difference_points), f"{worst.placer}, {_capacity(worst)}"
+    where = f"{worst.placer}, {capacity_words(worst.capacity_bytes)}"
+    apart = abs(worst.difference_points)
     far = f"The twin is more than {CLOSE_POINTS:g} points from the original: do not rely on it"
     first = points[0]
     return Report(
@@ -69,15 +70,11 @@ def twin_report(
 def _row(point: TwinPoint) -> tuple[str, ...]:
     return (
         point.placer,
-        _capacity(point),
+        capacity_words(point.capacity_bytes),
         _saved(point.original_saved_tokens, point.original_prompt_tokens),
         _saved(point.twin_saved_tokens, point.twin_prompt_tokens),
         f"{point.difference_points:+.1f} points",
     )
-
-
-def _capacity(point: TwinPoint) -> str:
-    return "unbounded" if point.capacity_bytes is None else format_bytes(point.capacity_bytes)
 
 
 def _saved(saved_tokens: int, prompt_tokens: int) -> str:

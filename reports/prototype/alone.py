@@ -9,16 +9,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from calibration.prototype.errors import service_errors
 from calibration.prototype.served import PrototypeRun
 from reports.prototype.run import measure, write_measured
-from reports.prototype.setup import Setup
+from reports.prototype.setup import Setup, SetupOptions
 from reports.prototype.summary import answer, cautions
 from reports.report import plain
 from simulator.base.errors import MilepostError, UsageError, printable
+from simulator.base.flags import add_flags
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,14 +54,7 @@ def _lines(run: PrototypeRun) -> Iterator[str]:
 def _parser() -> argparse.ArgumentParser:
     """Return a parser with an option for every field of the setup."""
     parser = argparse.ArgumentParser(prog="python -m reports.prototype.alone", description=__doc__)
-    kinds = {"trace": Path, "block": int, "requests": int, "passes": int, "seed": int}
-    for field in fields(Setup):
-        flag, default = f"--{field.name}", field.default
-        if field.name == "group":
-            parser.add_argument(flag, action="store_true")
-        else:
-            kind = float if field.name == "load" else kinds.get(field.name, str)
-            parser.add_argument(flag, type=kind, default=default, help=f"default: {default}")
+    add_flags(parser, SetupOptions)
     parser.add_argument("--out", type=Path, required=True, help="folder for prototype.json")
     return parser
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from reports.files import make_folder
 from reports.prototype.setup import Setup, built, check, profile_of, rules_of, trace_of
+from reports.words import capacity_words
 from simulator.base.files import write_text
-from simulator.base.units import format_bytes, parse_capacity
+from simulator.base.units import parse_capacity
 from simulator.costs.profile import profile_to_json
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def run_of(
         placer=canonical("placer", setup.placer),
         eviction=canonical("eviction", setup.eviction),
         admission=canonical("admission", setup.admission),
-        capacity="unbounded" if capacity is None else format_bytes(capacity),
+        capacity=capacity_words(capacity),
     )
     return PrototypeRun(
         schema_version=1,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from simulator.base.bounds import MAX_SEED
 from simulator.base.errors import UsageError, printable
+from simulator.base.flags import Flag
 from simulator.base.units import parse_capacity, refuse_bare
 
 if TYPE_CHECKING:
@@ -26,45 +27,42 @@ LOAD = 0.4
 MOST_REQUESTS, MOST_PASSES = 10_000, 100
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What is asked for.
+@dataclass(frozen=True, kw_only=True)
+class SetupOptions:
+    """Options of a prototype: the model, the trace and the cache.
 
-    Parameters
-    ----------
-    model, group, device, dtype
-        As in `calibration.prototype.site.open_site`.
-    trace, reading
-        A trace file and how it is read; None generates one.
-    generator, requests
-        Of the generated trace; of a file, only so many of the first requests are served.
-    load
-        As in `calibration.prototype.compare.Plan`; None keeps the times of a file, and is 0.4
-        where there are none.
-    placer, eviction, admission, capacity
-        The cache.
-    profile
-        Name or file; None measures one.
-    passes, seed
-        As in `Plan`.
+    Without a trace file one is generated. `load` is as in `calibration.prototype.compare.Plan`;
+    None keeps the times of a file, and is 0.4 where there are none.
     """
 
-    model: str = "toy-qwen3.5"
-    group: bool = False
-    device: str = "cpu"
-    dtype: str | None = None
-    trace: Path | None = None
+    model: Annotated[str, Flag("A name, or a Hugging Face folder.")] = "toy-qwen3.5"
+    group: Annotated[bool, Flag("One layer group of it.")] = False
+    device: Annotated[str, Flag("Where it runs.", "cpu|cuda")] = "cpu"
+    dtype: Annotated[
+        str | None, Flag("Default: float32 on a CPU, or bfloat16.", "float32|bfloat16|float16")
+    ] = None
+    trace: Annotated[Path | None, Flag("A trace file; without it: --generator.")] = None
+    generator: Annotated[str, Flag("Of the trace.")] = GENERATOR
+    requests: Annotated[int, Flag("To serve; of a file, the first ones.")] = 48
+    load: Annotated[float | None, Flag("Stretch arrivals: share of time busy without a cache.")] = (
+        None
+    )
+    placer: Annotated[str, Flag("As in block:size=64.")] = "branch"
+    eviction: Annotated[str, Flag("As in fifo.")] = "lru"
+    admission: Annotated[str, Flag("As in always.")] = "always"
+    capacity: Annotated[str, Flag("As in '8 GiB'.")] = "unbounded"
+    profile: Annotated[
+        str | None, Flag("Name or JSON file; without it one is measured quickly.")
+    ] = None
+    passes: Annotated[int, Flag("How often the trace is served.")] = 3
+    seed: Annotated[int, Flag("Of weights, tokens and traffic.")] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup(SetupOptions):
+    """The options of a prototype, and how its trace file is read."""
+
     reading: Mapping[str, Any] = field(default_factory=dict)
-    generator: str = GENERATOR
-    requests: int = 48
-    load: float | None = None
-    placer: str = "branch"
-    eviction: str = "lru"
-    admission: str = "always"
-    capacity: str = "unbounded"
-    profile: str | None = None
-    passes: int = 3
-    seed: int = 0
 
     @property
     def stretched_to(self) -> float | None:

@@ -81,27 +81,17 @@ def _room(trace: Trace, scenario: Scenario) -> tuple[Grid, Sizes, int | None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Basis:
-    """What the bounds at all capacities rest on.
+    """What the bounds at all capacities rest on."""
 
-    Parameters
-    ----------
-    whole, counted
-        Where all requests could resume, and where those that count could if they were alone; None
-        where all count.
-    added_tokens, cut_off_tokens
-        What the warm-up adds to the overlaps of the requests that count, and what the grid cuts
-        off their own where it adds something.
-    ideal_tokens
-        The overlaps of the requests that count, on the grid.
-    kv_bytes_per_token
-        Bytes of KV.
-    """
-
+    # where all requests could resume, and where those that count could if they were alone; None
+    # where all count
     whole: ResumeOptions
     counted: ResumeOptions | None
+    # what the warm-up adds to the overlaps of the requests that count, and what the grid cuts off
+    # their own where it adds something
     added_tokens: int
     cut_off_tokens: int
-    ideal_tokens: int
+    ideal_tokens: int  # the overlaps of the requests that count, on the grid
     kv_bytes_per_token: int
 
     def bound_tokens(self, capacity_bytes: int | None) -> int:

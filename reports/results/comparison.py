@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.results.evidence import Row, estimate, finished
 from reports.results.margins import Margins
-from reports.results.marks import marks_in
+from reports.results.marks import POLICIES, marks_in
 from reports.results.points import UNBOUNDED, Point, Series, WorldPoints, looks_of
 from reports.statistics import Estimate, corrected
 from simulator.base.units import format_bytes
@@ -20,7 +20,6 @@ from simulator.base.units import format_bytes
 if TYPE_CHECKING:
     import polars as pl
 
-_POLICIES = ("placer", "eviction", "admission")
 _WORKLOADS = ("workload", "workload.trace", "workload.generator")
 _OF_SERIES = ("policy.", "cache.pools")  # how keys begin that tell series of one world apart
 _WORLDS = ("workload", "profile", "server")
@@ -65,13 +64,13 @@ def _varying(rows: Sequence[Row], manifest: Mapping[str, Any]) -> tuple[list[str
     grid = [key for key in manifest.get("grid", {}) if rows and key in rows[0]]
     policies: list[str] = []
     shared: list[str] = []
-    for key in dict.fromkeys([*_POLICIES[1:], *_WORLDS, *grid]):
+    for key in dict.fromkeys([*POLICIES[1:], *_WORLDS, *grid]):
         values = [str(row.get(key)) for row in rows]
         partition = {_ranks(column) for column in known}
         if len(set(values)) < 2 or _ranks(values) in partition:
             continue
         known.add(tuple(values))
-        (policies if key in _POLICIES or key.startswith(_OF_SERIES) else shared).append(key)
+        (policies if key in POLICIES or key.startswith(_OF_SERIES) else shared).append(key)
     return policies, shared
 
 

@@ -7,7 +7,7 @@ replay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -21,7 +21,6 @@ from reports.statistics import (
     Room,
     drawn_interval,
     mean_interval,
-    paired_difference,
     ratio_of_means,
     replay_difference,
     replayed_together,
@@ -42,15 +41,11 @@ Metric = Literal[
 _COLUMNS: dict[Metric, tuple[str, str, str]] = {
     "token_hit_rate": ("token_hit_rate", "block_saved_tokens", "block_prompt_tokens"),
     "ttft_seconds": ("ttft_mean_seconds", "block_ttft_seconds", "block_finished"),
-    "ttft_p50_seconds": ("ttft_p50_seconds", "", ""),
-    "ttft_p90_seconds": ("ttft_p90_seconds", "", ""),
-    "ttft_p99_seconds": ("ttft_p99_seconds", "", ""),
-    "finished_share": ("finished_share", "", ""),
 }
 
 
 def _columns(metric: Metric) -> tuple[str, str, str]:
-    """Return where a metric stands; a further percentile has a column of its own name."""
+    """Return where a metric stands: most have a column of their own name."""
     return _COLUMNS.get(metric, (metric, "", ""))
 
 
@@ -60,40 +55,45 @@ def finished(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(alive, key=lambda row: row["replication"]))
 
 
+def mean_of(rows: Sequence[Mapping[str, Any]], metric: str) -> float | None:
+    """Return the mean of a metric over replications; None where it is missing in one."""
+    values = [row.get(metric) for row in rows]
+    present = [float(value) for value in values if value is not None]
+    if not values or len(present) < len(values) or not np.isfinite(present).all():
+        return None
+    return float(np.mean(present))
+
+
 def estimate(rows: Sequence[Row], metric: Metric, deterministic: bool) -> Estimate | None:
     """Return a metric of one point with its interval; None where no row has it."""
-    rows = [row for row in rows if _value(row, metric) is not None]
-    if not rows:
-        return None
-    if _drawn(rows):
-        return drawn_interval([_known(row, metric) for row in rows])
-    if _replicated(rows, deterministic):
-        return mean_interval([_known(row, metric) for row in rows])
-    ours = _ratio(rows[0], metric)
-    interval = replay_difference(ours, None, _memory(rows[:1])) if ours else None
-    return _centred(_known(rows[0], metric), interval)
+    return _estimate([rows], metric, deterministic)
 
 
 def difference(
     ours: Sequence[Row], theirs: Sequence[Row], metric: Metric, deterministic: bool
 ) -> Estimate | None:
     """Return the paired difference of two points; None where no pair of cells has the metric."""
-    others = {(row["replication"], row["seed"]): row for row in theirs}
-    keyed = [(row, others.get((row["replication"], row["seed"]))) for row in ours]
-    pairs = [
-        (mine, other)
-        for mine, other in keyed
-        if other and _value(mine, metric) is not None and _value(other, metric) is not None
-    ]
-    if not pairs:
+    return _estimate([ours, theirs], metric, deterministic)
+
+
+def _estimate(
+    groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool
+) -> Estimate | None:
+    """Return a metric of the first group, less that of the second where there are two."""
+    together = _together(groups, metric)
+    if not together:
         return None
-    values = np.array([[_known(row, metric) for row in pair] for pair in pairs])
-    if _drawn([mine for mine, _ in pairs]):
-        return drawn_interval(values[:, 0] - values[:, 1])
-    if _replicated([mine for mine, _ in pairs], deterministic):
-        return paired_difference(values[:, 0], values[:, 1])
-    mine, other = pairs[0]
-    return _centred(_known(mine, metric) - _known(other, metric), _by_blocks(mine, other, metric))
+    ours, *theirs = np.array([[_known(row, metric) for row in rows] for rows in together]).T
+    values, first = ours - sum(theirs), [rows[0] for rows in together]
+    if _drawn(first):
+        return drawn_interval(values)
+    if _replicated(first, deterministic):
+        return mean_interval(values)
+    ratios = _ratios(together[0], metric)
+    if ratios is None:
+        return Estimate(float(values[0]))
+    other = ratios[1] if theirs else None
+    return _centred(float(values[0]), replay_difference(ratios[0], other, _memory(together[0])))
 
 
 def joint(groups: Sequence[Sequence[Row]], metric: Metric, deterministic: bool) -> Joint | None:
@@ -128,8 +128,9 @@ def share_of_room(
     if _replicated(first, deterministic):
         return ratio_of_means(over, under)
     ratios = _ratios(together[0], "token_hit_rate")
-    memory = _memory(together[0])
-    return _centred(share, replay_difference(Room(*ratios), None, memory) if ratios else None)
+    if ratios is None:
+        return Estimate(share)
+    return _centred(share, replay_difference(Room(*ratios), None, _memory(together[0])))
 
 
 def _together(groups: Sequence[Sequence[Row]], metric: Metric) -> list[tuple[Row, ...]]:
@@ -159,13 +160,6 @@ def _replicated(rows: Sequence[Row], deterministic: bool) -> bool:
     return not deterministic and len({row["seed"] for row in rows}) > 1
 
 
-def _by_blocks(mine: Row, other: Row, metric: Metric) -> Estimate | None:
-    ours, theirs = _ratio(mine, metric), _ratio(other, metric)
-    if not ours or not theirs or len(ours.numerator) != len(theirs.numerator):
-        return None
-    return replay_difference(ours, theirs, _memory([mine, other]))
-
-
 def _memory(rows: Sequence[Row]) -> float:
     """Return for how many blocks a block is remembered in any of these cells; 0 where unknown."""
     known = [row for row in rows if row.get("memory_requests") and row.get("requests_total")]
@@ -178,10 +172,10 @@ def _memory(rows: Sequence[Row]) -> float:
     )
 
 
-def _centred(value: float, interval: Estimate | None) -> Estimate:
+def _centred(value: float, interval: Estimate) -> Estimate:
     """Return the interval of the blocks around the value of the cell, the same up to rounding."""
-    if interval is None or interval.low is None or interval.high is None:
-        return Estimate(value, reason=interval.reason if interval else "")
+    if interval.low is None or interval.high is None:
+        return Estimate(value, reason=interval.reason)
     half = (interval.high - interval.low) / 2
     return replace(interval, value=value, low=value - half, high=value + half)
 

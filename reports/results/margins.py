@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from reports.documents import Share
 from reports.statistics import Estimate, Margin
 from reports.study.sections import MARGIN_POINTS, MARGIN_TIMES
 
@@ -22,8 +25,8 @@ class Margins:
         A share of the time that another is compared with, such as that of the baseline.
     """
 
-    points: float = MARGIN_POINTS
-    times: float = MARGIN_TIMES
+    points: Annotated[float, msgspec.Meta(ge=0, le=100)] = MARGIN_POINTS
+    times: Share = MARGIN_TIMES
 
     @classmethod
     def of(cls, study: Mapping[str, Any]) -> Margins:

@@ -11,7 +11,7 @@ from policies.registry import KINDS, create, specs_of
 UPPER_BOUND = "upper bound"
 LOOKS_AHEAD = "looks ahead"
 COLUMN = "marks"
-_POLICIES = ("placer", "eviction", "admission")
+POLICIES = ("placer", "eviction", "admission")
 
 
 def marks_of(policies: Mapping[str, str]) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def marks_of(policies: Mapping[str, str]) -> tuple[str, ...]:
     UsageError
         Where one of them cannot be created.
     """
-    made = [_flags(kind, spec) for kind in _POLICIES for spec in specs_of(kind, policies[kind])]
+    made = [_flags(kind, spec) for kind in POLICIES for spec in specs_of(kind, policies[kind])]
     bound, ahead = (any(flags) for flags in zip(*made, strict=True))
     return (UPPER_BOUND,) * bound + (LOOKS_AHEAD,) * ahead
 
@@ -38,7 +38,7 @@ def marks_in(row: Mapping[str, Any]) -> tuple[str, ...]:
     stored = row.get(COLUMN)
     if stored is not None:
         return tuple(filter(None, str(stored).split(", ")))
-    names = {kind: str(row.get(kind)).partition(":")[0] for kind in _POLICIES}
+    names = {kind: str(row.get(kind)).partition(":")[0] for kind in POLICIES}
     known = {kind: name for kind, name in names.items() if name in KINDS[kind].classes}
     classes = [KINDS[kind].classes[name] for kind, name in known.items()]
     bound = any(getattr(policy, "implicit", False) for policy in classes)

@@ -28,24 +28,13 @@ _QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RememberedRequests:
-    """Columns that the memory is estimated from, a value a request that counts, by arrival.
+    """Columns that the memory is estimated from, a value a request that counts, by arrival."""
 
-    Parameters
-    ----------
-    session
-        Requests of one number belong together; negative where unknown.
-    prompt_tokens
-        Tokens of the prompt.
-    arrival_seconds
-        float64, ascending; None where unknown.
-    busy_seconds
-        float64: of the server.
-    """
-
+    # requests of one number belong together; negative where unknown
     session: NDArray[np.integer[Any]] | None
     prompt_tokens: NDArray[np.int64]
-    arrival_seconds: Floats | None
-    busy_seconds: Floats
+    arrival_seconds: Floats | None  # float64, ascending; None where unknown
+    busy_seconds: Floats  # float64: of the server
 
     @classmethod
     def of(cls, trace: Trace, result: Result, warmup_share: float) -> RememberedRequests:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simulator.results.result import Result
 
 BLOCKS = 64
+_AS_SUMMARISED = ("prompt_tokens", "saved_tokens", "recomputed_tokens", "token_hit_rate")
 
 
 def flat_metrics(
@@ -42,10 +43,7 @@ def flat_metrics(
     ttft, checkpoints, kv = summary["ttft_seconds"], summary["checkpoints"], summary["kv"]
     metrics: dict[str, Any] = {
         **{f"requests_{status}": count for status, count in summary["requests"].items()},
-        "prompt_tokens": summary["prompt_tokens"],
-        "saved_tokens": summary["saved_tokens"],
-        "recomputed_tokens": summary["recomputed_tokens"],
-        "token_hit_rate": summary["token_hit_rate"],
+        **{name: summary[name] for name in _AS_SUMMARISED},
         **{f"ttft_{name}_seconds": value for name, value in ttft.items() if name != "count"},
         **{f"lost_{loss}_tokens": tokens for loss, tokens in summary["lost_tokens"].items()},
         **{f"checkpoints_{name}": value for name, value in checkpoints.items()},
@@ -54,8 +52,7 @@ def flat_metrics(
         "cache_mean_bytes": summary["cache"]["mean_bytes"],
         **flat_pools(pools_of(result.counters.pools, summary["lost_tokens"])),
         **_load(summary["server"] or {}),
-        "extrapolated_requests": summary["extrapolated_requests"],
-        "simulated_seconds": summary["simulated_seconds"],
+        **{name: summary[name] for name in ("extrapolated_requests", "simulated_seconds")},
     }
     return {name: _plain(value) for name, value in metrics.items()}
 
@@ -104,8 +101,7 @@ BLOCK_COLUMNS = (
 
 def _load(load: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a server's load; None for a server without a clock."""
-    figures = {LOAD_COLUMNS.get(name, name): load.get(name) for name in FIGURES}
-    return figures | {"queue_grows": load.get("queue_grows")}
+    return {LOAD_COLUMNS.get(name, name): load.get(name) for name in (*FIGURES, "queue_grows")}
 
 
 def load_of_row(value: Callable[[str], Any]) -> dict[str, Any]:

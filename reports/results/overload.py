@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reports.words import known, percent
 from simulator.base.units import format_seconds
 
 FIGURES = (
@@ -25,8 +26,7 @@ Load = Mapping[str, Any]
 
 def busy(load: Load) -> str:
     """Return "88.1 %", the share of the time that the server was busy; "n/a" where unknown."""
-    share = load.get("utilisation")
-    return "n/a" if share is None else f"{100 * share:.1f} %"
+    return known(load.get("utilisation"), percent)
 
 
 def offered(load: Load) -> str:
@@ -71,7 +71,7 @@ def range_words(loads: Sequence[Load]) -> str | None:
             ("if nothing were saved", "offered_load_nothing_saved"),
         )
     )
-    ends = f"{100 * min(shares):.1f} % to {100 * max(shares):.1f} %"
+    ends = f"{percent(min(shares))} to {percent(max(shares))}"
     return f"servers busy {ends} of the time up to the last arrival; {offered_loads}"
 
 

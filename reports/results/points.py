@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from reports.palette import Look, assigned
-from reports.results.evidence import Metric, Row, difference
+from reports.results.evidence import Metric, Row, difference, mean_of
 from reports.results.margins import Margins
 from reports.results.marks import UPPER_BOUND
 from reports.statistics import Estimate
@@ -26,23 +26,12 @@ _OUTCOME = ("saved_tokens", "ttft_mean_seconds", "cache_mean_bytes", "checkpoint
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One combination of policies.
+    """One combination of policies."""
 
-    Parameters
-    ----------
-    name
-        The placer with its parameters, and whatever else varies in the study.
-    placer
-        The placer with its parameters.
-    others
-        Values of the other policy keys, in the order of the study.
-    marks
-        Why it is no fair competitor: UPPER_BOUND, LOOKS_AHEAD; empty for most.
-    """
-
-    name: str
-    placer: str
-    others: tuple[str, ...]
+    name: str  # the placer with its parameters, and whatever else varies in the study
+    placer: str  # the placer with its parameters
+    others: tuple[str, ...]  # values of the other policy keys, in the order of the study
+    # why it is no fair competitor: UPPER_BOUND, LOOKS_AHEAD; empty for most
     marks: tuple[str, ...] = ()
 
     @property
@@ -65,23 +54,14 @@ def looks_of(series: Sequence[Series]) -> dict[str, Look]:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A series at one capacity. Differences are this less the baseline at the same capacity.
-
-    Parameters
-    ----------
-    rows
-        The cells that finished, by replication.
-    failed
-        How many did not.
-    token_hit_rate, ttft_seconds
-        None where there is nothing to divide by.
-    """
+    """A series at one capacity. Differences are this less the baseline at the same capacity."""
 
     series: Series
     capacity: str
-    rows: tuple[Row, ...]
-    failed: int
+    rows: tuple[Row, ...]  # the cells that finished, by replication
+    failed: int  # how many did not
     deterministic: bool
+    # None where there is nothing to divide by
     token_hit_rate: Estimate | None
     ttft_seconds: Estimate | None
     token_hit_rate_difference: Estimate | None = None
@@ -89,11 +69,7 @@ class Point:
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a metric over replications; None where it is missing in one."""
-        values = [row.get(metric) for row in self.rows]
-        present = [float(value) for value in values if value is not None]
-        if not values or len(present) < len(values) or not np.isfinite(present).all():
-            return None
-        return float(np.mean(present))
+        return mean_of(self.rows, metric)
 
     def total(self, metric: str) -> int:
         """Return the sum of a count over replications."""
@@ -124,43 +100,23 @@ class Point:
 
 @dataclass(frozen=True)
 class WorldPoints:
-    """The points of one world, at every capacity.
+    """The points of one world, at every capacity."""
 
-    Parameters
-    ----------
-    name
-        What tells it from the other worlds; empty where there is one.
-    series, capacities
-        In the order of the study; capacities ascending, unbounded last.
-    points
-        By series name and capacity.
-    baseline
-        Series name -> series name of its baseline.
-    behind
-        Series name -> what the best at the focus has more of token hit rate, for those of which
-        no difference from a baseline says so.
-    workload
-        What the policies served; equal for worlds that differ in profile, server or rate alone.
-    comparisons
-        Of the whole study, that its differences are corrected for.
-    warmed
-        Whether the first requests are not counted.
-    margins
-        Within what figures are called tied.
-    styles
-        How each series of the whole study is drawn, by its name.
-    """
-
-    name: str
+    name: str  # what tells it from the other worlds; empty where there is one
+    # in the order of the study; capacities ascending, unbounded last
     series: tuple[Series, ...]
     capacities: tuple[str, ...]
-    points: dict[tuple[str, str], Point]
-    baseline: dict[str, str]
+    points: dict[tuple[str, str], Point]  # by series name and capacity
+    baseline: dict[str, str]  # series name -> series name of its baseline
+    # series name -> what the best at the focus has more of token hit rate, for those of which no
+    # difference from a baseline says so
     behind: dict[str, Estimate] = field(default_factory=dict)
+    # what the policies served; equal for worlds that differ in profile, server or rate alone
     workload: str = ""
-    comparisons: int = 0
-    warmed: bool = False
-    margins: Margins = field(default_factory=Margins)
+    comparisons: int = 0  # of the whole study, that its differences are corrected for
+    warmed: bool = False  # whether the first requests are not counted
+    margins: Margins = field(default_factory=Margins)  # within what figures are called tied
+    # how each series of the whole study is drawn, by its name
     styles: dict[str, Look] = field(default_factory=dict)
 
     @cached_property

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from policies.pools import POOLS
+from reports.words import capacity_words
 from simulator.base.units import format_bytes
 
 if TYPE_CHECKING:
@@ -19,6 +20,17 @@ COLUMNS = tuple(
     for pool in POOLS
     for name in ("capacity_bytes", "peak_bytes", EVICTED[pool])
 )
+LOSS_WORDS = {
+    "never_seen": "no earlier prompt began like this",
+    "last_token": "the last token is always recomputed",
+    "in_flight": "a matching prefill had not ended yet",
+    "not_admitted": "KV was not admitted to the cache",
+    "kv_evicted": "KV had been evicted",
+    "not_checkpointed": "no checkpoint was ever stored there",
+    "alignment": "a wanted checkpoint was floored to block and chunk",
+    "state_evicted": "the checkpoint had been evicted",
+    "not_served": "the request was rejected or unfinished",
+}
 
 Figures = dict[str, dict[str, Any]]
 
@@ -69,6 +81,11 @@ def pool_words(pool: str, value: Callable[[str], float | None]) -> tuple[str, st
     peak, kept, evicted = (value(name) for name in ("peak_bytes", "capacity_bytes", EVICTED[pool]))
     if peak is None or evicted is None:
         return None
-    limit = "unbounded" if kept is None else format_bytes(kept)
     left = format_bytes(evicted) if pool == KV else f"{evicted:,.0f} states"
-    return f"peak {format_bytes(peak)} of {limit}", f"{left} evicted"
+    return f"peak {format_bytes(peak)} of {capacity_words(kept)}", f"{left} evicted"
+
+
+def loss_words(loss: str, *, split: bool) -> str:
+    """Return why tokens were not saved, and from which pool that comes where pools are split."""
+    pool = LOSS_POOLS.get(loss) if split else None
+    return f"{LOSS_WORDS.get(loss, loss)}{f' (pool {pool})' if pool else ''}"

@@ -4,7 +4,15 @@ Every interval is two-sided with nominal coverage 95 %; the tests measure the co
 whose truth is known.
 """
 
-from reports.statistics.estimate import CONFIDENCE, SIGNIFICANCE, Estimate, Method
+from reports.statistics.estimate import (
+    CLAIMS,
+    CONFIDENCE,
+    SIGNIFICANCE,
+    Estimate,
+    Margin,
+    Method,
+    Verdict,
+)
 from reports.statistics.intervals import (
     corrected,
     drawn_interval,
@@ -15,17 +23,14 @@ from reports.statistics.intervals import (
     ratio_of_means,
 )
 from reports.statistics.joint import Joint, replayed_together, replicated_together
-from reports.statistics.parts import Quantile, Ratio, Statistic
+from reports.statistics.parts import Quantile, Ratio, Room, Statistic
 from reports.statistics.ranks import agreement, rank_bounds, ranks
 from reports.statistics.replay import clustered_difference, replay_difference
-from reports.statistics.room import Room
-from reports.statistics.series import MIN_P99_REQUESTS, MOST_WARMUP_SHARE, mser5, p99
-from reports.statistics.verdicts import CLAIMS, Margin, Verdict
+from reports.statistics.warmup import MOST_WARMUP_SHARE, mser5
 
 __all__ = [
     "CLAIMS",
     "CONFIDENCE",
-    "MIN_P99_REQUESTS",
     "MOST_WARMUP_SHARE",
     "SIGNIFICANCE",
     "Estimate",
@@ -45,7 +50,6 @@ __all__ = [
     "independent_difference",
     "mean_interval",
     "mser5",
-    "p99",
     "paired_difference",
     "rank_bounds",
     "ranks",

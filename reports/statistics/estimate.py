@@ -1,4 +1,4 @@
-"""An estimate with its interval, and Student's t."""
+"""An estimate with its interval, the verdict on it, and Student's t."""
 
 from __future__ import annotations
 
@@ -7,12 +7,29 @@ from typing import Literal
 
 from scipy.special import stdtr, stdtrit
 
-from reports.statistics.verdicts import Margin, Verdict
-
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.05
 
+Verdict = Literal["better", "worse", "tied", "unsure", "equal", "unknown"]
+CLAIMS: tuple[Verdict, ...] = ("better", "worse")
+
 Method = Literal["replications", "draws", "blocks", "sessions", "documents", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The margin that a difference is judged by.
+
+    Parameters
+    ----------
+    width
+        Differences up to this, either way, do not matter; in the unit of the difference.
+    less_is_better
+        Whether a difference below zero is an improvement, as of a time.
+    """
+
+    width: float = 0.0
+    less_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,14 @@ class Estimate:
     p_holm: float | None = field(default=None, compare=False)
     margin: Margin = field(default_factory=Margin, compare=False)
     reason: str = field(default="", compare=False)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends of the interval; the value twice without one."""
+        return (
+            self.value if self.low is None else self.low,
+            self.value if self.high is None else self.high,
+        )
 
     @property
     def covers_zero(self) -> bool:

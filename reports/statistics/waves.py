@@ -39,21 +39,12 @@ _SHORTEST = 4.0  # parts; a shorter memory is within them
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """Laws of dependence, each by what it makes of the waves.
+    """Laws of dependence, each by what it makes of the waves."""
 
-    Parameters
-    ----------
-    power
-        float64 of shape (shapes, waves), relative to a common scale.
-    of_mean
-        float64 of shape (shapes,): the variance of the mean, times the number of parts.
-    prior
-        float64 of shape (shapes,), which sums to 1.
-    """
-
-    power: Floats
+    power: Floats  # float64 of shape (shapes, waves), relative to a common scale
+    # float64 of shape (shapes,): the variance of the mean, times the number of parts
     of_mean: Floats
-    prior: Floats
+    prior: Floats  # float64 of shape (shapes,), which sums to 1
 
 
 def waves(influence: Floats) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reports.files import digest
-from reports.study.grid import Grid, grid_of
+from reports.study.grid import StudyGrid, grid_of
 from reports.study.renamed import former
 from reports.study.rounds import first_round
 from reports.study.scenario import build_scenario, profile_text
@@ -51,7 +51,7 @@ class Cell:
         return self.replication if self.study.model.draws else None
 
 
-def cells_of(grid: Grid, replications: int | None = None) -> list[Cell]:
+def cells_of(grid: StudyGrid, replications: int | None = None) -> list[Cell]:
     """Return the cells of a grid in its order, replications innermost.
 
     There are `replications`, by default those of the first round, which is all unless the study

@@ -41,14 +41,14 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class StudyGrid:
     """A study as it was written, and its variants in the order of its grid."""
 
     study: ResolvedStudy
     variants: tuple[Variant, ...]
 
 
-def grid_of(settings: Settings) -> Grid:
+def grid_of(settings: Settings) -> StudyGrid:
     """Parse a study and every variant of it.
 
     Raises
@@ -60,7 +60,7 @@ def grid_of(settings: Settings) -> Grid:
     count = most_replications(study) * prod(map(len, study.grid.values()))
     if count > MOST_CELLS:
         raise UsageError(f"the study has {count:,} cells; at most {MOST_CELLS:,} are run")
-    return Grid(study, tuple(_variants(settings, study)))
+    return StudyGrid(study, tuple(_variants(settings, study)))
 
 
 def _variants(settings: Settings, study: ResolvedStudy) -> Iterator[Variant]:

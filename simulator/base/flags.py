@@ -46,14 +46,19 @@ def add_flags(parser: argparse.ArgumentParser, options: type) -> None:
     for field, kind, flag in flags_of(options):
         name, required = f"--{field.name.replace('_', '-')}", field.default is MISSING
         if kind is bool:
-            parser.add_argument(name, action="store_true", help=flag.help)
+            parser.add_argument(name, action="store_true", help=_escaped(flag.help))
             continue
         shown = {"metavar": flag.metavar} if flag.metavar else {}
         default = None if required else field.default
         known = f"{flag.help} Default: {default}." if default is not None else flag.help
         parser.add_argument(
-            name, type=kind, default=default, required=required, help=known, **shown
+            name, type=kind, default=default, required=required, help=_escaped(known), **shown
         )
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which argparse fills in nothing."""
+    return text.replace("%", "%%")
 
 
 def _value_type(kind: Any) -> type:

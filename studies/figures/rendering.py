@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
 
 from reports.pages.drift.sentences import percent, points
-from reports.results.summary import LOSS_WORDS
+from reports.results.pools import LOSS_WORDS
 from reports.statistics import Estimate
 from simulator.base.units import format_bytes, format_count, format_seconds
 

@@ -189,7 +189,7 @@ def test_a_full_disk_and_an_interruption_are_one_line(
     def fail(_: Options) -> None:
         raise raised
 
-    monkeypatch.setattr("calibration.__main__.calibrate", fail)
+    monkeypatch.setattr("calibration.calibrate.calibrate", fail)
     assert main(["--model", "toy-qwen3.5", "--out", str(tmp_path / "toy.json")]) == code
     assert capsys.readouterr().err == f"{message}\n"
 

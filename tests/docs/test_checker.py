@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reports.version import version
 from tests.conftest import ROOT
 from tests.docs.fences import CodeBlock, code_blocks, documents
 from tests.docs.running import BrokenBlockError, run_block
@@ -83,7 +84,7 @@ def test_a_block_that_is_not_what_it_says_is_told(language: str, text: str, prob
 
 
 def test_output_that_is_not_printed_is_told() -> None:
-    shown = replace(block("console", "milepost --version\n"), output="milepost 0.1.0\n...\n")
+    shown = replace(block("console", "milepost --version\n"), output=f"milepost {version()}\n...\n")
     run_block(shown, {})
     with pytest.raises(BrokenBlockError, match=r"not in the output: 'milepost 9.9'"):
         run_block(replace(shown, output="milepost 9.9\n"), {})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.results.summary import LOSS_WORDS
+from reports.results.pools import LOSS_WORDS
 from tests.conftest import ROOT
 from tests.docs.conftest import CheckBlocks
 from tests.docs.fences import documents

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import typer
 
-from reports.commands.trace import (
-    compare,
-    convert,
-    fetch,
-    from_stats,
-    generate,
-    inspect,
-    merge,
-    sample,
-    slice,
-    validate,
-)
+from reports.commands.declared import CommandClass, command
+from reports.commands.trace.compare import CompareTracesCommand
+from reports.commands.trace.convert import ConvertCommand
+from reports.commands.trace.fetch import FetchCommand
+from reports.commands.trace.from_stats import FromStatsCommand
+from reports.commands.trace.generate import GenerateCommand
+from reports.commands.trace.inspect import InspectCommand
+from reports.commands.trace.merge import MergeCommand
+from reports.commands.trace.sample import SampleCommand
+from reports.commands.trace.slice import SliceCommand
+from reports.commands.trace.validate import ValidateCommand
+
+COMMANDS: dict[str, tuple[type[CommandClass], str]] = {
+    "inspect": (InspectCommand, "Say what a trace holds."),
+    "validate": (ValidateCommand, "Look for what is wrong or odd in a file."),
+    "generate": (GenerateCommand, "Write synthetic traffic as a trace."),
+    "convert": (ConvertCommand, "Write a trace as .parquet or .jsonl(.gz)."),
+    "fetch": (FetchCommand, "Download a public trace, or list them."),
+    "from-stats": (FromStatsCommand, "Write a synthetic twin of a trace."),
+    "slice": (SliceCommand, "Write a part of a trace."),
+    "sample": (SampleCommand, "Write a sample of a trace, by session."),
+    "merge": (MergeCommand, "Write several traces side by side."),
+    "compare": (CompareTracesCommand, "Say what changed between two traces."),
+}
 
 app = typer.Typer(help="Everything about traces.", rich_markup_mode=None, no_args_is_help=False)
-app.command("inspect", short_help="Say what a trace holds.")(inspect.inspect)
-app.command("validate", short_help="Look for what is wrong or odd in a file.")(validate.validate)
-app.command("generate", short_help="Write synthetic traffic as a trace.")(generate.generate)
-app.command("convert", short_help="Write a trace as .parquet or .jsonl(.gz).")(convert.convert)
-app.command("fetch", short_help="Download a public trace, or list them.")(fetch.fetch)
-app.command("from-stats", short_help="Write a synthetic twin of a trace.")(from_stats.from_stats)
-app.command("slice", short_help="Write a part of a trace.")(slice.slice_trace)
-app.command("sample", short_help="Write a sample of a trace, by session.")(sample.sample)
-app.command("merge", short_help="Write several traces side by side.")(merge.merge)
-app.command("compare", short_help="Say what changed between two traces.")(compare.compare)
+for name, (cls, summary) in COMMANDS.items():
+    app.command(name, short_help=summary)(command(cls))

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from reports.commands.groups import spread
-from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
+from reports.commands.declared import options
+from reports.commands.options import FileOptions, JsonOption
 from reports.commands.trace.files import File, Out, refuse_suffix, write
 from reports.console import say
 
 
-@spread()
-def convert(
-    file: File,
-    out: Out,
-    reading: FileFlags = FILE_AS_IT_SAYS,
-    json: Json = False,
-) -> None:
+@options
+class ConvertCommand(FileOptions, JsonOption):
     """Write a trace in another form: .parquet opens at once, .jsonl(.gz) is read everywhere."""
-    from workloads.opening import open_trace
 
-    refuse_suffix(out)
-    trace = open_trace(file, **reading.given())
-    for note in trace.notes:
-        if note.startswith("default-template: "):
-            say(f"note: {note}")
-    write(trace, out, trace.granularity, as_json=json)
+    file: File
+    out: Out
+
+    def run(self) -> None:
+        """Write the trace."""
+        from workloads.opening import open_trace
+
+        refuse_suffix(self.out)
+        trace = open_trace(self.file, **self.reading)
+        for note in trace.notes:
+            if note.startswith("default-template: "):
+                say(f"note: {note}")
+        write(trace, self.out, trace.granularity, as_json=self.json)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reports.commands.again import typed_again
-from reports.commands.groups import spread
-from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
+from reports.commands.declared import options
+from reports.commands.options import JsonOption, LineOptions
 from reports.commands.trace.files import Out, print_written, refuse_suffix, save_trace, written
 from simulator.base.bounds import MAX_SEED
 from simulator.base.errors import UsageError
@@ -19,42 +19,43 @@ if TYPE_CHECKING:
     from workloads.twin import TwinStats
 
 
-@spread(without=("jitter",))
-def from_stats(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or statistics of one.")],
-    out: Out,
-    stats: Annotated[
-        Path | None, typer.Option(metavar="STATS.json", help="Write the statistics here.")
-    ] = None,
-    reading: TraceFlags = AS_IT_SAYS,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Of the twin, and of --session-rate.")
-    ] = 0,
-    requests: Annotated[
-        int | None, typer.Option(help="Requests; default: as many as the trace has.")
-    ] = None,
-    json: Json = False,
-) -> None:
+@options
+class FromStatsCommand(LineOptions, JsonOption):
     """Write a synthetic twin of a trace, made from its statistics, and say how close it comes.
 
     The twin can be shared where the trace cannot; docs/workloads.md says what it tells. Given
     statistics, there is nothing to compare it with.
     """
-    from workloads.twin import generate, write_stats
-    from workloads.twin.stats import is_stats
 
-    refuse_suffix(out)
-    options = reading.seeded(seed)
-    if is_stats(file) and (options or stats is not None):
-        raise UsageError(
-            "statistics are read as they are: expected no flag of a trace, nor --stats"
-        )
-    original, fitted = _read(file, options)
-    twin = generate(fitted, seed, requests)
-    if stats is not None:
-        write_stats(fitted, stats)
-    save_trace(twin, out, twin.granularity)
-    _tell(out, twin, original, as_json=json)
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace, or statistics of one.")]
+    out: Out
+    stats: Annotated[
+        Path | None, typer.Option(metavar="STATS.json", help="Write the statistics here.")
+    ] = None
+    seed: Annotated[
+        int, typer.Option(min=0, max=MAX_SEED, help="Of the twin, and of --session-rate.")
+    ] = 0
+    requests: Annotated[
+        int | None, typer.Option(help="Requests; default: as many as the trace has.")
+    ] = None
+
+    def run(self) -> None:
+        """Write the twin, and print how close it comes."""
+        from workloads.twin import generate, write_stats
+        from workloads.twin.stats import is_stats
+
+        refuse_suffix(self.out)
+        options = self.seeded(self.seed)
+        if is_stats(self.file) and (options or self.stats is not None):
+            raise UsageError(
+                "statistics are read as they are: expected no flag of a trace, nor --stats"
+            )
+        original, fitted = _read(self.file, options)
+        twin = generate(fitted, self.seed, self.requests)
+        if self.stats is not None:
+            write_stats(fitted, self.stats)
+        save_trace(twin, self.out, twin.granularity)
+        _tell(self.out, twin, original, as_json=self.json)
 
 
 def _read(file: Path, options: dict[str, Any]) -> tuple[Trace | None, TwinStats]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from reports.commands.options import Json, Requests, settings_from
-from reports.commands.study_flags import Arrivals, Generator
+from reports.commands.declared import options, settings_given
+from reports.commands.options import JsonOption
+from reports.commands.study_options import GeneratorOptions, settings_from
 from reports.commands.trace.files import refuse_suffix, write
 from reports.console import print_json, print_table
 from reports.study.layers import parse_override
@@ -18,47 +19,40 @@ from simulator.base.bounds import MAX_BLOCK_TOKENS, MAX_SEED
 from simulator.base.errors import UsageError
 
 
-def generate(
+@options
+class GenerateCommand(GeneratorOptions, JsonOption):
+    """Write synthetic traffic as a trace file, or list what there is."""
+
     out: Annotated[
         Path | None, typer.Option("--out", help="A .jsonl, .jsonl.gz or .parquet file.")
-    ] = None,
-    generator: Generator = None,
-    requests: Requests = None,
-    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed.")] = 0,
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed.")] = 0
     drift: Annotated[
         str | None, typer.Option(help="As in shift:distance=0.3; built-in workload: 0 to 1.")
-    ] = None,
-    arrivals: Arrivals = None,
-    rate: Annotated[float | None, typer.Option(help="Requests/s; default: 5.")] = None,
+    ] = None
     block: Annotated[
         int, typer.Option(min=1, max=MAX_BLOCK_TOKENS, help="Tokens a block, in JSONL.")
-    ] = 64,
-    show: Annotated[
-        bool, typer.Option("--list", help="List generators, drifts, arrivals.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Write synthetic traffic as a trace file, or list what there is."""
-    if show:
-        print_names(as_json=json)
-        return
-    if out is None:
-        raise UsageError("expected --out FILE, or --list to see the generators")
-    from reports.study.file import parse_study
-    from reports.study.traces import load_trace
+    ] = 64
+    show: Annotated[bool, typer.Option("--list", help="List generators, drifts, arrivals.")] = False
 
-    refuse_suffix(out)
-    flags: dict[str, tuple[str, Any]] = {
-        "--generator": ("workload.generator", generator),
-        "--requests": ("workload.requests", requests),
-        "--drift": ("workload.drift", drift and parse_override(f"workload.drift={drift}")[1]),
-        "--arrivals": ("arrivals.process", arrivals),
-        "--rate": ("arrivals.rate", rate),
-    }
-    settings = settings_from(None, flags, None)
-    with settings.naming():
-        trace = load_trace(parse_study(settings), seed)
-    write(trace, out, block, as_json=json)
+    def run(self) -> None:
+        """Write the trace, or print the list."""
+        if self.show:
+            print_names(as_json=self.json)
+            return
+        if self.out is None:
+            raise UsageError("expected --out FILE, or --list to see the generators")
+        from reports.study.file import parse_study
+        from reports.study.traces import load_trace
+
+        refuse_suffix(self.out)
+        given = settings_given(self)
+        if self.drift is not None:
+            given["--drift"] = "workload.drift", parse_override(f"workload.drift={self.drift}")[1]
+        settings = settings_from(None, given)
+        with settings.naming():
+            trace = load_trace(parse_study(settings), self.seed)
+        write(trace, self.out, self.block, as_json=self.json)
 
 
 def print_names(*, as_json: bool) -> None:

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from reports.commands.again import html_page, typed_again
-from reports.commands.groups import spread
-from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
+from reports.commands.declared import options
+from reports.commands.options import FileOptions, JsonOption, PageOption
 from reports.commands.trace.files import File
 from reports.commands.trace.parts import refuse_empty
 
 
-@spread()
-def inspect(
-    file: File,
-    page: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
+@options
+class InspectCommand(PageOption, FileOptions, JsonOption):
+    """Say what a trace holds, and what an ideal cache would save."""
+
+    file: File
     profile: Annotated[
         str | None, typer.Option(help="Tell working sets in GiB of a profile, or of its JSON file.")
-    ] = None,
-    reading: FileFlags = FILE_AS_IT_SAYS,
-    json: Json = False,
-) -> None:
-    """Say what a trace holds, and what an ideal cache would save."""
-    from reports.pages.trace import trace_report
-    from reports.report.showing import show_with_page
-    from workloads.inspection import inspect as inspect_trace
-    from workloads.opening import open_trace
+    ] = None
 
-    html_page(page)
-    memory = None
-    if profile is not None:
-        from calibration.catalogue import open_profile
-        from reports.trace.memory import Memory
+    def run(self) -> None:
+        """Print what the trace holds."""
+        from reports.pages.trace import trace_report
+        from reports.report.showing import show_with_page
+        from workloads.inspection import inspect as inspect_trace
+        from workloads.opening import open_trace
 
-        memory = Memory.of(open_profile(profile))
-    trace = open_trace(file, **reading.given())
-    refuse_empty(trace, file)
-    command = typed_again("milepost trace inspect FILE")
-    show_with_page(trace_report(inspect_trace(trace), command, memory), page, as_json=json)
+        html_page(self.page)
+        memory = None
+        if self.profile is not None:
+            from calibration.catalogue import open_profile
+            from reports.trace.memory import Memory
+
+            memory = Memory.of(open_profile(self.profile))
+        trace = open_trace(self.file, **self.reading)
+        refuse_empty(trace, self.file)
+        command = typed_again("milepost trace inspect FILE")
+        show_with_page(
+            trace_report(inspect_trace(trace), command, memory), self.page, as_json=self.json
+        )

@@ -8,50 +8,51 @@ from typing import Annotated
 
 import typer
 
-from reports.commands.groups import spread
-from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
+from reports.commands.declared import options
+from reports.commands.options import FileOptions, JsonOption
 from reports.commands.trace.files import Out, refuse_suffix
 from reports.commands.trace.parts import refuse_empty, write_part
 from simulator.base.errors import UsageError
 
 
-@spread()
-def merge(
+@options
+class MergeCommand(FileOptions, JsonOption):
+    """Write several traces side by side in time, as one: rates add up.
+
+    Nothing is shared between different traces, and their sessions and labels are kept apart.
+    Flags say how all of them are to be read.
+    """
+
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Two trace files or folders, or more.")
-    ],
-    out: Out,
+    ]
+    out: Out
     offset: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TIME",
             help="When a trace begins: once for each, or for each but the first.",
         ),
-    ] = None,
-    reading: FileFlags = FILE_AS_IT_SAYS,
-    json: Json = False,
-) -> None:
-    """Write several traces side by side in time, as one: rates add up.
+    ] = None
 
-    Nothing is shared between different traces, and their sessions and labels are kept apart.
-    Flags say how all of them are to be read.
-    """
-    from workloads.opening import open_trace
-    from workloads.slicing.merging import merged
+    def run(self) -> None:
+        """Write the traces as one."""
+        from workloads.opening import open_trace
+        from workloads.slicing.merging import merged
 
-    refuse_suffix(out)
-    if len(files) < 2:
-        raise UsageError("expected two traces or more")
-    offsets = _offsets(offset or (), len(files))
-    traces = []
-    for file in files:
-        traces.append(open_trace(file, **reading.given()))
-        refuse_empty(traces[-1], file)
-    if offsets is not None and traces[0].arrival_seconds is None:
-        raise UsageError("--offset: the traces tell no times")
-    whole = merged(traces, offsets)
-    own = [note for trace in traces for note in trace.notes]
-    write_part(whole, out, whole.notes[: len(whole.notes) - len(own)], as_json=json)
+        refuse_suffix(self.out)
+        if len(self.files) < 2:
+            raise UsageError("expected two traces or more")
+        offsets = _offsets(self.offset or (), len(self.files))
+        traces = []
+        for file in self.files:
+            traces.append(open_trace(file, **self.reading))
+            refuse_empty(traces[-1], file)
+        if offsets is not None and traces[0].arrival_seconds is None:
+            raise UsageError("--offset: the traces tell no times")
+        whole = merged(traces, offsets)
+        own = [note for trace in traces for note in trace.notes]
+        write_part(whole, self.out, whole.notes[: len(whole.notes) - len(own)], as_json=self.json)
 
 
 def _offsets(given: Sequence[str], files: int) -> list[float] | None:

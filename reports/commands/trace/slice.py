@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reports.commands.groups import spread
-from reports.commands.options import FILE_AS_IT_SAYS, FileFlags, Json
+from reports.commands.declared import options
+from reports.commands.options import FileOptions, JsonOption
 from reports.commands.trace.files import File, Out, refuse_suffix
 from reports.commands.trace.parts import parse_range, refuse_empty, write_part
 from simulator.base.errors import UsageError, did_you_mean, printable
@@ -19,48 +19,49 @@ if TYPE_CHECKING:
 MOST_KNOWN = 10  # names of sessions that a message lists
 
 
-@spread()
-def slice_trace(
-    file: File,
-    out: Out,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Arrivals from here on: 10min.")
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Arrivals before this: 1h.")
-    ] = None,
-    requests: Annotated[
-        str | None,
-        typer.Option(metavar="RANGE", help="As in 1000 (the first), 1000:5000, -1000: (the last)."),
-    ] = None,
-    sessions: Annotated[
-        str | None,
-        typer.Option(metavar="RANGE", help="The same of whole sessions, as they begin."),
-    ] = None,
-    session: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A session by its name in the file; more than once."),
-    ] = None,
-    reading: FileFlags = FILE_AS_IT_SAYS,
-    json: Json = False,
-) -> None:
+@options
+class SliceCommand(FileOptions, JsonOption):
     """Write a part of a trace: by time, by requests, or by whole sessions.
 
     Times begin at 0 again; prefixes, sessions, labels and known answers are kept.
     """
-    from workloads.opening import open_named
 
-    refuse_suffix(out)
-    _refuse_several(start or to, requests, sessions, session)
-    window = _window(start, to)
-    ranges = [
-        None if text is None else parse_range(text, flag)
-        for text, flag in ((requests, "--requests"), (sessions, "--sessions"))
-    ]
-    trace, names = open_named(file, **reading.given())
-    refuse_empty(trace, file)
-    part = _cut(trace, names, window, ranges, session or ())
-    write_part(part, out, part.notes[len(trace.notes) :], as_json=json)
+    file: File
+    out: Out
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Arrivals from here on: 10min.")
+    ] = None
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Arrivals before this: 1h.")
+    ] = None
+    requests: Annotated[
+        str | None,
+        typer.Option(metavar="RANGE", help="As in 1000 (the first), 1000:5000, -1000: (the last)."),
+    ] = None
+    sessions: Annotated[
+        str | None,
+        typer.Option(metavar="RANGE", help="The same of whole sessions, as they begin."),
+    ] = None
+    session: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A session by its name in the file; more than once."),
+    ] = None
+
+    def run(self) -> None:
+        """Write the part."""
+        from workloads.opening import open_named
+
+        refuse_suffix(self.out)
+        _refuse_several(self.start or self.to, self.requests, self.sessions, self.session)
+        window = _window(self.start, self.to)
+        ranges = [
+            None if text is None else parse_range(text, flag)
+            for text, flag in ((self.requests, "--requests"), (self.sessions, "--sessions"))
+        ]
+        trace, names = open_named(self.file, **self.reading)
+        refuse_empty(trace, self.file)
+        part = _cut(trace, names, window, ranges, self.session or ())
+        write_part(part, self.out, part.notes[len(trace.notes) :], as_json=self.json)
 
 
 def _refuse_several(*given: object) -> None:

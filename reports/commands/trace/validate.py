@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from reports.commands.groups import spread
-from reports.commands.options import AS_IT_SAYS, Json, TraceFlags
+from reports.commands.declared import options
+from reports.commands.options import FormatOptions, JsonOption
 from reports.commands.trace.files import File
 from reports.console import print_json, print_table
 from simulator.base.errors import DataError
@@ -17,25 +17,30 @@ if TYPE_CHECKING:
     from workloads.anomaly import Anomaly
 
 
-@spread(without=("on_bad_line", "jitter", "session_rate"))
-def validate(
-    file: File,
-    reading: TraceFlags = AS_IT_SAYS,
-    json: Json = False,
-) -> None:
+@options
+class ValidateCommand(FormatOptions, JsonOption):
     """Look for what is wrong or odd in a trace file; exit 3 where it cannot be used as it is."""
-    from workloads.validation import validate as validate_trace
 
-    anomalies = validate_trace(file, **reading.given())
-    errors = [anomaly for anomaly in anomalies if anomaly.error]
-    if json:
-        print_json({"valid": not errors, "anomalies": [asdict(anomaly) for anomaly in anomalies]})
-    elif anomalies:
-        print_table(("", "count", "first line", "what"), [_row(anomaly) for anomaly in anomalies])
-    else:
-        print("nothing is wrong")
-    if errors:
-        raise typer.Exit(DataError.exit_code)
+    file: File
+
+    def run(self) -> None:
+        """Print what is wrong or odd."""
+        from workloads.validation import validate as validate_trace
+
+        anomalies = validate_trace(self.file, **self.reading)
+        errors = [anomaly for anomaly in anomalies if anomaly.error]
+        if self.json:
+            print_json(
+                {"valid": not errors, "anomalies": [asdict(anomaly) for anomaly in anomalies]}
+            )
+        elif anomalies:
+            print_table(
+                ("", "count", "first line", "what"), [_row(anomaly) for anomaly in anomalies]
+            )
+        else:
+            print("nothing is wrong")
+        if errors:
+            raise typer.Exit(DataError.exit_code)
 
 
 def _row(anomaly: Anomaly) -> tuple[str, str, str, str]:

@@ -29,6 +29,7 @@ from reports.pages.capacity.sentences import (
 from reports.palette import GREY
 from reports.report import Number, Panel, Panels, Report, Section, Table
 from reports.results.overload import RULE, busy
+from reports.words import capital, known, percent
 from simulator.base.units import format_bytes, format_count, format_seconds
 
 HEAD = (
@@ -121,22 +122,14 @@ def row_of(answer: Answer, result: CapacityResult) -> tuple[str, ...]:
         answer.label,
         *((size, ends) if met else ("none that was tried", f"nearest: {size}")),
         _value(shown, result),
-        _hit_rate(shown),
-        _seconds(shown.ttft_mean_seconds),
+        known(shown.token_hit_rate, percent),
+        known(shown.ttft_mean_seconds, format_seconds),
         busy(shown.load),
     )
 
 
 def _value(trial: Tried, result: CapacityResult) -> str:
     return "not served" if trial.value is None else result.goal.metric.shown(trial.value)
-
-
-def _hit_rate(trial: Tried) -> str:
-    return "n/a" if trial.token_hit_rate is None else f"{100 * trial.token_hit_rate:.1f} %"
-
-
-def _seconds(seconds: float | None) -> str:
-    return "n/a" if seconds is None else format_seconds(seconds)
 
 
 def _numbers(result: CapacityResult) -> list[Number]:
@@ -148,7 +141,7 @@ def _numbers(result: CapacityResult) -> list[Number]:
     instant = result.study.get("server", {}).get("kind") == "instant"
     size, title = format_bytes(trial.capacity_bytes), metric.title
     rests = "of the prompt tokens that count" if instant else f"server busy {busy(trial.load)}"
-    rate = Number("Token hit rate", _hit_rate(trial), rests)
+    rate = Number("Token hit rate", known(trial.token_hit_rate, percent), rests)
     if result.best is None:
         most = "n/a" if answer.bound is None else "not served"
         if answer.bound is not None and answer.bound.value is not None:
@@ -163,14 +156,12 @@ def _numbers(result: CapacityResult) -> list[Number]:
     late = "P99 n/a (n < 368)" if p99 is None else f"P99 {format_seconds(p99)}"
     numbers = {
         "least": Number("Least memory", size, interval(answer.low_bytes, answer.high_bytes)),
-        "target": Number(
-            f"{title[:1].upper()}{title[1:]}", _value(trial, result), f"target: {text}"
-        ),
+        "target": Number(capital(title), _value(trial, result), f"target: {text}"),
         "token_hit_rate": rate,
-        "mean_ttft": Number("Mean time to first token", _seconds(trial.ttft_mean_seconds), late),
-        "used": Number(
-            "Used at the peak", "n/a" if peak is None else format_bytes(peak), f"of {size}"
+        "mean_ttft": Number(
+            "Mean time to first token", known(trial.ttft_mean_seconds, format_seconds), late
         ),
+        "used": Number("Used at the peak", known(peak, format_bytes), f"of {size}"),
     }
     numbers.pop(metric.name if metric.name in numbers else "used")
     return list(numbers.values())
@@ -197,7 +188,7 @@ def _panels(result: CapacityResult) -> Iterator[Panel]:
             f"promise nothing else.{more}",
             metric_curve(result),
             tuple(keys.values()),
-            title[:1].upper() + title[1:],
+            capital(title),
         ),
         "cost": (
             "Where memory stops paying",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reports.capacity.answers import Answer, Bound, CapacityResult, Tried, Varied
 from reports.capacity.target import Metric, Target
-from reports.caveats.load import MOST_NAMED
 from reports.results.overload import busy, offered
+from reports.words import first_of
 from simulator.base.units import format_bytes
 
 CARRIED = 0.02  # so much busier than its load: it works off what waited before
@@ -103,9 +103,8 @@ def cautions(answer: Answer) -> list[str]:
             f"{format_bytes(capacity)} was not halved"
         )
     if above:
-        sizes = ", ".join(format_bytes(size) for size in above[:MOST_NAMED])
-        more = f" and {len(above) - MOST_NAMED} more" if len(above) > MOST_NAMED else ""
-        sentences.append(f"More memory misses the target again at {sizes}{more}")
+        sizes = first_of([format_bytes(size) for size in above])
+        sentences.append(f"More memory misses the target again at {sizes}")
     if answer.uneven:
         sentences.append(
             "In the step that was halved more memory made it worse in places, so smaller "

@@ -10,6 +10,7 @@ from reports.results.metrics import load_of_row
 from reports.results.overload import busy
 from reports.results.points import Point, WorldPoints
 from reports.statistics import Estimate
+from reports.words import first_of, known, percent
 from simulator.base.units import format_bytes, format_count, format_seconds
 
 MOST_TIED = 4
@@ -24,7 +25,7 @@ def answer(world: WorldPoints) -> tuple[tuple[str, ...], tuple[str, ...]]:
         *_where(world),
         Code(best.series.name),
         f" ({', '.join(best.series.marks)}) saves " if best.series.marks else " saves ",
-        Strong(f"{_percent(best)} of prompt tokens"),
+        Strong(f"{percent(best.share('saved_tokens'))} of prompt tokens"),
         f" ({_fraction(best)})",
         *_compared(world, best),
         ".",
@@ -45,12 +46,14 @@ def key_numbers(world: WorldPoints) -> tuple[Number, ...]:
     tail += "" if load["utilisation"] is None else f"; server busy {busy(load)}"
     tail += ", its queue grows" if load["queue_grows"] else ""
     return (
-        Number("Token hit rate", _percent(best), _of_what(best)),
+        Number("Token hit rate", percent(best.share("saved_tokens")), _of_what(best)),
         Number("Mean time to first token", format_seconds(ttft.value) if ttft else "n/a", tail),
-        Number("Realised bytes, mean", _bytes(held), f"peak {_bytes(peak)}"),
+        Number(
+            "Realised bytes, mean", known(held, format_bytes), f"peak {known(peak, format_bytes)}"
+        ),
         Number(
             "Checkpoints, peak",
-            _bytes(states),
+            known(states, format_bytes),
             f"{written:.2f} written a request" if written is not None else "",
         ),
     )
@@ -174,9 +177,7 @@ def _like(world: WorldPoints, best: Point) -> Iterator[str]:
 def _listed(points: Sequence[Point]) -> str:
     """Return the names of the best few, and how many more there are."""
     ranked = sorted(points, key=lambda p: -p.token_hit_rate.value if p.token_hit_rate else 0.0)
-    more = len(ranked) - MOST_TIED
-    names = ", ".join(point.series.label for point in ranked[:MOST_TIED])
-    return names + (f" and {more} more" if more > 0 else "")
+    return first_of([point.series.label for point in ranked], MOST_TIED)
 
 
 def _no_answer(world: WorldPoints) -> str:
@@ -187,10 +188,6 @@ def _no_answer(world: WorldPoints) -> str:
     return f"No answer{where}: no request was counted, so there are no prompt tokens to save."
 
 
-def _percent(point: Point) -> str:
-    return f"{100 * point.share('saved_tokens'):.1f} %"
-
-
 def _fraction(point: Point) -> str:
     saved, prompts = point.total("saved_tokens"), point.total("prompt_tokens")
     return f"{format_count(saved)} of {format_count(prompts)}"
@@ -198,9 +195,5 @@ def _fraction(point: Point) -> str:
 
 def _of_what(point: Point) -> str:
     share = point.share_of_bound
-    best = f"; {100 * share:.1f} % of the best possible" if share is not None else ""
+    best = f"; {percent(share)} of the best possible" if share is not None else ""
     return f"{_fraction(point)} prompt tokens{best}"
-
-
-def _bytes(size: float | None) -> str:
-    return format_bytes(size) if size is not None else "n/a"

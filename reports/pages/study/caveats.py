@@ -19,6 +19,7 @@ from reports.caveats import (
 from reports.results.comparison import differences
 from reports.results.margins import Margins
 from reports.results.points import Point, WorldPoints
+from reports.words import sentence
 
 MOST_FAILED = 5
 
@@ -37,7 +38,7 @@ def study_caveats(worlds: Sequence[WorldPoints], manifest: Mapping[str, Any]) ->
     yield from not_served(*(_total(points, f"requests_{n}") for n in ("rejected", "unfinished")))
     yield from _overloaded(worlds)
     for note in manifest.get("capacity_notes", []):
-        yield f"{note[:1].upper()}{note[1:]}."
+        yield sentence(note)
     yield from _traces(manifest)
     yield from profile_caveats(profile)
     served = _total(points, "requests_total")

@@ -27,6 +27,7 @@ from reports.charts.positions import (
 )
 from reports.report import ChosenPolicy, Panel, Sentence
 from reports.results.points import WorldPoints
+from reports.words import capital
 
 Swatches = tuple[tuple[str, str], ...]
 OCTAVES = "A bar is an octave, named by its nearer end, as thick as its share of the states."
@@ -85,7 +86,7 @@ class WorldPanels:
         """Yield savings and latency, against bytes, the baseline and the capacity."""
         shown = self._world.shown
         for name, (metric, words, pareto_name, title, caption) in METRICS.items():
-            image = f"{_capital(words)} against realised bytes"
+            image = f"{capital(words)} against realised bytes"
             drawn = lambda metric=metric: pareto(shown, metric)  # noqa: E731
             yield from self._panel(pareto_name, drawn, title, caption, image)
             yield from self._difference(name, metric, words)
@@ -193,7 +194,7 @@ class WorldPanels:
             f"Paired with {world.baseline_name} at {world.place}. Bars: 95 % intervals. "
             f"“Tied”: all of it within {world.margins.text}. “Unsure”: it covers zero, or is not "
             f"significant after Holm's correction for all comparisons.{more}",
-            f"{_capital(words)} less that of {world.baseline_name}, at {world.place}",
+            f"{capital(words)} less that of {world.baseline_name}, at {world.place}",
         )
 
     def _panel(
@@ -226,7 +227,3 @@ class WorldPanels:
         """Return what a step of a chart over time is, and that a warm-up is shaded."""
         warmup = " Grey: the warm-up, served but not counted." if self._world.warmed else ""
         return f"{which} block of consecutive requests, first replication.{warmup}"
-
-
-def _capital(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"

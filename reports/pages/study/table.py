@@ -15,6 +15,7 @@ from reports.results.overload import busy
 from reports.results.points import Point, WorldPoints
 from reports.results.pools import pool_words
 from reports.statistics import Estimate
+from reports.words import known
 from simulator.base.units import format_bytes, format_count, format_seconds
 from simulator.results.percentiles import USUAL, level_of, too_few
 
@@ -110,6 +111,7 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
     finished, total = point.total("requests_finished"), point.total("requests_total")
     states = point.mean("checkpoints_peak_count")
     hit = TableCell("n/a", "no prompt tokens")
+    peak = known(point.mean("cache_peak_bytes"), format_bytes)
     if rate:
         of = f"{format_count(saved)} / {format_count(prompts)}"
         hit = TableCell(f"{100 * point.share('saved_tokens'):.1f} %", of, _key(rate.value))
@@ -122,9 +124,7 @@ def _figures(point: Point, tails: Sequence[str], pools: Sequence[str]) -> list[T
         *(_seconds(point.mean(f"ttft_{p}_seconds"), too_few(p)) for p in ("p99", *tails)),
         _server(point),
         _of_the_best(point),
-        _bytes(
-            point.mean("cache_mean_bytes"), f"peak {_bytes(point.mean('cache_peak_bytes')).text}"
-        ),
+        _bytes(point.mean("cache_mean_bytes"), f"peak {peak}"),
         _bytes(
             point.mean("checkpoints_peak_bytes"),
             "" if states is None else f"{format_count(states)} states",

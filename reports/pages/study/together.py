@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.charts.rows import IntervalRow, intervals
-from reports.cross_workload.overview import Overview, overview_of
-from reports.cross_workload.room import Taken
+from reports.cross_workload.overview import Overview, Taken, overview_of
 from reports.cross_workload.sentences import (
     MEASURES,
     place_words,
@@ -17,6 +16,7 @@ from reports.cross_workload.sentences import (
 from reports.pages.study.world import keys_of
 from reports.report import Panel, Panels, Section, Table
 from reports.results.points import MOST_SERIES, WorldPoints
+from reports.words import known
 
 MOST_COLUMNS = 8
 MOST_ROWS = 500
@@ -137,15 +137,12 @@ def _rank_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Table
         ranks = [rank_words(each)]
         if len(overview.rankings) > 1:
             other = best.get(each.series.name)
-            ranks.append(rank_words(other) if other else "n/a")
-        rows.append((each.series.name, *ranks, *(_rank(each.by_world.get(n)) for n in names)))
+            ranks.append(known(other, rank_words))
+        ranks += [known(each.by_world.get(name), "{:.1f}".format) for name in names]
+        rows.append((each.series.name, *ranks))
     what = MEASURES[overview.rankings[0].metric]
     title = f"Mean ranks; in each workload by {what}" if names else "Mean ranks"
     return [Table(id="across-rank-table", title=title, head=head, rows=rows, on_terminal=False)]
-
-
-def _rank(rank: float | None) -> str:
-    return "n/a" if rank is None else f"{rank:.1f}"
 
 
 def _room_table(overview: Overview, worlds: Sequence[WorldPoints]) -> list[Table]:

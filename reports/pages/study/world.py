@@ -22,6 +22,7 @@ from reports.report import (
 )
 from reports.report.packing import short
 from reports.results.points import WorldPoints
+from reports.words import sentence
 
 MOST_ROWS = 1000  # of the tables of a page
 MOST_FOLLOWED = 48  # series of a page whose losses and bytes over time can be drawn
@@ -107,7 +108,7 @@ def position_words(world: WorldPoints, most: int) -> list[tuple[Sentence, Senten
             items.append(
                 (
                     (Code(point.series.name), *coded(f"{marks}{rest}.")),
-                    coded(nearest and f"{nearest[0].upper()}{nearest[1:]}."),
+                    coded(nearest and sentence(nearest)),
                 )
             )
     return items

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reports.caveats import coarse_clock, trace_caveats
-from reports.pages.trace.captions import PANELS, percent, tokens
+from reports.pages.trace.captions import PANELS, tokens
 from reports.pages.trace.tables import coordinates, facts, laws
 from reports.palette import BLUE, GREY, VERMILLION
 from reports.report import Number, Panel, Panels, Range, Report, Section, Strong
@@ -19,6 +19,7 @@ from reports.trace.charts import (
     working_set_colours,
     working_sets,
 )
+from reports.words import percent
 from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:

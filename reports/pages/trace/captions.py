@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reports.trace.charts import span_name
+from reports.words import percent
 from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -17,11 +18,6 @@ COUNTED_FROM = {
     "branch": "from the last branch point",
 }
 GOOD_FIT = 0.05
-
-
-def percent(share: float) -> str:
-    """Return a share as "37.4 %"."""
-    return f"{100 * share:.1f} %"
 
 
 def tokens(count: float) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from reports.pages.trace.captions import percent
 from reports.report import Table, Terms
-from reports.results.summary import share
 from reports.trace.memory import ASSUMED
+from reports.words import percent, share
 from simulator.base.units import format_count, format_seconds
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ Scheduling, concurrency and eviction of the engines are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ PERIODS = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 CHUNKS = (2048, 8192)
 
 Placed = tuple[Whole, Whole]  # rows of requests, and positions
+Places = Callable[[FinishedRequests], Placed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +33,18 @@ class EngineSetting:
 
     name: str
     block_tokens: int
-    placed: Callable[[FinishedRequests], Placed]
+    placed: Places
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The setting that is nearest to a policy.
-
-    Parameters
-    ----------
-    setting
-        What it is called.
-    agreement
-        The coefficient of Dice.
-    shared
-        Of the policy's states, the share that the setting gives too.
-    more
-        States a request that the setting gives and the policy does not.
-    within_tokens
-        How far apart positions may be that count as alike.
-    """
+    """The setting that is nearest to a policy."""
 
     setting: str
-    agreement: float
-    shared: float
-    more: float
-    within_tokens: int
+    agreement: float  # the coefficient of Dice
+    shared: float  # of the policy's states, the share that the setting gives too
+    more: float  # states a request that the setting gives and the policy does not
+    within_tokens: int  # how far apart positions may be that count as alike
 
     def words(self) -> str:
         """Say what is nearest, and how it differs."""
@@ -101,32 +88,32 @@ def settings(block: int, pattern: Pattern | None) -> Iterator[EngineSetting]:
     regular = pattern is not None and pattern.kind in ("every", "computed")
     periods = sorted({*PERIODS, *(pattern.tokens[:1] if pattern and regular else ())})
     align = f"vLLM with `--mamba-cache-mode align`, blocks of {block:,} tokens"
-    yield EngineSetting(f"{align}, retention 0 (its default)", block, _vllm(block, None))
+    yield EngineSetting(f"{align}, retention 0 (its default)", block, _vllm(block))
     for every in periods:
-        yield EngineSetting(f"{align}, retention {every:,}", block, _vllm(block, every))
+        yield EngineSetting(f"{align}, retention {every:,}", block, _vllm(block, _every(every)))
     for chunk in CHUNKS:
         name = f"{align}, retention off, a budget of {chunk:,} tokens"
-        yield EngineSetting(name, block, _vllm_dense(block, chunk))
+        yield EngineSetting(name, block, _vllm(block, _chunks(chunk)))
     name = f"vLLM up to 0.31 with `--mamba-cache-mode all`, blocks of {block:,} tokens"
     yield EngineSetting(name, block, _every(block))
     for chunk in CHUNKS:
         flag = f"`--chunked-prefill-size {chunk}`"
         yield EngineSetting(f"SGLang with `no_buffer` and {flag}", 1, _no_buffer(chunk))
         yield EngineSetting(f"SGLang with `extra_buffer` and {flag}", 64, _extra_buffer(chunk))
-    yield EngineSetting(
-        "llama.cpp's server (4 and 516 tokens before the end)", 1, _before((4, 516))
-    )
-    yield EngineSetting("ik_llama.cpp (every 512 tokens, and 5 before the end)", 1, _ik_llama)
+    ends = _all_of(_before(4), _before(516))
+    yield EngineSetting("llama.cpp's server (4 and 516 tokens before the end)", 1, ends)
+    ends = _all_of(_every(512), _before(5))
+    yield EngineSetting("ik_llama.cpp (every 512 tokens, and 5 before the end)", 1, ends)
     for every in periods:
         yield EngineSetting(f"TensorRT-LLM with an interval of {every:,} tokens", 1, _every(every))
     end = "TensorRT-LLM with an offset of 0 tokens from the end"
-    yield EngineSetting(end, 1, _before((0,)))
-    yield EngineSetting(f"{end} and branch snapshots", 1, _end_and_branch)
+    yield EngineSetting(end, 1, _before(0))
+    yield EngineSetting(f"{end} and branch snapshots", 1, _all_of(_before(0), _at_branch()))
     if pattern is not None and pattern.kind in ("before_end", "from_start"):
-        before = pattern.kind == "before_end"
-        ends = " and ".join(f"{n:,}" for n in pattern.tokens)
-        name = f"TensorRT-LLM with offsets of {ends} tokens from the {'end' if before else 'start'}"
-        yield EngineSetting(name, 1, (_before if before else _after_start)(pattern.tokens))
+        point, at = ("end", _before) if pattern.kind == "before_end" else ("start", _after_start)
+        listed = " and ".join(f"{n:,}" for n in pattern.tokens)
+        name = f"TensorRT-LLM with offsets of {listed} tokens from the {point}"
+        yield EngineSetting(name, 1, _all_of(*map(at, pattern.tokens)))
 
 
 def _nearness(setting: EngineSetting, stored: Stored) -> Nearest:
@@ -141,63 +128,69 @@ def _nearness(setting: EngineSetting, stored: Stored) -> Nearest:
     return Nearest(setting.name, near, common / len(stored), more, width)
 
 
-def _all_rows(requests: FinishedRequests) -> Whole:
-    return np.arange(len(requests))
+def _at(position: Callable[[FinishedRequests], Whole]) -> Places:
+    """Store one state a request."""
+    return lambda requests: (np.arange(len(requests)), position(requests))
 
 
-def _joined(parts: Sequence[Placed]) -> Placed:
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+def _before(tokens: int) -> Places:
+    return _at(lambda requests: requests.prompt - tokens)
 
 
-def _vllm(block: int, every: int | None) -> Callable[[FinishedRequests], Placed]:
-    """Store the last block before the last token, junctions, and every so many tokens."""
+def _after_start(tokens: int) -> Places:
+    return _at(lambda requests: np.full(len(requests), tokens))
+
+
+def _at_branch() -> Places:
+    """Store where the KV of the prompt ended."""
+    return _at(lambda requests: requests.kv)
+
+
+def _in_answer(position: Callable[[Whole], Whole]) -> Places:
+    """Store one state an answer, at a position that its end tells."""
 
     def placed(requests: FinishedRequests) -> Placed:
-        row = _all_rows(requests)
-        parts = [
-            (row, (requests.prompt - 1) // block * block),
-            (row, requests.kv // block * block),
-        ]
-        if every is not None:
-            there, position = _every(every)(requests)
-            parts.append((there, position // block * block))
-        return _joined(parts)
+        row = np.flatnonzero(requests.end > requests.prompt)
+        return row, position(requests.end[row])
 
     return placed
 
 
-def _vllm_dense(block: int, chunk: int) -> Callable[[FinishedRequests], Placed]:
-    def placed(requests: FinishedRequests) -> Placed:
-        row, position = multiples(requests, chunk, requests.resume, requests.prompt)
-        return _joined([_vllm(block, None)(requests), (row, position // block * block)])
-
-    return placed
-
-
-def _every(tokens: int) -> Callable[[FinishedRequests], Placed]:
+def _every(tokens: int) -> Places:
     return lambda requests: multiples(
         requests, tokens, np.zeros_like(requests.resume), requests.prompt
     )
 
 
-def _no_buffer(chunk: int) -> Callable[[FinishedRequests], Placed]:
-    """Store at chunk ends, at the end of the prompt, and a token before that of the answer."""
+def _chunks(tokens: int) -> Places:
+    """Store at the ends of chunks that are computed."""
+    return lambda requests: multiples(requests, tokens, requests.resume, requests.prompt)
 
+
+def _all_of(*several: Places) -> Places:
     def placed(requests: FinishedRequests) -> Placed:
-        row = _all_rows(requests)
-        answered = requests.end > requests.prompt
-        return _joined(
-            [
-                multiples(requests, chunk, requests.resume, requests.prompt),
-                (row, requests.prompt),
-                (row[answered], requests.end[answered] - 1),
-            ]
-        )
+        rows, positions = zip(*(each(requests) for each in several), strict=True)
+        return np.concatenate(rows), np.concatenate(positions)
 
     return placed
 
 
-def _extra_buffer(chunk: int) -> Callable[[FinishedRequests], Placed]:
+def _vllm(block: int, *more: Places) -> Places:
+    """Store the last block before the last token, junctions, and more: each floored to a block."""
+
+    def placed(requests: FinishedRequests) -> Placed:
+        row, position = _all_of(_before(1), _at_branch(), *more)(requests)
+        return row, position // block * block
+
+    return placed
+
+
+def _no_buffer(chunk: int) -> Places:
+    """Store at chunk ends, at the end of the prompt, and a token before that of the answer."""
+    return _all_of(_chunks(chunk), _before(0), _in_answer(lambda end: end - 1))
+
+
+def _extra_buffer(chunk: int) -> Places:
     """Store one state a chunk: where KV matched inside it, else the last multiple of 64."""
 
     def placed(requests: FinishedRequests) -> Placed:
@@ -207,32 +200,6 @@ def _extra_buffer(chunk: int) -> Callable[[FinishedRequests], Placed]:
         tracked = start + length // 64 * 64
         branch = requests.kv[row] // 64 * 64
         inside = (branch > start) & (branch < start + length) & ((branch - start) % 64 == 0)
-        answered = requests.end > requests.prompt
-        decoded = (_all_rows(requests)[answered], requests.end[answered] // 256 * 256)
-        return _joined([(row, np.where(inside, branch, tracked)), decoded])
+        return row, np.where(inside, branch, tracked)
 
-    return placed
-
-
-def _before(offsets: Sequence[int]) -> Callable[[FinishedRequests], Placed]:
-    def placed(requests: FinishedRequests) -> Placed:
-        row = _all_rows(requests)
-        return _joined([(row, requests.prompt - offset) for offset in offsets])
-
-    return placed
-
-
-def _after_start(offsets: Sequence[int]) -> Callable[[FinishedRequests], Placed]:
-    def placed(requests: FinishedRequests) -> Placed:
-        row = _all_rows(requests)
-        return _joined([(row, np.full(len(row), offset)) for offset in offsets])
-
-    return placed
-
-
-def _end_and_branch(requests: FinishedRequests) -> Placed:
-    return _joined([_before((0,))(requests), (_all_rows(requests), requests.kv)])
-
-
-def _ik_llama(requests: FinishedRequests) -> Placed:
-    return _joined([_before((5,))(requests), _every(512)(requests)])
+    return _all_of(placed, _in_answer(lambda end: end // 256 * 256))

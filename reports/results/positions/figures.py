@@ -22,24 +22,12 @@ from simulator.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """The states that a policy has stored in a run, and words for it.
+    """The states that a policy has stored in a run, and words for it."""
 
-    Parameters
-    ----------
-    stored
-        Of the requests that count.
-    labels
-        The same of each label, where there are several.
-    words
-        One sentence.
-    nearest
-        The engine setting that is nearest; None where no state was stored.
-    """
-
-    stored: Stored
-    labels: dict[str, Stored]
+    stored: Stored  # of the requests that count
+    labels: dict[str, Stored]  # the same of each label, where there are several
     words: str
-    nearest: Nearest | None
+    nearest: Nearest | None  # the engine setting that is nearest; None where no state was stored
 
     @classmethod
     def of(

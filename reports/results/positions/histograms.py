@@ -19,21 +19,16 @@ def octave(distances: Whole) -> Whole:
     return np.sign(distances) * np.minimum(exponent, OCTAVES).astype(np.int64)
 
 
-def counts(stored: Stored, point: str) -> list[int]:
-    """Return how many states lie in each octave from a point.
+def all_counts(stored: Stored) -> dict[str, list[int]]:
+    """Return how many states lie in each octave from each of POINTS.
 
     From the start there are octaves 1 to 24; from the end of the prompt and from the branch -24
     to 24, the middle one being that point itself.
     """
-    if point == "start":
-        return list(np.bincount(octave(stored.position), minlength=OCTAVES + 1)[1:].tolist())
-    distances = stored.from_end if point == "end" else stored.from_branch
-    return list(np.bincount(octave(distances) + OCTAVES, minlength=2 * OCTAVES + 1).tolist())
-
-
-def all_counts(stored: Stored) -> dict[str, list[int]]:
-    """Return the three histograms by their point."""
-    return {point: counts(stored, point) for point in POINTS}
+    distances = (stored.position, stored.from_end, stored.from_branch)
+    counts = [np.bincount(octave(each) + OCTAVES, minlength=2 * OCTAVES + 1) for each in distances]
+    counts[0] = counts[0][OCTAVES + 1 :]
+    return {point: each.tolist() for point, each in zip(POINTS, counts, strict=True)}
 
 
 def bins(point: str, states_by_bin: list[int]) -> list[dict[str, int]]:

@@ -19,26 +19,17 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinishedRequests:
-    """Columns of the requests that finished, in tokens; int64, of one length.
+    """Columns of the requests that finished, in tokens; int64, of one length."""
 
-    Parameters
-    ----------
-    prompt, end
-        Where the prompt ends, and where its answer does (the prompt, where that is unknown).
-    resume, kv
-        What was saved, and how deep its KV was resident.
-    branch
-        Where it diverged from all that had been seen: its overlap with what had been prefilled.
-    label
-        Its number in the trace, -1 where unknown.
-    """
-
+    # where the prompt ends, and where its answer does (the prompt, where that is unknown)
     prompt: Whole
     end: Whole
+    # what was saved, and how deep its KV was resident
     resume: Whole
     kv: Whole
+    # where it diverged from all that had been seen: its overlap with what had been prefilled
     branch: Whole
-    label: Whole
+    label: Whole  # its number in the trace, -1 where unknown
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -51,27 +42,13 @@ class FinishedRequests:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """The states that requests have stored.
+    """The states that requests have stored."""
 
-    Parameters
-    ----------
-    requests
-        Those that finished, whether or not they stored any.
-    row
-        The row in `requests` of each state.
-    position
-        Where it lies, in tokens from the start.
-    forked
-        Whether prompts had been seen to diverge or to end there.
-    grid
-        To which positions are floored.
-    """
-
-    requests: FinishedRequests
-    row: Whole
-    position: Whole
-    forked: NDArray[np.bool_]
-    grid: Grid
+    requests: FinishedRequests  # those that finished, whether or not they stored any
+    row: Whole  # the row in `requests` of each state
+    position: Whole  # where it lies, in tokens from the start
+    forked: NDArray[np.bool_]  # whether prompts had been seen to diverge or to end there
+    grid: Grid  # to which positions are floored
 
     def __len__(self) -> int:
         return len(self.position)

@@ -44,7 +44,7 @@ def places(stored: Stored, pattern: Pattern | None) -> str:
     order = sorted(shares, key=lambda kind: (kind == "elsewhere", -shares[kind]))
     rest = _elsewhere(stored.where(kinds["elsewhere"]))
     return ", ".join(
-        _share_words(shares[kind], rest if kind == "elsewhere" else PLACES[kind])
+        _part(shares[kind], rest if kind == "elsewhere" else PLACES[kind])
         for kind in order
         if shares[kind] >= LEAST_TOLD
     )
@@ -73,10 +73,6 @@ def _quartiles(values: NDArray[Any]) -> list[float]:
     return list(np.percentile(values, [25, 75]).tolist())
 
 
-def _share_words(share: float, place: str) -> str:
-    return f"all {place}" if share == 1 else f"{_percent(share)} {place}"
-
-
-def _percent(share: float) -> str:
-    """Return a share in whole percent; what is not all of it is never 100 %."""
-    return f"{min(round(100 * share), 99)} %" if share < 1 else "100 %"
+def _part(share: float, place: str) -> str:
+    """Return which share lies at a place, in whole percent; what is not all is never 100 %."""
+    return f"all {place}" if share == 1 else f"{min(round(100 * share), 99)} % {place}"

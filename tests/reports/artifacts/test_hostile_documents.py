@@ -321,12 +321,12 @@ def test_unknown_fields_of_a_newer_version_are_let_through(tmp_path: Path) -> No
 
 
 def test_a_command_says_file_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from reports.commands.report import report
+    from reports.commands.report import ReportAgainCommand
 
     document = capacity_document()
     document["answers"][1]["trials"][0]["value"] = "high"
     (tmp_path / "capacity.json").write_text(json.dumps(document))
-    assert exit_code(lambda: report(tmp_path)) == 3
+    assert exit_code(ReportAgainCommand(folder=tmp_path).run) == 3
     line = capsys.readouterr().err
     assert "capacity.json: field 'answers[1].trials[0].value': expected a number, found str" in line
     assert line.count("\n") == 1

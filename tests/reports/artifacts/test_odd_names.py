@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+from msgspec.structs import replace
 
 from reports.compare.compare import compare_folders
 from reports.compare.stored import read_comparison
@@ -59,7 +59,7 @@ def test_runs_in_such_folders_are_compared_and_shown_again(tmp_path: Path) -> No
     folder = tmp_path / os.fsdecode(b"b\xff")
     odd = replace(runs, notes=(ODD,))
     store(comparison_report(odd, [], f"milepost compare {ODD}"), folder)
-    kept = read_comparison(folder)
+    _, kept = read_comparison(folder)
     assert kept["a"] == str(tmp_path / r"a\udcff")
     assert SHOWN in (folder / "compare.html").read_text()
     store(kept_report(folder), folder)

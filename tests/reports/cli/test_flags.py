@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from reports.commands.options import TraceFlags
+from reports.commands.options import ReadingOptions
 from reports.study.sections import READ_OPTIONS, WorkloadSection
 from tests.reports.cli.conftest import Milepost
 from workloads.options import ReadOptions
 
-FLAGS = [f"--{field.name.replace('_', '-')}" for field in fields(TraceFlags)]
+FLAGS = [f"--{field.name.replace('_', '-')}" for field in fields(ReadingOptions)]
 
 
 def test_each_trace_flag_is_a_key_of_a_study_and_an_option_of_the_reader() -> None:
-    names = {field.name for field in fields(TraceFlags)}
+    names = {field.name for field in fields(ReadingOptions)}
     options = {field.name for field in fields(ReadOptions)} | {"format"}
     options -= {"default_template"}  # that of the profile's model, which no user states
     assert names | {"seed"} == options

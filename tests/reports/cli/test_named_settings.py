@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from reports.api import Study
-from reports.commands.study_flags import GridFlags, TrafficFlags
+from reports.commands.declared import keys_of
+from reports.commands.sweep import SweepCommand
 from simulator.base.errors import SettingError, UsageError
 from tests.reports.cli.conftest import Milepost
 from workloads.opening import open_trace
@@ -57,19 +58,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("study.baseline", "last"),
     ("study.warmup", 2.0),
 ]
-OF_FLAGS = {
-    key: flag
-    for flags in (TrafficFlags, GridFlags)
-    for flag, key in ((f"--{name}", key) for name, key in flags.keys.items())
-}
-OF_FLAGS |= {
-    "study.seed": "--seed",
-    "study.warmup": "--warmup",
-    "study.baseline": "--baseline",
-    "study.replications": "--replications",
-    "study.until_ci": "--until-ci",
-    "study.max_replications": "--max-replications",
-}
+OF_FLAGS = {key: f"--{name.replace('_', '-')}" for name, key in keys_of(SweepCommand).items()}
 
 
 def flag_of(key: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from reports.commands.study_flags import GridFlags, words
+from reports.commands.sweep import SweepCommand
 from simulator.costs.profile import profile_to_json
 from simulator.results.records import REJECTED
 from tests.reports.cli.conftest import Milepost
@@ -154,9 +154,9 @@ def test_pools_are_an_axis_of_a_sweep(
 
 
 def test_a_command_line_gives_the_same_flags_again() -> None:
-    flags = GridFlags(pools=["unified", "split:states=3"], cut="span", count_running=True)
+    sweep = SweepCommand(pools=["unified", "split:states=3"], cut="span", count_running=True)
     given = ["--pools", "unified", "--pools", "split:states=3", "--cut", "span", "--count-running"]
-    assert list(words(flags.settings())) == given
+    assert sweep.command_line("sweep") == " ".join(["milepost sweep", *given, "--out DIR"])
 
 
 def test_running_requests_that_find_no_room_are_rejected(

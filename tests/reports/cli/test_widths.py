@@ -47,7 +47,7 @@ def table_lines(text: str) -> list[str]:
         (("run", *SMALL, "--capacity", "1 GiB", "--placer", LONG), ["of prompt tokens"]),
         (
             ("drift", "--trace", "TRACES", "--window", "20,40", "-q"),
-            ["less than clairvoyant", "rewritten", "regret"],
+            ["Less than clairvoyant", "rewritten", "Regret"],
         ),
         (("doctor",), ["python"]),
     ],

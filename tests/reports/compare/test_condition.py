@@ -10,7 +10,7 @@ from simulator.base.errors import UsageError
 
 def compared(name: str, a: float | None, b: float | None) -> Compared:
     difference = None if a is None or b is None else Estimate(b - a)
-    return Compared({}, MEASURES[name], a, b, difference)
+    return Compared.of({}, MEASURES[name], a, b, difference)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_is_not_known_does_not_pass() -> None:
     with pytest.raises(UsageError, match=r"p99_ttft is not known in both .*fewer than 368 req"):
         parse_condition("p99_ttft>5%").broken(compared("p99_ttft", None, 1.0))
     condition = parse_condition("p99.9_ttft>5ms")
-    unknown = Compared({}, condition.measure, None, None, None)
+    unknown = Compared.of({}, condition.measure, None, None, None)
     with pytest.raises(UsageError, match=r"fewer than 3,688 .* where study.percentiles asks"):
         condition.broken(unknown)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from reports.cross_workload.room import taken
+from reports.cross_workload.overview import taken
 from reports.results.comparison import compare
 from tests.reports.cross_workload.workloads import several, with_foresight
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from reports.compare import compare_folders
-from reports.compare.stored import document_of, read_comparison, two_runs
-from reports.pages.comparison import kept_report, report_of
+from reports.compare.stored import read_comparison
+from reports.pages.comparison import comparison_report, kept_report
 from reports.pages.study.together import together
+from reports.report import Report
 from reports.report.html import render
 from reports.report.store import store
 from reports.results.comparison import compare
@@ -74,8 +74,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def kept(folders: tuple[Path, Path]) -> dict[str, Any]:
-    return document_of(compare_folders(*folders), ["too much"], "milepost compare a b --out DIR")
+def report(folders: tuple[Path, Path]) -> Report:
+    runs = compare_folders(*folders)
+    return comparison_report(runs, ["too much"], "milepost compare a b --out DIR")
 
 
 def plain(page: str) -> str:
@@ -119,9 +120,9 @@ def test_of_too_many_shares_those_of_policies_that_are_alike_stay_in_the_table()
 
 
 def test_a_comparison_tells_first_what_was_asked_then_what_came_of_it(
-    kept: dict[str, Any],
+    report: Report,
 ) -> None:
-    page = render(report_of(kept))
+    page = render(report)
     text = plain(page)
     order = [
         "Against A, B has a better token hit rate",
@@ -140,16 +141,16 @@ def test_a_comparison_tells_first_what_was_asked_then_what_came_of_it(
     assert HOSTILE in text
 
 
-def test_the_page_is_the_same_from_what_is_kept(kept: dict[str, Any], tmp_path: Path) -> None:
-    store(report_of(kept), tmp_path)
+def test_the_page_is_the_same_from_what_is_kept(report: Report, tmp_path: Path) -> None:
+    store(report, tmp_path)
     first = (tmp_path / "compare.html").read_bytes(), (tmp_path / "compare.json").read_bytes()
     store(kept_report(tmp_path), tmp_path)
     assert ((tmp_path / "compare.html").read_bytes(), (tmp_path / "compare.json").read_bytes()) == (
         first
     )
-    runs = two_runs(kept)
+    runs, _ = read_comparison(tmp_path)
     assert [each.verdict for each in runs.comparisons] == [
-        row["verdict"] for row in kept["comparisons"]
+        row["verdict"] for row in report.data["comparisons"]
     ]
 
 
@@ -161,18 +162,16 @@ def test_what_is_damaged_is_refused(tmp_path: Path, damage: str) -> None:
 
 
 def test_equal_runs_have_no_chart(folders: tuple[Path, Path]) -> None:
-    same = document_of(compare_folders(folders[0], folders[0]), [], "")
-    page = plain(render(report_of(same)))
+    same = comparison_report(compare_folders(folders[0], folders[0]), [], "")
+    page = plain(render(same))
     assert "No figure that both have differs." in page
     assert "Nothing: settings, trace and versions are the same." in page
 
 
 @pytest.fixture(scope="module")
-def seen(
-    kept: dict[str, Any], study_page: str, tmp_path_factory: pytest.TempPathFactory
-) -> list[Seen]:
+def seen(report: Report, study_page: str, tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
     """Return what a browser made of both pages."""
-    comparison = render(report_of(kept))
+    comparison = render(report)
     visits = [Visit(study_page, ACTIONS), Visit(comparison, dark=True)]
     return look_at_all(visits, tmp_path_factory.mktemp("pages"))
 

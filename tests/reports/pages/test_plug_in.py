@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reports.cli import exit_code
-from reports.commands.report import report
+from reports.commands.report import ReportAgainCommand
 from reports.pages import KEPT
 from reports.report.showing import show
 from reports.report.store import store
@@ -49,7 +49,7 @@ def test_a_folder_is_shown_again(
     page = store(waits.waits_report(FOUND), tmp_path)
     before = page.read_bytes()
     page.unlink()
-    assert exit_code(lambda: report(tmp_path, images="svg")) == 0
+    assert exit_code(ReportAgainCommand(folder=tmp_path, images="svg").run) == 0
     assert page.read_bytes() == before
     image = tmp_path / "charts" / "waits.svg"
     assert capsys.readouterr().out.splitlines() == [str(page), str(image)]

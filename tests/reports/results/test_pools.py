@@ -10,8 +10,7 @@ from reports.charts.bars import fates_of
 from reports.pages.study.table import cells_table
 from reports.results.comparison import compare
 from reports.results.marks import LOOKS_AHEAD, UPPER_BOUND, marks_of
-from reports.results.pools import COLUMNS, flat_pools, pool_words, pools_of
-from reports.results.summary import loss_words
+from reports.results.pools import COLUMNS, flat_pools, loss_words, pool_words, pools_of
 from simulator.results.result import PoolCounters
 from tests.reports.sample_study import GIB, sample
 

@@ -11,7 +11,6 @@ from scipy import stats
 from scipy.signal import lfilter
 
 from reports.statistics import (
-    MIN_P99_REQUESTS,
     Estimate,
     Quantile,
     Ratio,
@@ -21,7 +20,6 @@ from reports.statistics import (
     independent_difference,
     mean_interval,
     mser5,
-    p99,
     paired_difference,
     replay_difference,
 )
@@ -265,13 +263,6 @@ def test_no_prompt_tokens_give_no_interval() -> None:
     empty = Ratio(np.zeros(64), np.zeros(64))
     assert np.isnan(replay_difference(empty, empty).value)
     assert replay_difference(empty, empty).low is None
-
-
-def test_p99_needs_368_values() -> None:
-    # 0.99**n <= 0.025 is when the largest of n values bounds the P99 from above
-    assert 0.99 ** (MIN_P99_REQUESTS - 1) > 0.025 > 0.99 ** (MIN_P99_REQUESTS + 1)
-    assert p99(list(range(MIN_P99_REQUESTS - 1))) is None
-    assert p99(np.arange(1001.0)) == pytest.approx(990.0)
 
 
 def test_mser5_cuts_a_ramp_and_leaves_a_steady_series() -> None:

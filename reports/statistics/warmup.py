@@ -1,23 +1,11 @@
-"""Tails and warm-up of a series."""
+"""Warm-up of a series."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-# With fewer independent values, 0.99**n > 0.025: the P99 may lie above the largest of them, so no
-# 95 % interval for it has an upper end.
-MIN_P99_REQUESTS = 368
 MOST_WARMUP_SHARE = 0.5  # MSER-5 looks no further: a cut of half says that it may not settle
-
-
-def p99(values: Sequence[float] | NDArray[np.float64]) -> float | None:
-    """Return the 99th percentile, or None when fewer than 368 values cannot bound it."""
-    if len(values) < MIN_P99_REQUESTS:
-        return None
-    return float(np.quantile(np.asarray(values, dtype=np.float64), 0.99))
 
 
 def mser5(values: ArrayLike) -> int:
