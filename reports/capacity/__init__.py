@@ -1,1 +1,1 @@
-"""The least memory that meets a target: search, evidence, prices, what if, page."""
+"""Search for the least memory that meets a target, with evidence, prices and variations."""

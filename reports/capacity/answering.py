@@ -1,4 +1,4 @@
-"""From how a search ended to its answer; what is known where no capacity meets the target.
+"""Answers made from finished searches, also where no capacity meets the target.
 
 The bound is the same traffic on a cache that keeps everything, with a state at every position for
 free (placer `dense`, unbounded). Nothing that saves less makes a server faster, but for restores
@@ -29,7 +29,7 @@ _NOTHING = SearchResult((), dict.fromkeys(SIDES, Crossing(None, None)), (), unev
 
 
 def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | None) -> Answer:
-    """Return the answer for a candidate; `ended` is an error where a cell failed."""
+    """Return the answer for a candidate; `ended` is the search result, or an error if a cell failed."""
     policy = candidate.study.policy
     result = _NOTHING if isinstance(ended, str) else ended
     least, trials = result.least, result.trials
@@ -97,7 +97,7 @@ def _nearest(answer: Answer, target: Target) -> Tried | None:
 def best_of(answers: Sequence[Answer], target: Target) -> int | None:
     """Return the number of the answer with the least capacity, by the better value of equals.
 
-    A fair competitor, where there is one.
+    Policies that are no bound and know no future requests come first.
     """
     met = [
         (bool(answer.marks), answer.capacity_bytes, target.rank(answer.value), number)

@@ -67,7 +67,7 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Worth(msgspec.Struct, frozen=True, kw_only=True):
-    """Up to which price of memory a capacity is the cheapest."""
+    """A capacity, and up to which price of memory it is the cheapest."""
 
     capacity_bytes: Count
     dollars_per_gib_hour: Number | None
@@ -92,7 +92,7 @@ class PoolUse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pools(msgspec.Struct, frozen=True, kw_only=True):
-    """Both of them."""
+    """The two pools of a split cache: KV and states."""
 
     kv: PoolUse
     states: PoolUse
@@ -152,7 +152,7 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 class Varied(msgspec.Struct, kw_only=True):
-    """The answer when one thing is different.
+    """The answer under one variation of the study.
 
     Its note says what it rests on, or why it was not tried; the caution what is against the
     expectation.

@@ -1,4 +1,4 @@
-"""What capacities are sought for: every combination of the grid, the capacity left out."""
+"""Candidates of a capacity search: every grid combination of settings except the capacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search would take: `capacity --dry-run`."""
+"""Cost estimate of a capacity search, for `capacity --dry-run`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Facts = Mapping[str, TraceFacts]
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What the search for one candidate takes, over its replications.
+    """Simulations that the search for one candidate needs, over its replications.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether a capacity that was tried meets the target, may meet it, surely meets it.
+"""Evidence on whether a capacity that was tried meets the target, and how surely.
 
 It *surely* meets the target where the whole 95 % interval of the metric does, and *may* meet it
 where a part does. So the interval of the least capacity reaches from the greatest that surely
@@ -62,7 +62,7 @@ class Trial:
 
 
 def judge(capacity_bytes: int, rows: Sequence[Metrics], target: Target, *, drawn: bool) -> Trial:
-    """Return what the cells of one capacity say of the target.
+    """Return whether one capacity meets the target, judged from its cells (simulations).
 
     Parameters
     ----------

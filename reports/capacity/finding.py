@@ -1,4 +1,4 @@
-"""`milepost capacity`: from a study and a target to answers, journalled and resumable."""
+"""The capacity search of `milepost capacity`, journalled and resumable."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _resolved(study: ResolvedStudy, stated: Sequence[int | None]) -> dict[str, A
 
 
 def notes_on(settings: Settings) -> list[str]:
-    """Return what of the study is not used, though it must be sound.
+    """Return notes on settings of the study that the search ignores, after checking them.
 
     Raises
     ------

@@ -18,7 +18,7 @@ LESS = ("traffic -20 %", "KV in fp8", "states in int8")
 def vary(
     searching: Searching, candidate: Candidate, result: SearchResult
 ) -> tuple[Answer, list[tuple[Candidate | None, Varied]]]:
-    """Return the answer of a candidate anew, and how it moves: each variation with its candidate.
+    """Return a candidate's answer, searched again, and the answer under each variation.
 
     All are sought on one grid, which holds whatever capacity one of them was extended to: else one
     would seem to need less memory only because less was tried for it alone.

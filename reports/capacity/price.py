@@ -1,4 +1,4 @@
-"""What memory and time cost, and where more memory stops paying.
+"""Prices of memory and GPU time, and the capacity where more memory stops paying.
 
 Memory is paid for as long as the replay lasts, the GPU only while it prefills, restores and
 captures, as in a fleet where what is idle serves others. So a cache pays where the GPU time that it

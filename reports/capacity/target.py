@@ -1,4 +1,4 @@
-"""What is asked of a capacity: a metric, a direction, a limit."""
+"""Targets of a capacity search: a metric, a direction and a limit."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Target:
         return inf if self.metric.less_is_better else -inf
 
     def rank(self, value: float | None) -> tuple[bool, float]:
-        """Return what is the less, the better a value is; None is the worst."""
+        """Return a sort key that is smaller for better values; a value of None is the worst."""
         sign = 1 if self.metric.less_is_better else -1
         return value is None, 0.0 if value is None else sign * value
 

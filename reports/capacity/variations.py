@@ -1,4 +1,4 @@
-"""What might be different: traffic, prompts, the model, the precision of KV and states.
+"""Variations of a study: traffic, prompts, model, precision of KV and states.
 
 Each variation changes one thing in the study of a candidate and nothing else, or says why it cannot
 be done honestly.
@@ -170,7 +170,7 @@ def _int8(cell: Cell, _: Searching) -> tuple[Cell, str]:
 
 
 def _smaller(cell: Cell, option: str) -> tuple[Cell, str]:
-    """Take the same profile with one option more."""
+    """Add one option to the profile, such as 8-bit KV."""
     from calibration.options import split_options
 
     name = cell.study.model.profile

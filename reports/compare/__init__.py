@@ -1,4 +1,4 @@
-"""Two runs, or two sweeps, compared: what differs in what was asked, then in what came of it."""
+"""Comparison of two runs or two sweeps: differences in settings, then in results."""
 
 from reports.compare.compare import compare_folders
 from reports.compare.condition import Condition, parse_condition

@@ -1,4 +1,4 @@
-"""The charts of a comparison: what B is less A, each figure with its interval."""
+"""Charts of a comparison: B minus A with its interval, for each figure."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def _group(name: str, group: Sequence[Compared], kind: str) -> ChartGroup:
 
 
 def comparison_chart(runs: TwoRuns, group: ChartGroup) -> alt.LayerChart:
-    """Draw the figures of a group: what B is less A, each with its interval."""
+    """Draw the differences B - A of a group of figures, each with its interval."""
     unit, size = _unit(group.compared)
     rows = [_row(each, size, runs.kind) for each in group.compared]
     return intervals(rows, f"B less A ({unit})", zero=0.0)
 
 
 def _most_telling(group: Sequence[Compared]) -> list[Compared]:
-    """Return as many as a chart has room for, claims before ties, in their order."""
+    """Return the figures that fit into a chart: significant differences first, then ties."""
     claims = [each.verdict in _COLOURS for each in group]
     order = sorted(range(len(group)), key=lambda index: not claims[index])
     return [group[index] for index in sorted(order[:MOST_SERIES])]

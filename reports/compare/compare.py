@@ -1,4 +1,4 @@
-"""Two folders in, a comparison out."""
+"""Comparison of two result folders."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def compare_folders(
     unit: Unit | None = None,
     margins: Margins = USUAL_MARGINS,
 ) -> TwoRuns:
-    """Compare two folders, both of `run --out` or both of `sweep`: what B is less A.
+    """Compare two folders, both of `run --out` or both of `sweep`, by the differences B - A.
 
     Parameters
     ----------
     a, b
         The folders.
     measures
-        Names in `MEASURES`. Each is a comparison more for Holm's correction.
+        Names in `MEASURES`. Each adds one comparison to Holm's correction.
     paired
         Take differences of the same requests; otherwise of two samples that share nothing.
     unit
@@ -152,7 +152,7 @@ def _moved(a: Columns, b: Columns) -> dict[str, int]:
 
 
 def _marked(marks: Mapping[str, Iterable[Sequence[str]]]) -> list[str]:
-    """Return a note for each side with policies that are no fair competitors."""
+    """Return a note for each side whose policies are bounds or know future requests."""
     sides = {side: sorted({mark for each in rows for mark in each}) for side, rows in marks.items()}
     return [
         f"{side} has policies with a mark ({', '.join(names)}): no real system can do what they do"

@@ -1,4 +1,4 @@
-"""What must not happen from A to B: `token_hit_rate<-1%`, `mean_ttft>+50ms`."""
+"""Conditions under which a comparison fails, such as `token_hit_rate<-1%`, `mean_ttft>+50ms`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Condition:
 
 
 def _missing(measure: Measure) -> str:
-    """Return why a measure may not be known."""
+    """Return a likely reason why a measure is missing."""
     if measure.level is None:
         return "nothing finished"
     needed = f"{least_requests(measure.level):,}"

@@ -23,7 +23,7 @@ MOST_PARTS = 2048  # more are put together, some in each, which leaves the error
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """The requests that are taken together."""
+    """Groups of requests (blocks, sessions or documents) that are resampled together."""
 
     unit: Unit
     part: NDArray[np.int64]  # int64, one a request: its part, counted from 0
@@ -46,7 +46,7 @@ def parts_of(columns: Columns, unit: Unit) -> Parts | None:
 
 
 def memory_of(columns: Columns) -> float:
-    """Return for how long a request is remembered, as a share of all requests."""
+    """Return over what share of all requests the effect of one request lasts."""
     timed = all(name in columns for name in TIMES)
     count = len(columns["request"])
     requests = RememberedRequests(

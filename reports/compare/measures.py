@@ -1,4 +1,4 @@
-"""What two runs are compared in."""
+"""Measures by which two runs are compared."""
 
 from __future__ import annotations
 

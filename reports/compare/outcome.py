@@ -1,4 +1,4 @@
-"""What comes of comparing two folders, as `compare.json` has it.
+"""Results of comparing two folders, as stored in `compare.json`.
 
 Fields with a default are those that earlier versions did not write.
 """

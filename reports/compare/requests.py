@@ -1,4 +1,4 @@
-"""Two runs compared request by request, or, unpaired, as two samples of requests."""
+"""Comparison of two runs, paired request by request or as two independent samples."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def compared_figures(
 def _widest(
     ours: Columns, theirs: Columns | None, ways: Sequence[Parts], measure: Measure
 ) -> Estimate:
-    """Return the estimate whose interval is the widest of all ways of telling one.
+    """Return the estimate with the widest interval over all units of resampling.
 
     Requests depend on each other in more than one way, and a unit that cuts through a dependence
     gives too narrow an interval. Where time is too short to tell, so it is for all.

@@ -69,7 +69,7 @@ class _Scenario(msgspec.Struct, frozen=True):
 
 
 class _Summary(msgspec.Struct, frozen=True):
-    """The parts of a summary that are looked at; scenario, trace, provenance are compared whole."""
+    """The checked fields of a summary; scenario, trace and provenance are compared as a whole."""
 
     scenario: _Scenario
     trace: dict[str, Any]
@@ -113,7 +113,7 @@ def _read_summary(folder: Path) -> dict[str, Any]:
 
 
 def _facts(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return what tells the traces and the versions of two runs apart."""
+    """Return the facts by which traces and versions of two runs are compared."""
     trace = {key: value for key, value in summary["trace"].items() if key != "notes"}
     return {"trace": trace, "provenance": summary.get("provenance") or {}}
 

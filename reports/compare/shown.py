@@ -1,4 +1,4 @@
-"""A comparison as people and as machines read it."""
+"""Text and table rows of a comparison."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def row_of(compared: Compared) -> list[str]:
 
 
 def evidence(runs: TwoRuns) -> str:
-    """Return what the intervals rest on."""
+    """Return a sentence on how the intervals were computed."""
     rests: dict[str, list[str]] = {}  # measures by what their intervals rest on
     missing: dict[str, list[str]] = {}  # and by why they have none
     for compared in runs.comparisons:

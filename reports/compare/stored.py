@@ -1,4 +1,4 @@
-"""`compare.json` and `compare.html`: a comparison kept, and read back."""
+"""Storage of a comparison: writes and reads `compare.json` for `compare.html`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacities too small to be of use: refused where nothing fits, told where nothing is saved."""
+"""Checks for capacities too small to use: an error if no KV fits, a note if no state fits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from simulator.base.units import BARE, format_bytes
 
 
 def page_bytes(study: ResolvedStudy) -> int:
-    """Return what one page of KV takes: the least that a cache can keep."""
+    """Return the bytes of one page of KV, the smallest unit that a cache can keep."""
     profile = profile_named(study.model.profile)
     return profile.page_tokens * profile.kv_bytes_per_token
 
 
 def states_bytes(study: ResolvedStudy) -> int | None:
-    """Return what is kept apart for states; None where they share the capacity with KV."""
+    """Return the bytes reserved for states; None where states and KV share the capacity."""
     from simulator.cache.layout import parse_pools
 
     split = parse_pools(study.cache.pools)
@@ -28,16 +28,16 @@ def states_bytes(study: ResolvedStudy) -> int | None:
 
 
 def least_useful_bytes(study: ResolvedStudy) -> int:
-    """Return what one page of KV and one state take: with less, nothing can be saved.
+    """Return the bytes of one KV page and one state, below which no prefix can be reused.
 
-    Where pools are split, all that is kept apart for states counts instead of one.
+    Where pools are split, the whole pool of states counts instead of one state.
     """
     kept = states_bytes(study)
     return max(1, page_bytes(study) + (_state_bytes(study) if kept is None else kept))
 
 
 def _state_bytes(study: ResolvedStudy) -> int:
-    """Return what the placer has to store to save anything: a state, unless it has them free."""
+    """Return the bytes of one state, or 0 for a placer whose states cost no memory."""
     from policies.registry import create
 
     free = bool(getattr(create("placer", study.policy.placer), "implicit", False))
@@ -47,14 +47,14 @@ def _state_bytes(study: ResolvedStudy) -> int:
 def refuse_too_small(
     study: ResolvedStudy, capacity_bytes: int | None, stated: Any, place: str
 ) -> None:
-    """Refuse a capacity in which not even a page of KV fits; 0 is no cache, which may be meant.
+    """Refuse a capacity smaller than one page of KV; 0 (no cache) is allowed.
 
     Parameters
     ----------
     study
-        Whose profile tells what a page takes.
+        The study, whose cost profile gives the size of a page.
     capacity_bytes
-        What is refused; None is unbounded.
+        The capacity to check; None is unbounded.
     stated
         The same as it was written.
     place
@@ -77,7 +77,7 @@ def refuse_too_small(
 
 
 def refuse_states_beyond(study: ResolvedStudy, capacity_bytes: int | None, place: str) -> None:
-    """Refuse a capacity that is less than what is kept apart for states.
+    """Refuse a capacity that is smaller than the memory reserved for states.
 
     Raises
     ------
@@ -92,18 +92,18 @@ def refuse_states_beyond(study: ResolvedStudy, capacity_bytes: int | None, place
 
 
 def holds_states(study: ResolvedStudy, capacity_bytes: int | None) -> bool:
-    """Whether a capacity, None being unbounded, holds what is kept apart for states."""
+    """Whether a capacity (None: unbounded) is at least the memory reserved for states."""
     return capacity_bytes is None or capacity_bytes >= (states_bytes(study) or 0)
 
 
 def small_capacities(studies: Iterable[ResolvedStudy]) -> list[str]:
-    """Return what to say of the capacities in which no state fits, each once."""
+    """Return one note for each capacity in which no state fits."""
     notes = (small_note(study) for study in studies)
     return list(dict.fromkeys(note for note in notes if note is not None))
 
 
 def small_note(study: ResolvedStudy) -> str | None:
-    """Return what to say of a capacity in which no state fits; None where one does."""
+    """Return a note on a capacity in which no state fits; None where one does."""
     capacity, kept = study.cache.capacity, states_bytes(study)
     page, state = page_bytes(study), _state_bytes(study)
     if kept is not None and kept < state:

@@ -103,7 +103,7 @@ def replication_seeds(study: ResolvedStudy, replications: int | None = None) -> 
 
 
 def baseline_placer(study: ResolvedStudy, cells: list[Cell]) -> str:
-    """Return the canonical placer that the others are compared with.
+    """Return the baseline placer, in canonical spelling, that the others are compared with.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _scenario(study: ResolvedStudy, draw: int | None) -> dict[str, Any]:
 
 
 def _cache(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a cache as older folders have them, and what is new of them."""
+    """Return the cache settings in the form of older result folders, plus newer settings."""
     old = {"capacity": settings["capacity"], "evicts": former("cache.cut", settings["cut"])}
     new = {key: settings[key] for key in ("pools", "count_running")}
     default = CacheSection()
@@ -184,7 +184,7 @@ def _refuse_twins(cells: list[Cell]) -> None:
 
 
 def _refuse_one_draw(study: ResolvedStudy) -> None:
-    """Refuse draws that make no interval, or one that replications do not make narrow."""
+    """Refuse draws of cost coefficients that allow no interval or never narrow it."""
     if study.model.draws and study.study.until_ci is not None:
         raise SettingError(
             "study.until_ci",
@@ -199,7 +199,7 @@ def _refuse_one_draw(study: ResolvedStudy) -> None:
 
 
 def _refuse_repetition(cells: list[Cell]) -> None:
-    """Refuse replications in which nothing is drawn."""
+    """Refuse several replications of a study in which nothing is random."""
     for cell in cells:
         study = cell.study
         replay = study.workload.trace is not None and study.server.timeless
@@ -209,7 +209,7 @@ def _refuse_repetition(cells: list[Cell]) -> None:
 
 
 def refuse_unfit(study: ResolvedStudy, name: str, *, has_arrivals: bool) -> None:
-    """Refuse a study that asks of its trace what it does not have.
+    """Refuse a study whose settings do not fit its trace.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Coarse clocks: a trace whose times are rounded makes a queue longer than it was."""
+"""Warnings about coarse clocks: rounded arrival times come in bursts and lengthen queues."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def coarse_tick_seconds(trace: Trace) -> float | None:
-    """Return the tick of a clock that makes bursts; None where times are fine, or there are none.
+    """Return the tick, in seconds, of a clock that makes bursts; None without one or without times.
 
-    It is the rule of `milepost trace validate`.
+    `milepost trace validate` applies the same rule.
     """
     import numpy as np
 
@@ -26,7 +26,7 @@ def coarse_tick_seconds(trace: Trace) -> float | None:
 
 
 def clock_warnings(study: ResolvedStudy, name: str, tick_seconds: float | None) -> list[str]:
-    """Return the warning about a coarse clock, where times of the trace decide how long one waits.
+    """Return the warning about a coarse clock, if waiting times depend on the trace's arrival times.
 
     With an instant server nothing waits, and drawn arrivals have no clock.
     """
@@ -39,12 +39,12 @@ def clock_warnings(study: ResolvedStudy, name: str, tick_seconds: float | None) 
 
 
 def waits_by_the_clock(study: ResolvedStudy) -> bool:
-    """Say whether requests of a trace file wait in a queue."""
+    """Say whether requests queue at the arrival times of a trace file."""
     return study.workload.trace is not None and study.server.kind == "queue"
 
 
 def ticks_of(name: str, tick_seconds: float) -> str:
-    """Return the sentence that tells of a coarse clock."""
+    """Return a sentence on the coarse clock of a trace."""
     return (
         f"the times of {printable(name)} are told in ticks of {tick_seconds:g} s: bursts are of "
         "the clock, and lengthen times to first token."

@@ -114,7 +114,7 @@ def _first_problem(settings: Settings, error: ValidationError) -> UsageError:
 
 
 def _expected(message: str) -> str:
-    """Return what was expected, in our words."""
+    """Return what a setting should be, in the wording of Milepost's messages."""
     message = message.removeprefix("Value error, ").replace("Input should be", "expected")
     message = re.sub(r" after validation, not \d+$", "", message)
     if "unable to parse raw data as a unicode string" in message:
@@ -124,7 +124,7 @@ def _expected(message: str) -> str:
 
 
 def _refuse_contradictions(settings: Settings, study: ResolvedStudy) -> None:
-    """Refuse settings that cannot both be meant."""
+    """Refuse settings that contradict each other."""
     workload = study.workload
     trace = workload.trace is not None
     if trace and workload.builtin:

@@ -1,4 +1,4 @@
-"""What a study file says of generated traffic: generators, knobs, drifts and arrivals."""
+"""Checks of the generated traffic in a study file: generators, knobs, drifts and arrivals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def generator_fields() -> dict[str, Any]:
 
 
 def as_knob(value: Any, default: Any) -> Any:
-    """Return a knob's value as the generator has it: 1 is 1.0 where the knob is no whole number."""
+    """Return a knob's value in the generator's type: 1 becomes 1.0 for a real-valued knob."""
     real = isinstance(default, float) and type(value) is int and abs(value) <= 2**53
     return float(value) if real else value
 
@@ -42,7 +42,7 @@ def mixture(settings: Settings, members: Mapping[str, Any]) -> str:
 
 
 def refuse_two_workloads(settings: Settings, workload: Mapping[str, Any]) -> None:
-    """Refuse knobs and generators beside a trace file, and knobs that a generator has not."""
+    """Refuse knobs and generators beside a trace file, and knobs that the generator lacks."""
     trace, generator = "trace" in workload, "generator" in workload
     if trace and generator:
         raise contradiction(settings, "workload.trace", "workload.generator")
@@ -87,7 +87,7 @@ def refuse_bad_traffic(
 
 
 def _read_at(settings: Settings, key: str, read: Callable[[str], Any], text: Any) -> None:
-    """Read a name, and put the place before what is wrong with it."""
+    """Parse a name; an error begins with the setting that it comes from."""
     if not isinstance(text, str):
         expected = "expected text as in shift:distance=0.3"
         raise settings.problem(key, f": {expected}, found {shown(text)}")

@@ -1,7 +1,7 @@
 """The grid of a study: every combination of what it varies, each a study of its own.
 
-The way is a straight line: settings (a file, then flags), the grid of them, its cells. Each study
-is parsed once, and nobody goes back to the settings.
+Settings (a file, then flags) become a grid, and the grid becomes cells. Each study
+is parsed once; later steps do not read the settings.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class StudyGrid:
-    """A study as it was written, and its variants in the order of its grid."""
+    """A study as written, and its variants (grid combinations) in the order of its grid."""
 
     study: ResolvedStudy
     variants: tuple[Variant, ...]
@@ -80,7 +80,7 @@ def _variants(settings: Settings, study: ResolvedStudy) -> Iterator[Variant]:
 
 
 def _parsed(settings: Settings) -> ResolvedStudy:
-    """Return the study of a variant, whose capacity holds something."""
+    """Return the study of a variant, after checking that its capacity is large enough."""
     study = _canonical(settings)
     capacity = "cache.capacity"
     place = f"{settings.origin(capacity)}: '{capacity}'"

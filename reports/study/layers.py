@@ -1,4 +1,4 @@
-"""A study file read into settings, with flags and `--set` laid over it."""
+"""Readers of settings: a study file, overridden by flags and `--set`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_settings(path: Path | None, overrides: Iterable[tuple[str, Any, str]] =
 
 
 def laid_over(own: Settings, overrides: Iterable[tuple[str, Any, str]]) -> Settings:
-    """Return settings with others (key, value, origin) in the place of them.
+    """Return settings with overrides (key, value, origin) applied.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Policies of one's own in a study: placers from the command line, and doubts about classes."""
+"""User-defined policies in a study: placers from the command line, warnings on their classes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _KINDS = ("placer", "eviction", "admission")
 
 
 def doubts(settings: Settings) -> list[str]:
-    """Return a line for each hook of a class of one's own that nobody calls.
+    """Return a warning for each method of a user-defined policy that is never called.
 
-    A policy that cannot be made says nothing here: that is an error, and told where it is made.
+    Policies that cannot be created are skipped here; creating them later raises the error.
     """
     return list(dict.fromkeys(doubt for kind, spec in _own(settings) for doubt in _of(kind, spec)))
 
@@ -58,7 +58,7 @@ def with_own_placers(settings: Settings) -> Settings:
 
 
 def _spelled(placer: Any) -> str:
-    """Return a placer in its one spelling; as it is where it is none, which is told later."""
+    """Return a placer in canonical spelling; an invalid one unchanged (it is refused later)."""
     from policies.registry import canonical
 
     try:

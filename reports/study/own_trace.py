@@ -1,4 +1,4 @@
-"""One's own trace in the place of a study's workload, whatever that was."""
+"""Replacement of a study's workload by the user's own trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REPEATED = ("study.replications", "study.until_ci", "study.max_replications")
 
 
 def with_own_trace(own: Settings, asked: Settings, over: Collection[str]) -> Settings:
-    """Return what is asked for, with a trace of one's own in the place of a study's traffic.
+    """Return the settings with the study's traffic replaced by the user's trace.
 
     What the study says of its workload and its arrivals, and that it is repeated, does not hold
     for another trace. It is left out, with notes that say so.
@@ -45,7 +45,7 @@ def with_own_trace(own: Settings, asked: Settings, over: Collection[str]) -> Set
 
 
 def _replaces(own: Settings, asked: Settings) -> bool:
-    """Say whether a trace comes in the place of other traffic; `--set` may only move a file."""
+    """Say whether a trace replaces other traffic; `--set` may only give a file's new path."""
     several = any(key.startswith("grid.workload") for key in own.values)
     return asked.origin(TRACE) == FLAG or TRACE not in own.values or several
 
@@ -55,7 +55,7 @@ def _is_traffic(key: str) -> bool:
 
 
 def _about(settings: Settings, keys: list[str]) -> Iterator[str]:
-    """Say which settings are about the study's own workload."""
+    """Return the settings that concern the study's own workload."""
     if not keys:
         return
     place, trace = settings.origin(keys[0]), printable(Path(str(settings.values[TRACE])).name)
@@ -71,7 +71,7 @@ def _section(key: str) -> str:
 
 
 def _repeated(settings: Settings, keys: list[str]) -> Iterator[str]:
-    """Say that a trace is replayed once."""
+    """Return the note that a trace is replayed once, without replications."""
     for key in keys:
         yield (
             f"{settings.origin(key)}: {key} = {_shown(settings.values[key])} is not used: a trace "

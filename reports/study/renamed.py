@@ -12,13 +12,13 @@ _PLACES = ("study.", "grid.")  # of keys in a manifest, and of the grid in a stu
 
 
 def current_key(key: str) -> str:
-    """Return what a key, of the grid or not, is called now."""
+    """Return the current name of a key, of the grid or not."""
     place, name = _split(key)
     return place + _KEYS.get(name, name)
 
 
 def current_value(key: str, value: Any) -> Any:
-    """Return what a value, or each of a list of the grid, is called now; `key` is a current one."""
+    """Return the current name of a value, or of each in a grid's list; `key` is a current key."""
     names = _VALUES.get(_split(key)[1])
     if names is None:
         return value
@@ -36,7 +36,7 @@ def current(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def former(key: str, value: str) -> str:
-    """Return what a value was called before."""
+    """Return the former name of a value."""
     names = {now: before for before, now in _VALUES[key].items()}
     return names.get(value, value)
 

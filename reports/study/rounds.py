@@ -1,4 +1,4 @@
-"""How many replications a study has that goes on until its intervals are narrow.
+"""Numbers of replications for studies that continue until their intervals are narrow.
 
 Each round has half as many again as the last one, the same for every scenario, so that the set in
 the end follows from the outcomes alone, not from who computed what when. To stop when an interval

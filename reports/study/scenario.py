@@ -1,4 +1,4 @@
-"""From a study to what the simulator takes."""
+"""Conversion of a study to scenarios that the simulator runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PolicyError(UsageError):
-    """A policy string of which no policy can be made, and of which kind it is."""
+    """An error for an invalid policy string, with the kind of policy."""
 
     def __init__(self, kind: str, problem: str) -> None:
         super().__init__(problem)
@@ -24,7 +24,7 @@ class PolicyError(UsageError):
 def build_scenario(
     study: ResolvedStudy, *, check: bool = False, draw: int | None = None
 ) -> Scenario:
-    """Return a fresh scenario: policies remember, so each simulation has its own.
+    """Return a new scenario; policies keep state, so no two simulations share one.
 
     With `draw`, the cost coefficients are that draw of the profile's.
 

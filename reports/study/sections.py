@@ -79,13 +79,13 @@ def parse_percentiles(value: Any) -> list[float]:
 
 
 def _docs(kind: str, unit: str, *, bounds: str = "") -> Any:
-    """Return what documentation says of a type where its schema does not."""
+    """Return the documented description of a type that its schema does not describe."""
     texts = {"kind": kind, "unit": unit, "bounds": bounds}
     return Field(json_schema_extra={key: text for key, text in texts.items() if text})
 
 
 def _reading(parse: Callable[[Any], Any], kinds: tuple[type, ...]) -> BeforeValidator:
-    """Return a validator that parses, and whose errors pydantic gives a place."""
+    """Return a validator that parses text and raises errors to which pydantic adds the location."""
 
     def read(value: Any) -> Any:
         if value is None or not isinstance(value, kinds):
@@ -186,7 +186,7 @@ class WorkloadSection(_Section):
     """Those of the built-in workload, each a key of its own."""
 
     def read_options(self) -> dict[str, Any]:
-        """Return what `workloads.opening.open_trace` is to be told of the file."""
+        """Return the options with which `workloads.opening.open_trace` reads the file."""
         names = {"on_bad_line", *READ_OPTIONS}
         return self.model_dump(include=names, exclude_none=True)
 
@@ -290,7 +290,7 @@ class EvidenceSection(_Section):
 
     @property
     def percentile_names(self) -> list[str]:
-        """The percentiles that are told besides the usual ones, as in "p99.9"."""
+        """The percentiles to report besides the default ones, such as "p99.9"."""
         names = [percentile_name(value) for value in self.percentiles or ()]
         return [name for name in names if name not in USUAL]
 
@@ -322,9 +322,9 @@ class ResolvedStudy(_Section):
     grid: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = {}
 
     def resolved(self) -> dict[str, Any]:
-        """Return every setting as plain values that a study file may hold.
+        """Return every setting as plain values that can be written to a study file.
 
-        What the grid varies stands there only, as the file could not be run again otherwise.
+        A setting that the grid varies is listed only there, so that the file can be run again.
         """
         tables = self.model_dump(exclude_none=True)
         tables["workload"] |= tables["workload"].pop("knobs")

@@ -15,7 +15,7 @@ from simulator.base.files import escaped_quoted
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What was asked for.
+    """Settings of a study as requested, with their origins.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Settings:
     origins
         Dotted key -> the file or flag that set it.
     notes
-        What of the study is not used, and why, for whoever asked.
+        Which parts of the study are not used, and why.
     lines
         Dotted key -> line of the study file.
     spelled
@@ -56,7 +56,7 @@ class Settings:
             raise self.problem(written, f": {error.problem}") from error
 
     def problem(self, key: str, problem: str) -> UsageError:
-        """Return what is wrong with a key, with the file or flag that set it, and its line."""
+        """Return an error about a key, naming the file or flag that set it, and its line."""
         written = printable(self._as_written(key))
         return UsageError(f"{self.origin(key)}: '{written}'{problem}{self.line(key)}")
 

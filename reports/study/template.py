@@ -1,4 +1,4 @@
-"""The chat template of a study: that of the profile's model, where none is stated."""
+"""The chat template of a study, by default that of the profile's model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def template_of_profile(profile: str) -> str:
 
 
 def default_template(study: ResolvedStudy) -> dict[str, str]:
-    """Return what a stored workload depends on besides its settings: nothing for most files.
+    """Return the default chat template if a stored workload depends on it; most files do not.
 
     A saved trace is rendered already, and many formats hold no messages.
     """
@@ -45,7 +45,7 @@ def default_template(study: ResolvedStudy) -> dict[str, str]:
 
 
 def template_contents(template: str) -> dict[str, str]:
-    """Return the sha256 of the files that a template is read from, if it is a file's."""
+    """Return the sha256 of the files of a template; nothing for a built-in template."""
     from workloads.text.templates import template_file
     from workloads.text.templates.jinja_file import files_of
 
@@ -57,7 +57,7 @@ def template_contents(template: str) -> dict[str, str]:
 
 
 def with_template_warning(trace: Trace, study: ResolvedStudy) -> Trace:
-    """Return a saved trace with a note where another template made it than its model has.
+    """Return a saved trace, with a note if its chat template is not that of its model.
 
     What is read from its source is rendered as wanted.
     """

@@ -1,4 +1,4 @@
-"""The workload of a study: imported or generated once, then opened by path in each worker."""
+"""Workloads of a study, imported or generated once, then opened by path in each worker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORE_VERSION = 2  # raise when an importer or the generator gives other bytes t
 
 @dataclass(frozen=True, slots=True)
 class TraceFacts:
-    """What reports tell of a trace.
+    """Facts about a trace that reports show.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def load_trace(study: ResolvedStudy, seed: int) -> Trace:
 
 
 def with_times(trace: Trace, study: ResolvedStudy, seed: int) -> Trace:
-    """Give arrivals to a trace that tells no times, or stretch those that it has.
+    """Draw arrivals for a trace without times, or stretch the times that it has.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def refuse_rate(study: ResolvedStudy, name: str, *, has_arrivals: bool) -> None:
 
 
 def notes_of(study: ResolvedStudy, facts: TraceFacts) -> list[str]:
-    """Return what readers should know of a workload, its times included."""
+    """Return notes on a workload and its arrival times."""
     return [
         *facts.notes,
         *rate_note(study, has_arrivals=facts.has_arrivals),
@@ -188,7 +188,7 @@ def store_trace(study: ResolvedStudy, seed: int, folder: Path) -> tuple[Path, Tr
 
 
 def facts_of(trace: Trace, study: ResolvedStudy) -> TraceFacts:
-    """Collect what reports tell of a trace."""
+    """Collect the facts about a trace that reports show."""
     source = study.workload.trace
     return TraceFacts(
         name=trace.name,

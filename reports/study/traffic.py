@@ -39,11 +39,11 @@ class GeneratedTraffic:
         return replace(trace, notes=(*trace.notes, f"generated: {settings}, seed {seed}"))
 
     def identity(self, seed: int) -> dict[str, Any]:
-        """Return all that the trace of a seed depends on, as plain values."""
+        """Return everything that the trace of a seed depends on, as plain values."""
         return {**self.names(), "requests": self.requests, "seed": seed}
 
     def names(self) -> dict[str, str]:
-        """Return the strings that name it all."""
+        """Return the strings that name generator, drift and arrivals."""
         from workloads.arrivals import process_name
         from workloads.drift import drift_name
         from workloads.synthetic import generator_name
@@ -56,7 +56,7 @@ class GeneratedTraffic:
 
 
 def traffic_of(study: ResolvedStudy) -> GeneratedTraffic:
-    """Return the traffic that a study without a trace file asks for.
+    """Return the generated traffic of a study without a trace file.
 
     Raises
     ------
