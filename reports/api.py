@@ -68,7 +68,7 @@ class Study:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on what a study says in vain, since a trace came in the place of its workload."""
+        """Notes on settings that are ignored because a trace replaces the study's workload."""
         return list(self._settings.notes)
 
     def plan(self, jobs: int = 1) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Results:
-    """What a study left in a folder; read when it is first asked for.
+    """Results of a study in a folder, read on first use.
 
     Parameters
     ----------

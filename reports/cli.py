@@ -153,14 +153,14 @@ def _invoke(arguments: list[str]) -> None:
 
 
 def _message(error: MilepostError) -> str:
-    """Return what an error says; a setting that no study told of is a flag of that name."""
+    """Return the message of an error; a setting not from a study file is named as its flag."""
     if isinstance(error, SettingError) and "." not in error.name:
         return f"--{error.name.replace('_', '-')}: {error.problem}"
     return str(error)
 
 
 def _report_system(error: OSError) -> int:
-    """Tell what the system refused; a reader that has seen enough is no error."""
+    """Report an error of the operating system; a closed output pipe is none."""
     if isinstance(error, BrokenPipeError):
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (stays open until the end)
         return 0
@@ -170,7 +170,7 @@ def _report_system(error: OSError) -> int:
 
 
 def _own_fault(error: BaseException) -> int:
-    """Tell an error of a policy of one's own, with its file and line; 0 if it is none."""
+    """Report an error in a user-defined policy, with file and line; 0 if it is none."""
     from policies.own import fault_of
 
     fault = fault_of(error)
@@ -181,7 +181,7 @@ def _own_fault(error: BaseException) -> int:
 
 
 def _report_unexpected(error: Exception) -> int:
-    """Tell a wrong flag, which typer raises in its own classes, from a bug."""
+    """Report an unexpected error: a wrong flag, raised in typer's own classes, or a bug."""
     message = getattr(error, "format_message", None)
     if message is not None:
         say(f"error: {_in_our_words(message())} (see --help)")

@@ -1,4 +1,4 @@
-"""What goes to the terminal: results to stdout, everything else to stderr."""
+"""Terminal output: results to stdout, everything else to stderr."""
 
 from __future__ import annotations
 

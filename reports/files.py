@@ -1,4 +1,4 @@
-"""What studies write, and read again: JSON, tables, folders; whole or not at all."""
+"""Readers and writers of JSON, tables and folders; files are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def read_object(path: Path) -> dict[str, Any] | None:
 
 
 def sealed(body: dict[str, Any]) -> dict[str, Any]:
-    """Return what is stored of a body: with its version and its checksum."""
+    """Return the stored form of a body, with version and checksum."""
     return {"schema_version": SEAL_VERSION, "checksum": digest(body), **body}
 
 
 def unsealed(stored: dict[str, Any] | None, keys: Sequence[str]) -> dict[str, Any] | None:
-    """Return the body of what is stored, None where it is damaged."""
+    """Return the body of a stored object; None where it is damaged."""
     if stored is None or stored.get("schema_version") != SEAL_VERSION:
         return None
     body = {key: stored.get(key) for key in keys}

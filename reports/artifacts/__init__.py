@@ -1,1 +1,1 @@
-"""What a study leaves on disk: journal, tables, manifest, page."""
+"""Files of a study on disk: journal, tables and manifest."""

@@ -34,7 +34,7 @@ from simulator.base.files import remove_leftovers, unwritable
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """What came of a cell: its metrics, or the one line that says why there are none."""
+    """The outcome of a cell (one simulation): its metrics, or a one-line error."""
 
     cell: str
     metrics: dict[str, Any] | None
@@ -88,7 +88,7 @@ class Journal:
         write_json(self.folder / f"{outcome.cell}.json", sealed(body))
 
     def read(self, cell: str) -> CellOutcome | None:
-        """Return the stored outcome of a cell, or None where there is no sound one."""
+        """Return the stored outcome of a cell, or None where it is missing or damaged."""
         path = self.folder / f"{cell}.json"
         if not path.exists():
             return None

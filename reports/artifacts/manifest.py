@@ -1,4 +1,4 @@
-"""What a reader needs to judge and to repeat a study: `manifest.json`."""
+"""Contents of `manifest.json`: what a reader needs to judge and to repeat a study."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def make_manifest(
 
 
 def _on(traces: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return what a study without a title is on."""
+    """Return the subject of a study that has no title."""
     if len(traces) > 1:
         return f"{len(traces)} workloads"
     return str(next(iter(traces.values()))["name"])

@@ -1,4 +1,4 @@
-"""What `run --out DIR` writes: `records.parquet`, `study.resolved.toml`, `summary.json`."""
+"""Files that `run --out DIR` writes: `records.parquet`, `study.resolved.toml`, `summary.json`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def documents(trace: Trace) -> NDArray[np.int32]:
 
 
 def provenance(study: ResolvedStudy, trace: Trace) -> dict[str, Any]:
-    """Return what a run was made of and with; `prompts_sha256` is that of the prefix tree."""
+    """Return the inputs and versions of a run; `prompts_sha256` is the prefix tree's hash."""
     from reports.study.scenario import profile_named
     from reports.study.traces import file_sha256
     from simulator.costs.profile import profile_to_json

@@ -1,4 +1,4 @@
-"""The schema of a sweep's `manifest.json` and `cells.parquet`, as whoever reads them demands it.
+"""The schema of a sweep's `manifest.json` and `cells.parquet`, enforced when they are read.
 
 Fields with a default are those that earlier versions did not write.
 """
@@ -54,14 +54,14 @@ class SweptProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StudyMargins(msgspec.Struct, frozen=True, kw_only=True):
-    """Of the study: within what figures are called tied."""
+    """The study's margins within which figures are called tied."""
 
     margin_points: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
     margin_times: Share = 0.0
 
 
 class SweptStudy(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings that are looked at; all of the study is shown as it is."""
+    """The settings that are checked; the others are shown unchecked."""
 
     study: StudyMargins | None = None
 
@@ -127,7 +127,7 @@ def check_cells(cells: pl.DataFrame, source: str) -> None:
 
 
 def _type_problem(column: pl.Series) -> str | None:
-    """Say that a column is not of the type that its name tells, or return None."""
+    """Return a sentence on a column whose type does not fit its name, or None."""
     import polars as pl
 
     known, dtype = known_type(column.name), column.dtype
@@ -163,7 +163,7 @@ def _of_numbers(lists: pl.List) -> bool:
 
 
 def _value_problem(column: pl.Series) -> str | None:
-    """Say which value is none that a cell can have, or return None."""
+    """Return a sentence on a value that no cell can have, or None."""
     import polars as pl
 
     if column.name in _NEVER_NULL and column.null_count():
@@ -194,7 +194,7 @@ def _check_blocks(cells: pl.DataFrame, source: str) -> None:
 
 
 def _check_sums(cells: pl.DataFrame, source: str) -> None:
-    """Refuse cells whose saved and lost tokens are not their prompt tokens."""
+    """Refuse cells whose saved and lost tokens do not add up to their prompt tokens."""
     import polars as pl
 
     parts = ["saved_tokens", *(f"lost_{loss}_tokens" for loss in LOSSES)]

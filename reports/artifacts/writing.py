@@ -1,4 +1,4 @@
-"""What a sweep leaves: tables, `manifest.json`, `study.resolved.toml`.
+"""Writer and reader of a sweep's tables, `manifest.json` and `study.resolved.toml`.
 
 All are made from the journal alone, in the order of the cells, and hold no wall-clock time: a
 resumed sweep ends with the same bytes.

@@ -29,7 +29,7 @@ _NOTHING = SearchResult((), dict.fromkeys(SIDES, Crossing(None, None)), (), unev
 
 
 def answer_of(candidate: Candidate, ended: SearchResult | str, prices: Prices | None) -> Answer:
-    """Return the answer for a candidate; `ended` is the search result, or an error if a cell failed."""
+    """Return the answer for a candidate; `ended` is an error if a cell failed."""
     policy = candidate.study.policy
     result = _NOTHING if isinstance(ended, str) else ended
     least, trials = result.least, result.trials

@@ -1,4 +1,4 @@
-"""A study looked at as a whole: ranks over its workloads, and how near policies come to foresight.
+"""Results over all workloads of a study: ranks, and how near policies come to foresight.
 
 What holds in one workload at one capacity is told in its own section of a page.
 """

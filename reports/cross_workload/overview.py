@@ -1,6 +1,6 @@
-"""Everything that is told of a study as a whole: ranks, and the room up to foresight.
+"""Overview of a study: ranks, and shares of what foresight saves more than the baseline.
 
-The room lies between the baseline and foresight: each combination takes a share of it.
+"Room" is what foresight saves more than the baseline; a policy reaches a share of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ METRICS: tuple[Metric, ...] = ("token_hit_rate", "ttft_seconds")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one combination takes of the room at one place."""
+    """The share of the room that one combination of policies reaches at one place."""
 
     # the place, and the names of the three series
     world: str
@@ -42,11 +42,11 @@ class Overview:
     rankings
         By token hit rate, and by mean TTFT; none where there is nothing to rank.
     taken
-        The shares of the room up to foresight.
+        Shares of what foresight saves more than the baseline.
     comparisons
         Differences with something to test, all corrected for each other.
     standing
-        How many of them stand Holm's correction.
+        How many of them are significant after Holm's correction.
     verdicts
         How many of them are better, worse, tied and unsure.
     """
@@ -59,7 +59,7 @@ class Overview:
 
 
 def overview_of(worlds: Sequence[WorldPoints]) -> Overview:
-    """Return the overview of the worlds of a study, as `compare` makes them."""
+    """Return the overview of a study; a world is workload, profile and server, as `compare` returns."""
     rankings = [ranking(worlds, metric) for metric in METRICS]
     tested = [each for each in differences(worlds) if each is not None and each.tested]
     return Overview(
@@ -72,14 +72,14 @@ def overview_of(worlds: Sequence[WorldPoints]) -> Overview:
 
 
 def taken(worlds: Sequence[WorldPoints]) -> list[Taken]:
-    """Return the shares of all that competes and is no baseline, where something looks ahead."""
+    """Return the shares of all competitors except the baseline, where a policy has foresight."""
     return [
         each for world in worlds for capacity in world.capacities for each in _at(world, capacity)
     ]
 
 
 def foresight_at(world: WorldPoints, capacity: str) -> Point | None:
-    """Return the best of what looks ahead and keeps to the memory; None where nothing does."""
+    """Return the best policy with foresight within the memory limit; None where there is none."""
     seers = [
         point
         for point in world.at(capacity)

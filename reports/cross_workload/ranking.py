@@ -43,7 +43,7 @@ class Ranking:
 
 
 def ranking(worlds: Sequence[WorldPoints], metric: Metric) -> Ranking | None:
-    """Return the ranks of what competes: not of bounds, nor of what looks ahead.
+    """Return the ranks of all policies except bounds and those with foresight.
 
     None where fewer than two combinations finished in every world at every capacity.
     """
@@ -67,7 +67,7 @@ def _has(place: Place, series: Series, metric: Metric) -> bool:
 
 
 def _joint(place: Place, series: Sequence[Series], metric: Metric) -> Joint | None:
-    """Return the evidence at one place, the higher the better."""
+    """Return the joint evidence at one place, oriented so that higher values are better."""
     world, capacity = place
     points = [world.points[each.name, capacity] for each in series]
     evidence = joint([point.rows for point in points], metric, points[0].deterministic)

@@ -1,4 +1,4 @@
-"""A study as a whole, in sentences."""
+"""Sentences on the results over all workloads of a study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEASURES = {"token_hit_rate": "token hit rate", "ttft_seconds": "mean TTFT"}
 
 
 def sentences(overview: Overview, worlds: Sequence[WorldPoints]) -> list[str]:
-    """Return what the overview concludes; nothing where there is nothing to compare."""
+    """Return the conclusions of the overview; none where there is nothing to compare."""
     rankings = overview.rankings if len(worlds) > 1 else ()
     return [
         *(_first(ranking) for ranking in rankings),
@@ -37,7 +37,7 @@ def rank_words(ranked: RankedCombination) -> str:
 
 
 def share_words(taken: Taken) -> str:
-    """Return what is taken of the room with its interval, or that there is none."""
+    """Return the share of the room with its interval, or that there is no room."""
     if taken.share is None:
         return "no room" if taken.room.low is not None or not taken.room.value else "n/a"
     return explained(taken.share, 0.01, "%").lstrip("+")
@@ -55,7 +55,7 @@ def agreed(ranking: Ranking) -> str:
 
 
 def rooms(taken: Sequence[Taken], worlds: Sequence[WorldPoints]) -> Iterator[str]:
-    """Say what the best takes of the room up to foresight at the focus of each world."""
+    """Say which share of the room the best policy reaches, per world at its middle capacity."""
     for world in worlds[:MOST_TOLD]:
         here = [t for t in taken if (t.world, t.capacity) == (world.name, world.focus)]
         where = f"on {world.name} at {world.place}" if world.name else f"at {world.place}"
@@ -88,7 +88,7 @@ def _first(ranking: Ranking) -> str:
 
 
 def _claims(overview: Overview, worlds: Sequence[WorldPoints]) -> Iterator[str]:
-    """Say how many differences are claimed, tied and unsure."""
+    """Say how many differences are significant, tied and unsure."""
     if overview.comparisons:
         claimed = sum(overview.verdicts.get(name, 0) for name in CLAIMS)
         tied, unsure = (overview.verdicts.get(name, 0) for name in ("tied", "unsure"))

@@ -1,1 +1,1 @@
-"""How a study is carried out: workers here or on a cluster, warm-up, replications."""
+"""Execution of a study: workers here or on a cluster, warm-up, replications."""

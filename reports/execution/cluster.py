@@ -106,7 +106,7 @@ def _refuse_unreachable(address: str) -> None:
 
 
 def _refuse_others(client: Client) -> None:
-    """Refuse workers whose results might not be ours, byte for byte."""
+    """Refuse workers whose results might differ from those of this machine."""
     ours = _software()
     for worker, theirs in client.run(_software, on_error="return").items():
         if isinstance(theirs, BaseException):
@@ -127,7 +127,7 @@ def _software() -> dict[str, str]:
 def _outcomes(
     client: Client, run: Work[T], tasks: Sequence[T], address: str
 ) -> Iterator[tuple[T, CellOutcome | None]]:
-    """Yield each task with its outcome, None where workers died of it."""
+    """Yield each task with its outcome, None where it killed its workers."""
     from distributed import CancelledError, Future, wait
     from distributed.scheduler import KilledWorker
 

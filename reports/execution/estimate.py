@@ -1,4 +1,4 @@
-"""What a sweep would take: `sweep --dry-run`."""
+"""Cost estimate of a sweep, for `sweep --dry-run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells over processes: rebuilt when a worker dies, only the missing cells submitted again.
+"""A process pool for cells: rebuilt when a worker dies, resubmitting only missing cells.
 
 Workers are spawned, since polars deadlocks after a fork. As many cells are in flight as there are
 workers, so that a dying worker takes few with it. Those are then tried one at a time, which tells
@@ -60,7 +60,7 @@ def run_tasks(
 
 
 class _Pool(Generic[T]):
-    """A process pool that outlives its workers."""
+    """A process pool that is rebuilt when a worker dies."""
 
     def __init__(self, work: Work[T], jobs: int) -> None:
         self._work = work
@@ -81,7 +81,7 @@ class _Pool(Generic[T]):
             self._stop()
 
     def _drain(self, queue: deque[T], suspects: deque[T], width: int) -> Iterator[CellOutcome]:
-        """Work through a queue; when a worker dies, what was in flight joins the suspects."""
+        """Run the tasks of a queue; tasks in flight when a worker dies are retried one at a time."""
         flying: dict[Future[CellOutcome], T] = {}
         landed: list[CellOutcome] = []
         while queue or flying or landed:
@@ -95,7 +95,7 @@ class _Pool(Generic[T]):
                 return
 
     def _fill(self, flying: dict[Future[CellOutcome], T], queue: deque[T], width: int) -> bool:
-        """Submit as many as may fly; return False where the pool is broken."""
+        """Submit tasks up to the limit of those in flight; return False if the pool is broken."""
         while queue and len(flying) < width:
             if self._executor is None:
                 self._executor = _new_executor(self._jobs)
@@ -110,7 +110,7 @@ class _Pool(Generic[T]):
     def _sort_out(
         self, flying: dict[Future[CellOutcome], T], suspects: deque[T]
     ) -> Iterator[CellOutcome]:
-        """Drop the broken pool; give each task that was in flight a mark, or up."""
+        """Drop the broken pool; count a failure for each task in flight, giving up at the limit."""
         self._stop()
         for future, task in flying.items():
             if future.exception() is None:
@@ -132,7 +132,7 @@ class _Pool(Generic[T]):
 
 
 def _land(flying: dict[Future[CellOutcome], T]) -> tuple[list[CellOutcome], bool]:
-    """Wait for some to end; return their outcomes, and False where a worker has died."""
+    """Wait until some tasks end; return their outcomes, and False if a worker has died."""
     landed, alive = [], True
     for future in wait(flying, return_when=FIRST_COMPLETED).done if flying else ():
         error = future.exception()

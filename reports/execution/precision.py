@@ -1,4 +1,4 @@
-"""How narrow the intervals of a study are: what `study.until_ci` looks at."""
+"""Widths of the intervals of a study, to which `study.until_ci` sets a limit."""
 
 from __future__ import annotations
 

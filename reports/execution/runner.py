@@ -1,4 +1,4 @@
-"""The one way from cells to outcomes: journalled, resumable, in parallel, in the order asked for.
+"""Runner of cells (simulations): journalled, resumable, parallel, in the order asked for.
 
 Sweeps, capacity searches and drift studies all run their cells here. Workloads are stored once, and
 workers open them by path. An outcome is computed only where the journal has none, and nothing of it
@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class CellTask:
-    """What a worker is given: a cell, and its workload."""
+    """A task for a worker: a cell and its workload."""
 
     cell: Cell
     trace: Path
@@ -159,7 +159,7 @@ class Runner:
         return {each.cell: each for each in kept if each is not None and each.error is None}
 
     def _workers(self, tasks: Sequence[CellTask]) -> int:
-        """Return how many processes pay."""
+        """Return the number of processes that is worth starting."""
         seconds = sum(task.facts.requests for task in tasks) / REQUESTS_PER_SECOND
         return 1 if self._alone and seconds < START_SECONDS else self._jobs
 
@@ -167,7 +167,7 @@ class Runner:
 def study_hash(study: ResolvedStudy, cells: Sequence[Cell], *kind: Any) -> str:
     """Return the hash that binds a folder to a study, and to what of another `kind` is asked of it.
 
-    What is only said of the results is no part of it.
+    Settings that only affect how results are presented do not change it.
     """
     evidence = study.study.model_dump(exclude={"margin_points", "margin_times"})
     for key in ("until_ci", "max_replications", "percentiles"):  # absent from older folders

@@ -1,4 +1,4 @@
-"""A study from its cells to its results: journalled, resumable, the same bytes in the end."""
+"""Execution of a sweep: journalled, resumable, with byte-identical results."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def simulate_cell(task: CellTask) -> CellOutcome:
 
 
 def look_at_cell(task: CellTask) -> CellOutcome:
-    """Simulate one cell only to see where it settles."""
+    """Simulate one cell only to find where its warm-up ends."""
     return CellOutcome(task.identity, seen_metrics(_replayed(task)[2]))
 
 

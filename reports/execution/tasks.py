@@ -1,4 +1,4 @@
-"""One cell's work, as a worker is given it, here or on a cluster."""
+"""A cell's work as a task for a worker, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.base.errors import MilepostError, printable
 
 
 class Task(Protocol):
-    """What a worker is given: picklable, and named after its cell."""
+    """A task for a worker: picklable, and named after its cell."""
 
     @property
     def identity(self) -> str:
@@ -24,7 +24,7 @@ Work = Callable[[T], CellOutcome]
 
 
 def guarded(work: Work[T], task: T) -> CellOutcome:
-    """Do the work; an error becomes one line of the outcome."""
+    """Run the work of a task; an error becomes one line of the outcome."""
     try:
         return work(task)
     except MilepostError as error:

@@ -1,1 +1,1 @@
-"""What was found: figures of a cell, points of a study, differences between them, bounds."""
+"""Results: figures of a cell, points of a study, differences between them, bounds."""

@@ -1,4 +1,4 @@
-"""The best possible: what no policy can exceed at a capacity, over the requests that count.
+"""Upper bounds on saved tokens at a capacity, over the requests after the warm-up.
 
 Without a warm-up it is the bound of policies/placement/holding.py. With one, the first W requests
 do not count, but what they leave in the cache does. A request r behind them resumes at c. Where
@@ -43,7 +43,7 @@ ROUNDING_TOKENS = 1e-3  # of a sum of float64
 def bound_saved_tokens(trace: Trace, scenario: Scenario, warmup_share: float = 0.0) -> int | None:
     """Return the tokens that no placer, admission and eviction policy can exceed.
 
-    None where the trace knows answers: what they save is not in the bound. It holds where every
+    None where the trace contains answers, whose savings the bound omits. It holds where every
     request is served, one after another; and not for a placer whose states are free.
 
     Parameters
@@ -81,7 +81,7 @@ def _room(trace: Trace, scenario: Scenario) -> tuple[Grid, Sizes, int | None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Basis:
-    """What the bounds at all capacities rest on."""
+    """Data from which the bounds at all capacities are computed."""
 
     # where all requests could resume, and where those that count could if they were alone; None
     # where all count
@@ -126,7 +126,7 @@ def _stored_basis(path: Path, grid: Grid, sizes: Sizes, first: int) -> _Basis | 
 
 
 def _basis(trace: Trace, grid: Grid, sizes: Sizes, first: int) -> _Basis | None:
-    """Return what bounds rest on; None where the trace knows answers."""
+    """Return the data for bounds; None where the trace contains answers."""
     from policies.placement.holding import ResumeOptions
 
     if trace.after is not None:

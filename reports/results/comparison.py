@@ -89,7 +89,7 @@ def _corrected(worlds: Sequence[WorldPoints]) -> list[WorldPoints]:
 
 
 def _with_differences(world: WorldPoints, estimates: Iterator[Estimate | None]) -> WorldPoints:
-    """Return a world with its comparisons replaced, in the order of `differences`."""
+    """Return a world (workload, profile, server) with its comparisons replaced, in order."""
     points = {
         key: replace(
             point, token_hit_rate_difference=next(estimates), ttft_difference=next(estimates)
@@ -135,7 +135,7 @@ def _world(
 
 
 def _series(row: Row, policies: Sequence[str], *, one_placer: bool) -> Series:
-    """Return what a row belongs to, named by its policies without a placer that all share."""
+    """Return the series (combination of policies) of a row, named without a shared placer."""
     others = tuple(str(row[key]) for key in policies)
     named = others if one_placer and others else (row["placer"], *others)
     return Series(" · ".join(named), row["placer"], others, marks_in(row))
@@ -198,7 +198,7 @@ def _compared(world: WorldPoints) -> dict[tuple[str, str], Point]:
 
 
 def _behind(world: WorldPoints) -> dict[str, Estimate]:
-    """Return the differences of the best from rivals that no baseline makes."""
+    """Return the differences of the best from its rivals, besides those from the baseline."""
     best = world.best
     if best is None:
         return {}

@@ -1,4 +1,4 @@
-"""What the cells of one point say, and what two points say of each other.
+"""Estimates of a point (policies at one capacity) and differences of two, from their cells.
 
 The evidence for an interval is, in this order: draws of what the costs might be; replications with
 seeds of their own; blocks of time of one replay; none. A deterministic replay repeated is one
@@ -45,7 +45,7 @@ _COLUMNS: dict[Metric, tuple[str, str, str]] = {
 
 
 def _columns(metric: Metric) -> tuple[str, str, str]:
-    """Return where a metric stands: most have a column of their own name."""
+    """Return the columns of a metric: for most, the column of the same name."""
     return _COLUMNS.get(metric, (metric, "", ""))
 
 

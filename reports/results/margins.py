@@ -1,4 +1,4 @@
-"""Within what two figures of a study are called tied: points of a rate, a share of a time."""
+"""Margins within which two figures are tied: points of a rate, a share of a time."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Margins:
         return cls(keys.get("margin_points", MARGIN_POINTS), keys.get("margin_times", MARGIN_TIMES))
 
     def rate(self, difference: Estimate | None) -> Estimate | None:
-        """Return a difference of two rates with what it is judged by."""
+        """Return a difference of two rates with the margin within which it is tied."""
         return difference and replace(difference, margin=Margin(self.points / 100))
 
     def time(self, difference: Estimate | None, reference_seconds: float) -> Estimate | None:
-        """Return a difference of two times with what it is judged by: a share of the second."""
+        """Return a difference of two times with its margin for ties, a share of the second."""
         width = self.times * abs(reference_seconds)
         return difference and replace(difference, margin=Margin(width, less_is_better=True))
 

@@ -1,4 +1,4 @@
-"""Marks of policies that are no fair competitors: bounds, and those that look ahead."""
+"""Marks of policies excluded from fair competition: bounds, and those with foresight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For how many requests a request is remembered: what intervals of a single replay need to know.
+"""Memory of a replay: over how many later requests the effect of one request lasts.
 
 What a replay measures of one request depends on those before it: on the turns of the same session,
 on the queue that they left behind, on a burst that brought them all. Blocks of time tell how sure
@@ -56,7 +56,7 @@ def busy_seconds(rows: dict[str, NDArray[Any]]) -> Floats:
 
 
 def memory_requests(requests: RememberedRequests) -> float:
-    """Return for how many requests a request is remembered, at most as many as there are."""
+    """Return over how many later requests the effect of a request lasts, at most all of them."""
     count = len(requests.prompt_tokens)
     if count < 2:
         return float(count)

@@ -1,4 +1,4 @@
-"""Words on the load of a server, and on the times that were measured behind it."""
+"""Sentences on the load of a server, and on times measured while its queue grows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def offered(load: Load) -> str:
 
 
 def load_words(load: Load) -> str:
-    """Return what a run says of its server."""
+    """Return a sentence on the server's load in a run."""
     if load.get("utilisation") is None:
         return offered(load)
     return f"busy {busy(load)} of the time up to the last arrival; {offered(load)}"
@@ -59,7 +59,7 @@ def overload_words(load: Load) -> str | None:
 
 
 def range_words(loads: Sequence[Load]) -> str | None:
-    """Return what the servers of several cells had to do; None where none has a clock."""
+    """Return the range of server loads over several cells; None where none has a clock."""
     known = [load for load in loads if load.get("utilisation") is not None]
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""What charts and pages show of a study: policies at capacities, compared with a baseline.
+"""Points of a study for charts and pages: policies at capacities, against a baseline.
 
 A *world* is everything that policies share: workload, profile, server. A *series* is one
 combination of policies and pools in it, and a *point* a series at one capacity, over its
@@ -81,20 +81,20 @@ class Point:
 
     @property
     def bound_tokens(self) -> int | None:
-        """The tokens that no policy can exceed at this capacity; None where that is not known."""
+        """The upper bound on saved tokens at this capacity; None where it is not known."""
         bounds = [row.get("bound_saved_tokens") for row in self.rows]
         known = [int(bound) for bound in bounds if bound is not None]
         return sum(known) if known and len(known) == len(bounds) else None
 
     @property
     def share_of_bound(self) -> float | None:
-        """The saved tokens as a share of that; None too for a placer whose states are free."""
+        """The saved tokens as a share of the bound; None too for a placer whose states are free."""
         bound = self.bound_tokens
         free = UPPER_BOUND in self.series.marks
         return None if free or not bound else self.total("saved_tokens") / bound
 
     def less(self, other: Point, metric: Metric) -> Estimate | None:
-        """Return this less `other`, paired by replication or by block of time."""
+        """Return the difference `self - other`, paired by replication or by block of time."""
         return difference(self.rows, other.rows, metric, self.deterministic)
 
 
@@ -126,7 +126,7 @@ class WorldPoints:
 
     @cached_property
     def focus(self) -> str:
-        """The capacity that the answer is about: the middle one, where most series finished."""
+        """The capacity of the headline answer: the middle one of those where most series finished."""
         alive = {c: sum(bool(p.rows) for p in self.at(c)) for c in self.capacities}
         full = [c for c in self.capacities if alive[c] == max(alive.values())]
         bounded = [c for c in full if c != UNBOUNDED] or full
@@ -139,7 +139,7 @@ class WorldPoints:
 
     @property
     def place(self) -> str:
-        """The focus as a sentence needs it after "at"."""
+        """The focus (the headline's capacity) in words, to follow "at"."""
         return f"{UNBOUNDED} capacity" if self.focus == UNBOUNDED else self.focus
 
     @cached_property
@@ -153,7 +153,7 @@ class WorldPoints:
         return max(fair, key=_merit, default=None)
 
     def gap(self, rival: Point) -> Estimate | None:
-        """Return what the best has more of token hit rate than a rival at the focus."""
+        """Return the best series' lead in token hit rate over a rival, at the headline's capacity."""
         best = self.best
         if best is None:
             return None
@@ -166,7 +166,7 @@ class WorldPoints:
 
     @cached_property
     def shown(self) -> WorldPoints:
-        """The same with the series that a chart has room for: the best at the focus.
+        """The world with only the series that fit into a chart: the best at the focus capacity.
 
         Of those that are `alike`, the others come last.
         """

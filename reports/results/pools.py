@@ -1,4 +1,4 @@
-"""What each pool of a split cache held and gave up, and the losses that come from it."""
+"""Figures of each pool of a split cache: contents, evictions and the losses they cause."""
 
 from __future__ import annotations
 

@@ -43,16 +43,16 @@ class Estimate:
     low, high
         Ends of the interval; None where nothing supports one.
     method
-        What the interval rests on.
+        How the interval was computed.
     count
-        Replications, blocks, sessions or documents that it rests on.
+        Number of replications, blocks, sessions or documents behind the interval.
     freedom
         Degrees of freedom of the Student's t that the interval is a multiple of; None without one.
     p_holm
         Of a difference, the p-value adjusted for all comparisons that it was made with; None
         where it was made alone, or there was nothing to test.
     margin
-        Of a difference, what it is judged by.
+        Of a difference, the margin within which it counts as tied.
     reason
         Why there is no interval, as in "too short to tell: ..."; empty where there is one, or
         nothing more is to be said.
@@ -83,7 +83,7 @@ class Estimate:
 
     @property
     def stands(self) -> bool:
-        """Whether the interval leaves zero out, and does so after Holm's correction too.
+        """Whether the difference is significant after Holm's correction.
 
         The correction is for all comparisons that were made with it.
         """
@@ -100,7 +100,7 @@ class Estimate:
 
     @property
     def tested(self) -> bool:
-        """Whether there is a test to make: an interval, and a difference in some part."""
+        """Whether there is something to test: an interval, and a difference in some part."""
         return self.p_value is not None and bool(self.error or self.value)
 
     @property
@@ -121,7 +121,7 @@ class Estimate:
 
     @property
     def verdict(self) -> Verdict:
-        """What the evidence allows to say of a difference, in every study, table, chart and file.
+        """The verdict on a difference, the same in every study, table, chart and file.
 
         equal
             It is zero in every part: there is nothing to test.
@@ -130,10 +130,10 @@ class Estimate:
         tied
             The whole interval lies within the margin, so it does not matter, whatever its sign.
         better, worse
-            The interval leaves zero out, and the difference stands Holm's correction for all that
+                    The difference is significant after Holm's correction for all comparisons that
             were made with it.
         unsure
-            Anything else: it may be nothing, and it may matter.
+            Anything else: no significant difference, but not shown to be tied either.
 
         References
         ----------

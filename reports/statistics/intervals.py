@@ -28,7 +28,7 @@ def mean_interval(values: ArrayLike) -> Estimate:
 
 
 def drawn_interval(values: ArrayLike) -> Estimate:
-    """Return the mean of values under different draws of the costs, and where another would lie.
+    """Return the mean over draws of the cost coefficients, with a prediction interval.
 
     What is not known of the costs is the same in all requests, so it does not shrink with the
     number of draws, as the error of a mean would. With random traffic besides, the interval is
@@ -47,7 +47,7 @@ def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Estimate:
 
 
 def independent_difference(ours: Estimate, theirs: Estimate) -> Estimate:
-    """Return `ours - theirs` of two estimates that share nothing; no interval if one has none.
+    """Return `ours - theirs` of independent estimates; no interval if one of them has none.
 
     References
     ----------

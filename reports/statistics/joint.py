@@ -1,4 +1,4 @@
-"""Several policies measured together: how surely one is above another."""
+"""Joint evidence on several policies: p-values for the difference of each pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers made of parts (blocks of time, sessions, ...), and what each part does to them."""
+"""Statistics computed from parts (blocks of time, sessions, ...), and each part's influence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 class Statistic(Protocol):
-    """A number made of parts (blocks of time, sessions, ...)."""
+    """A statistic computed from parts (blocks of time, sessions, ...)."""
 
     @property
     def parts(self) -> int:
@@ -28,7 +28,7 @@ class Statistic(Protocol):
 
     @property
     def even_parts(self) -> float:
-        """How many parts of one size would tell as much as these."""
+        """The effective number of parts: how many equal ones carry as much information."""
         ...
 
     @property
@@ -92,7 +92,7 @@ class Room:
 
     @property
     def value(self) -> float:
-        """The share; NaN where there is no room."""
+        """The share; NaN where `top` equals `base`."""
         room = self.top.value - self.base.value
         return (self.ours.value - self.base.value) / room if room else math.nan
 
@@ -103,7 +103,7 @@ class Room:
 
     @property
     def influence(self) -> Floats:
-        """The gain of a part, less what the share makes of what it adds to the room."""
+        """The influence of a part: its gain minus the share times its part of `top - base`."""
         value = self.value
         if not math.isfinite(value):
             return np.full(self.parts, np.nan)
@@ -146,7 +146,7 @@ class Quantile:
 
     @property
     def influence(self) -> Floats:
-        """Bahadur's: the values above the quantile that a part has too many, times the slope.
+        """Bahadur's influence: a part's excess of values above the quantile, times the slope.
 
         References
         ----------

@@ -1,4 +1,4 @@
-"""Ranks of policies: over several places, with bounds, and whether workloads agree on them."""
+"""Ranks of policies over several places (workload and capacity), bounds and agreement."""
 
 from __future__ import annotations
 

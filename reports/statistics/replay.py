@@ -1,4 +1,4 @@
-"""Intervals from one replay: from its blocks of time, its sessions or its documents."""
+"""Intervals from a single replay, by its blocks of time, sessions or documents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def replay_difference(ours: Statistic, theirs: Statistic | None, memory: float =
 
 
 def too_short(parts: int, memory: float) -> str:
-    """Return why so many blocks tell nothing; empty where they do."""
+    """Return why there are too few blocks for an interval; empty where there are enough."""
     if parts < FEWEST_PARTS:
         return f"too short to tell: {parts} blocks of time, of which {FEWEST_PARTS} are needed"
     if not math.isfinite(memory):
@@ -54,7 +54,7 @@ def too_short(parts: int, memory: float) -> str:
 def clustered_difference(
     ours: Statistic, theirs: Statistic | None, method: Literal["sessions", "documents"]
 ) -> Estimate:
-    """Return the same with an interval from parts that do not depend on each other.
+    """Return `ours - theirs` (or `ours` alone) with an interval from independent parts.
 
     A few large parts among many small ones tell little: the degrees of freedom come from Kish's
     effective number of parts, `sum(size)^2 / sum(size^2)`, and fewer than four of those give no
@@ -74,7 +74,7 @@ def clustered_difference(
 
 
 def _together(ours: Statistic, theirs: Statistic | None) -> tuple[float, Floats]:
-    """Return the number, and what each part adds to its error."""
+    """Return the value of the statistic, and each part's influence on its error."""
     if theirs is None:
         return ours.value, ours.influence
     return ours.value - theirs.value, ours.influence - theirs.influence

@@ -1,4 +1,4 @@
-"""Warm-up of a series."""
+"""Detection of the warm-up of a series."""
 
 from __future__ import annotations
 

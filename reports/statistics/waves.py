@@ -39,7 +39,7 @@ _SHORTEST = 4.0  # parts; a shorter memory is within them
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """Laws of dependence, each by what it makes of the waves."""
+    """Models of dependence between parts, each given by the power of its waves."""
 
     power: Floats  # float64 of shape (shapes, waves), relative to a common scale
     # float64 of shape (shapes,): the variance of the mean, times the number of parts
@@ -92,7 +92,7 @@ def _cosines(parts: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def shapes_of(parts: int, memory: float) -> Shapes:
-    """Return the laws that are thought of for so many parts with a known memory."""
+    """Return the models of dependence considered for a number of parts and a known memory."""
     unasked = np.geomspace(1.0, _LONGEST, _MEMORIES)
     lasting = [(float(length), share) for length in unasked for share in _SHARES]
     each = (1 - _NOISE) / len(lasting)
@@ -108,7 +108,7 @@ def shapes_of(parts: int, memory: float) -> Shapes:
 
 
 def _lasting(parts: int, memory: float) -> tuple[Floats, float]:
-    """Return the power of the waves and of the mean of a series that is forgotten exponentially.
+    """Return the power of waves and mean of a series whose autocorrelation decays exponentially.
 
     Its variance, summed over all lags, is 1.
     """

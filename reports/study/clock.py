@@ -26,7 +26,7 @@ def coarse_tick_seconds(trace: Trace) -> float | None:
 
 
 def clock_warnings(study: ResolvedStudy, name: str, tick_seconds: float | None) -> list[str]:
-    """Return the warning about a coarse clock, if waiting times depend on the trace's arrival times.
+    """Return the warning about a coarse clock, if queueing depends on the trace's arrival times.
 
     With an instant server nothing waits, and drawn arrivals have no clock.
     """

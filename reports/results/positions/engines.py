@@ -47,7 +47,7 @@ class Nearest:
     within_tokens: int  # how far apart positions may be that count as alike
 
     def words(self) -> str:
-        """Say what is nearest, and how it differs."""
+        """Return a sentence on the nearest engine setting, and how it differs from the policy."""
         near = self.agreement >= NEAR
         start = "nearest of the engine settings compared" if near else "no engine setting is near"
         much = f"{100 * self.shared:.0f} % of these positions"

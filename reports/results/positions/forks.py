@@ -1,4 +1,4 @@
-"""First sights of the branch points of a trace: what a checkpoint there could know."""
+"""First requests at which each branch point of a trace can be known to a placer."""
 
 from __future__ import annotations
 

@@ -74,5 +74,5 @@ def _quartiles(values: NDArray[Any]) -> list[float]:
 
 
 def _part(share: float, place: str) -> str:
-    """Return which share lies at a place, in whole percent; what is not all is never 100 %."""
+    """Return the share at a place in whole percent; only all of the states give 100 %."""
     return f"all {place}" if share == 1 else f"{min(round(100 * share), 99)} % {place}"
