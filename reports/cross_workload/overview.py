@@ -59,7 +59,7 @@ class Overview:
 
 
 def overview_of(worlds: Sequence[WorldPoints]) -> Overview:
-    """Return the overview of a study; a world is workload, profile and server, as `compare` returns."""
+    """Return the overview of a study, from its worlds (workload, profile and server)."""
     rankings = [ranking(worlds, metric) for metric in METRICS]
     tested = [each for each in differences(worlds) if each is not None and each.tested]
     return Overview(

@@ -81,7 +81,7 @@ class _Pool(Generic[T]):
             self._stop()
 
     def _drain(self, queue: deque[T], suspects: deque[T], width: int) -> Iterator[CellOutcome]:
-        """Run the tasks of a queue; tasks in flight when a worker dies are retried one at a time."""
+        """Run the tasks of a queue; those in flight when a worker dies become suspects."""
         flying: dict[Future[CellOutcome], T] = {}
         landed: list[CellOutcome] = []
         while queue or flying or landed:

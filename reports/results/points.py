@@ -126,7 +126,7 @@ class WorldPoints:
 
     @cached_property
     def focus(self) -> str:
-        """The capacity of the headline answer: the middle one of those where most series finished."""
+        """The capacity of the headline answer: the middle one, where most series finished."""
         alive = {c: sum(bool(p.rows) for p in self.at(c)) for c in self.capacities}
         full = [c for c in self.capacities if alive[c] == max(alive.values())]
         bounded = [c for c in full if c != UNBOUNDED] or full
@@ -153,7 +153,7 @@ class WorldPoints:
         return max(fair, key=_merit, default=None)
 
     def gap(self, rival: Point) -> Estimate | None:
-        """Return the best series' lead in token hit rate over a rival, at the headline's capacity."""
+        """Return the lead in token hit rate of the best over a rival, at the focus capacity."""
         best = self.best
         if best is None:
             return None
