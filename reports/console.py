@@ -66,14 +66,14 @@ def print_table(
 
 
 def least_widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return how wide each column of a table must be so that few words are broken."""
+    """Return the least width of each column of a table at which few words are broken."""
     words = ([max(map(len, text.split()), default=0) for text in row] for row in (head, *rows))
     longest = [max(column) for column in zip(*words, strict=True)]
     return [min(longest[0], LONGEST_NAME), *(min(word, LONGEST_WORD) for word in longest[1:])]
 
 
 def widths(head: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> list[int]:
-    """Return how wide each column of a table is that has `most` characters for all of them.
+    """Return the width of each column of a table that has `most` characters in all.
 
     No column is wider than it needs; where room is short, the widest give way, as long as few words
     are broken by it.

@@ -1,4 +1,4 @@
-"""Stored documents, read back like any other input: bounded, strict, every field checked.
+"""Readers of stored documents: size-limited and strict, with every field checked.
 
 A msgspec struct says what a document holds. It is checked against the JSON, which the pages then
 go on with as plain values; fields that a newer version has added are let through.
@@ -88,7 +88,7 @@ def checked(
 
 
 def at_fault(error: msgspec.ValidationError) -> tuple[str | None, str]:
-    """Return the field that is not as it should be, and what was expected and found."""
+    """Return the invalid field, and which value was expected and found."""
     field, problem = explain(str(error))
     bounded = re.fullmatch("Expected `(.+?)`( .+)", problem)
     if bounded is not None:
@@ -121,7 +121,7 @@ def _deeper(level: int, source: str, place: str) -> int:
 
 
 def _refuse_text(text: str, source: str, place: str) -> None:
-    """Refuse an endless text, and half of a pair of surrogates, which no encoding has."""
+    """Refuse a text that is too long or has an unpaired surrogate, which no encoding can write."""
     if len(text) > _LONGEST:
         raise DataError(source, f"expected at most {_LONGEST:,} characters", field=place)
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: one line and exit code 130, also while modules load or a process ends.
+"""Handling of Ctrl-C: one line and exit code 130, also during start and end of a process.
 
 While a command runs, an interrupt is Python's KeyboardInterrupt, which the command line catches.
 Before that there is nothing to clean up, and the process leaves at once. After it the outcome is

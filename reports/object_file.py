@@ -25,7 +25,7 @@ _USED = ("obj_id", "size", "op_count")
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """A stream and, in notes, what a reader of results should know of its file."""
+    """A stream of sized objects, with notes on its file for readers of the results."""
 
     stream: ObjectStream
     notes: tuple[str, ...]
@@ -125,7 +125,7 @@ def _check(
 
 
 def _stream(path: Path, ids: Series, sizes: Series | None, counts: Series | None) -> ObjectStream:
-    """Return the requests, those of a row with a count behind each other."""
+    """Return the requests; a row with a count becomes that many consecutive requests."""
     import numpy as np
 
     size_bytes = np.ones(len(ids), np.int64) if sizes is None else sizes.to_numpy()

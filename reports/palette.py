@@ -135,7 +135,7 @@ def _number(text: str) -> int:
 
 
 def _moved(look: Look, number: int) -> Look:
-    """Return a look so many dashes on, and as many shapes."""
+    """Return a look advanced by a number of dashes and shapes."""
     dash = DASHES[(DASHES.index(look.dash) + number) % len(DASHES)]
     return Look(look.colour, dash, SHAPES[(SHAPES.index(look.shape) + number) % len(SHAPES)])
 

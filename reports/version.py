@@ -1,4 +1,4 @@
-"""Which Milepost this is."""
+"""Versions of Milepost and of the libraries that it uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How reports write figures and lists: what is said in more than one place."""
+"""Formatting of figures and lists that several reports share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def capacity_words(size_bytes: float | None) -> str:
 
 
 def known(value: Value | None, shown: Callable[[Value], str]) -> str:
-    """Return a value as it is shown, "n/a" where there is none."""
+    """Return a value as text, "n/a" where there is none."""
     return "n/a" if value is None else shown(value)
 
 

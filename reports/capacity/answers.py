@@ -27,7 +27,7 @@ Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=10_000)]
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """A capacity that was tried; means over its replications."""
+    """A capacity that was tried, with means over its replications."""
 
     capacity_bytes: Count
     value: Amount | None
@@ -55,7 +55,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cache that keeps everything would give."""
+    """Results of a cache that keeps everything: the bound of the target's metric."""
 
     value: Amount | None
     meets: bool
@@ -199,7 +199,7 @@ class UsedProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CapacityResult(msgspec.Struct, frozen=True, kw_only=True):
-    """All answers, and what a reader needs to judge and repeat them."""
+    """All answers of a search, and what a reader needs to judge and repeat them."""
 
     schema_version: int
     kind: Literal["capacity"] = "capacity"

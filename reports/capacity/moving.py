@@ -1,4 +1,4 @@
-"""Variations of the best answer, each sought on the same capacities as the answer itself."""
+"""Searches for the variations of the best answer, all on the same grid of capacities."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def against_expectation(
 
 
 def _why(answer: Answer, base: Answer) -> str:
-    """Return the likeliest reason that the figures themselves tell."""
+    """Return the likeliest reason, as far as the figures show one."""
     if _overlap(answer, base):
         return "the intervals overlap, so these data do not tell the two apart"
     if any(each.uneven or not each.halved for each in (answer, base)):

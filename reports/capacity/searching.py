@@ -1,4 +1,4 @@
-"""Searches for several candidates in step, on the study's grid or on one that they share.
+"""Parallel searches for several candidates, on the study's grid or on a shared one.
 
 All advance together, a round at a time, and what they want in a round is run in parallel. A search
 sees only its own trials, so that nothing depends on how many processes there are, or on where an
@@ -27,7 +27,7 @@ Ends = list[SearchResult | str]  # how searches end, or the error of a cell
 
 
 class Searching:
-    """All searches of a question.
+    """All searches of a capacity question, one a candidate.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Searching:
         return self._ended(sought, searches)
 
     def results_on(self, sought: Sequence[Candidate], grid: Sequence[int]) -> Ends:
-        """Return the same, each on the very same grid, which is not extended.
+        """Return the search results of candidates that all use one grid, which is not extended.
 
         But for the capacities that the states of a candidate alone exceed.
         """
@@ -89,7 +89,7 @@ class Searching:
         return [answer_of(c, end, self._prices) for c, end in zip(sought, results, strict=True)]
 
     def bounds(self, sought: Sequence[Candidate]) -> list[Trial | str]:
-        """Return what each would do with a cache that saves all there is, or the error of a cell.
+        """Return each candidate's trial on a cache that saves everything, or the error of a cell.
 
         Such a trial has no capacity of its own.
         """

@@ -27,7 +27,7 @@ class Tick:
 
     @classmethod
     def of(cls, trace: Trace, cell: Cell) -> Tick | None:
-        """Return the tick of a trace, as it was read; None where its clock is fine."""
+        """Return the clock tick of a trace as read from its file; None where its clock is fine."""
         from workloads.rows import with_jitter
 
         seconds = coarse_tick_seconds(trace)

@@ -37,7 +37,7 @@ def settled_at(result: Result) -> int:
 
 
 def share_of(requests: int, whole: int) -> float:
-    """Return the share that cuts at least so many requests, in steps of a thousandth."""
+    """Return the smallest share, in steps of 0.001, that cuts at least a number of requests."""
     return min(math.ceil(_STEPS * requests / max(whole, 1)) / _STEPS, MOST_WARMUP_SHARE)
 
 
@@ -47,14 +47,14 @@ def with_share(study: ResolvedStudy, share: float) -> ResolvedStudy:
 
 
 def asks(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells whose series are looked at: the first replication where it is "auto"."""
+    """Return the cells to replay: first replications of studies whose warm-up is "auto"."""
     return [cell for cell in cells if cell.study.study.warmup == AUTO and not cell.replication]
 
 
 def settle(
     cells: Sequence[Cell], look: Callable[[list[Cell]], list[tuple[Cell, CellOutcome]]]
 ) -> list[Cell]:
-    """Return the cells with every warm-up stated; `look` replays those that are to be seen.
+    """Return the cells with every warm-up stated; `look` replays cells to find where they settle.
 
     Where every cell of a workload failed, it is 0.
     """
@@ -73,5 +73,5 @@ def _settled(cell: Cell, shares: Mapping[str, float]) -> Cell:
 
 
 def seen_metrics(result: Result) -> dict[str, Any]:
-    """Return what is kept of a replay that was made to see where it settles."""
+    """Return the metrics kept of a replay that finds where its series settle."""
     return {"warmup_requests": settled_at(result), "requests": len(result.columns["status"])}

@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def draw(self) -> int | None:
-        """The draw of the profile's coefficients that it takes; None for the fitted ones."""
+        """The number of the draw of the profile's coefficients; None for the fitted ones."""
         return self.replication if self.study.model.draws else None
 
 
@@ -81,7 +81,7 @@ def expand(settings: Settings) -> tuple[ResolvedStudy, list[Cell]]:
     Raises
     ------
     UsageError, DataError
-        As `grid_of` and `cells_of`.
+        Those of `grid_of` and `cells_of`.
     """
     grid = grid_of(settings)
     return grid.study, cells_of(grid)

@@ -40,7 +40,7 @@ def _of(kind: str, spec: str) -> list[str]:
 
 
 def with_own_placers(settings: Settings) -> Settings:
-    """Return the settings without a baseline that flags have replaced, and with a note on it."""
+    """Return the settings without a baseline that is not among the flags' placers, plus a note."""
     keys = [key for key in ("policy.placer", "grid.policy.placer") if settings.origin(key) == FLAG]
     baseline = settings.values.get(BASELINE)
     if not keys or baseline is None or settings.origin(BASELINE).startswith("--"):

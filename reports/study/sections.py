@@ -248,7 +248,7 @@ class ServerSection(_Section):
 
     @property
     def timeless(self) -> bool:
-        """Whether only the order of requests counts: there is no clock, and so no load."""
+        """Whether only the order of requests matters: without a clock there is no load."""
         return self.kind == "instant"
 
 
@@ -337,7 +337,7 @@ class ResolvedStudy(_Section):
         return {name: table for name, table in tables.items() if table != {}}
 
     def absolute(self) -> dict[str, Any]:
-        """Return the same with paths that hold from any folder."""
+        """Return the same study with absolute paths."""
         return {
             name: {key: placed(f"{name}.{key}", v, _anywhere) for key, v in table.items()}
             if isinstance(table, dict)

@@ -84,7 +84,7 @@ def flat_positions(
     warmup_share: float,
     seen: Whole | None = None,
 ) -> dict[str, Any]:
-    """Return the same as columns of a cell, the bins of the labels one after another."""
+    """Return the positions as columns of a cell, with the labels' bins concatenated."""
     positions = Positions.of(name, trace, scenario, result, warmup_share, seen)
     kinds = (int(which.sum()) for which in positions.stored.kinds().values())
     nearest = None if positions.nearest is None else positions.nearest.words()

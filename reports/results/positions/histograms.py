@@ -1,4 +1,4 @@
-"""Histograms of positions in octaves: a bin for each power of two, on both sides of a point."""
+"""Histograms of distances in octaves: a bin for each power of two, on both sides of a point."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MOST_REQUESTS, MOST_TOKENS = 2000, 2e7  # beyond which every n-th request tells
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A rule that explains states: how it is said, and its tokens.
+    """A rule that explains the positions of states: its kind and its tokens.
 
     `kind` is "every" (from the start), "computed" (from the resume point), "before_end" or
     "from_start".
@@ -42,7 +42,7 @@ class Pattern:
 
 
 def pattern_of(stored: Stored) -> Pattern | None:
-    """Return the simplest rule that explains nearly all states; None where there is none.
+    """Return the simplest rule that explains nearly all positions of states; None without one.
 
     Of very many requests every n-th is looked at.
     """
@@ -73,7 +73,7 @@ def keys(row: Whole, position: Whole, width: int) -> Whole:
 
 
 def agreement(mine: Whole, states: int, theirs: Whole) -> tuple[float, int]:
-    """Return twice the common part over the sum of both (Dice), and the common part."""
+    """Return Dice's coefficient of two sets of keys, and the size of their intersection."""
     common = len(np.intersect1d(mine, theirs, assume_unique=True))
     return 2 * common / max(states + len(theirs), 1), common
 

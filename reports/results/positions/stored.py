@@ -1,4 +1,4 @@
-"""The states that the requests that count have stored, one row a state and one row a request."""
+"""States stored by the requests after the warm-up: tables by state and by request."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Stored:
         return dict(zip(KINDS, (end, fork, answer, ~(answer | end | fork)), strict=True))
 
     def where(self, chosen: NDArray[np.bool_]) -> Stored:
-        """Return the states that are chosen, of all the requests."""
+        """Return the states selected by a mask, with all the requests."""
         return replace(
             self,
             row=self.row[chosen],
@@ -83,7 +83,7 @@ class Stored:
 def stored_states(
     trace: Trace, result: Result, grid: Grid, seen: Whole, warmup_share: float = 0.0
 ) -> Stored:
-    """Return what the requests that count have stored.
+    """Return the states that the requests after the warm-up have stored.
 
     `seen` is `forks_seen` of the trace.
     """

@@ -51,7 +51,7 @@ def places(stored: Stored, pattern: Pattern | None) -> str:
 
 
 def _elsewhere(rest: Stored) -> str:
-    """Say where the states lie that are at no point of note."""
+    """Return words on states at none of the named places."""
     if not len(rest):
         return PLACES["elsewhere"]
     pattern = pattern_of(rest)
