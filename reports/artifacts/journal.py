@@ -5,7 +5,7 @@
     OUT/journal/lock            held (flock) by the process that works here
 
 Every file is written to a temporary name, fsynced and renamed, and has a checksum. A cell whose
-entry is damaged is computed again, which is said; a damaged header is refused, since nothing tells
+entry is damaged is computed again, with a message; a damaged header is refused, as nothing shows
 whose folder it is.
 """
 

@@ -1,8 +1,8 @@
 """The search for the least capacity: a coarse grid, then bisection where the grid allows it.
 
-More memory may hurt. So nothing is assumed between two capacities of the grid, unless the grid
+More memory can be worse, so nothing is assumed between two grid capacities, unless the grid
 crosses the target there and stays on the other side at the next capacity too; only then are steps
-halved, again and again. What is found above, or between, against the expectation, is told.
+halved repeatedly. Capacities that contradict the expected order are reported.
 
 Where the smallest of the grid may meet the target already, halves of it are tried too, and where
 none does, doubles, two at a time, up to where less or more memory can make no difference.

@@ -45,7 +45,7 @@ class Run:
     # of all requests, warm-up included: NEEDED, and DEPENDENCE where the run tells them
     columns: Columns
     marks: tuple[str, ...] = ()  # of its policies: why they are no fair competitors
-    # of the server, as the summary has it; empty where it tells none
+    # the server's load as in the summary; empty where there is none
     load: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -21,7 +21,7 @@ class RankedCombination:
 
     series: Series
     rank: float  # mean over workloads of the mean over their places; 1 is the best
-    # what it may truly be, for these workloads
+    # bounds of the true mean rank, for these workloads
     low: float
     high: float
     by_world: dict[str, float]  # the mean over capacities in each world, by its name

@@ -1,7 +1,7 @@
 """Cells on the workers of a dask cluster, with the same outcomes as on this machine.
 
 The scheduler gives what a dead worker had to the others, and gives a cell up when three have died
-under it (its `allowed-failures`). Bystanders may be given up too, so those cells are then tried
+running it (its `allowed-failures`). Innocent cells may be among them, so they are then tried
 once more, one at a time.
 """
 

@@ -1,8 +1,8 @@
 """A process pool for cells: rebuilt when a worker dies, resubmitting only missing cells.
 
 Workers are spawned, since polars deadlocks after a fork. As many cells are in flight as there are
-workers, so that a dying worker takes few with it. Those are then tried one at a time, which tells
-the guilty from the bystanders. Workers have their next cell before the last one's outcome is
+workers, so that a dying worker affects few. Those are then tried one at a time, which separates
+the cell that kills workers from the others. Workers get their next cell before the last outcome is
 yielded: what the caller does with it, such as an fsync, keeps none of them waiting.
 """
 

@@ -1,6 +1,6 @@
 """Memory of a replay: over how many later requests the effect of one request lasts.
 
-What a replay measures of one request depends on those before it: on the turns of the same session,
+The measurements of a request depend on earlier requests: on the turns of its session,
 on the queue that they left behind, on a burst that brought them all. Blocks of time tell how sure
 a mean is only where they are many times longer than that, and how long it is can be seen from the
 requests far better than from the blocks.
@@ -30,7 +30,7 @@ _QUEUE_TAILS = 8.0  # waits are skewed: so many times their memory for one of th
 class RememberedRequests:
     """Columns that the memory is estimated from, a value a request that counts, by arrival."""
 
-    # requests of one number belong together; negative where unknown
+    # requests with the same number share a session; negative where unknown
     session: NDArray[np.integer[Any]] | None
     prompt_tokens: NDArray[np.int64]
     arrival_seconds: Floats | None  # float64, ascending; None where unknown

@@ -1,6 +1,6 @@
 """Points of a study for charts and pages: policies at capacities, against a baseline.
 
-A *world* is everything that policies share: workload, profile, server. A *series* is one
+A *world* is the workload, profile and server that policies share. A *series* is one
 combination of policies and pools in it, and a *point* a series at one capacity, over its
 replications.
 """
@@ -61,7 +61,7 @@ class Point:
     rows: tuple[Row, ...]  # the cells that finished, by replication
     failed: int  # how many did not
     deterministic: bool
-    # None where there is nothing to divide by
+    # None where the baseline's time is 0 or missing
     token_hit_rate: Estimate | None
     ttft_seconds: Estimate | None
     token_hit_rate_difference: Estimate | None = None
@@ -108,15 +108,15 @@ class WorldPoints:
     capacities: tuple[str, ...]
     points: dict[tuple[str, str], Point]  # by series name and capacity
     baseline: dict[str, str]  # series name -> series name of its baseline
-    # series name -> what the best at the focus has more of token hit rate, for those of which no
-    # difference from a baseline says so
+    # series name -> lead in token hit rate of the best at the focus capacity, for series that no
+    # difference from a baseline compares with the best
     behind: dict[str, Estimate] = field(default_factory=dict)
     # what the policies served; equal for worlds that differ in profile, server or rate alone
     workload: str = ""
     comparisons: int = 0  # of the whole study, that its differences are corrected for
     warmed: bool = False  # whether the first requests are not counted
     margins: Margins = field(default_factory=Margins)  # within what figures are called tied
-    # how each series of the whole study is drawn, by its name
+    # the look in charts of each series of the whole study, by its name
     styles: dict[str, Look] = field(default_factory=dict)
 
     @cached_property

@@ -35,7 +35,7 @@ DEFAULT_RATE = 1.0
 MARGIN_POINTS, MARGIN_TIMES = 0.5, 0.02
 AUTO = "auto"  # warm-up by MSER-5
 MOST_PERCENTILES = 20
-# What a study says of its file as it is; the default template follows from its profile.
+# Reading options that a study states; the default template follows from its profile.
 READ_OPTIONS = tuple(
     field.name
     for field in fields(ReadOptions)

@@ -24,7 +24,7 @@ class FinishedRequests:
     # where the prompt ends, and where its answer does (the prompt, where that is unknown)
     prompt: Whole
     end: Whole
-    # what was saved, and how deep its KV was resident
+    # the tokens that were saved, and the depth to which KV was resident
     resume: Whole
     kv: Whole
     # where it diverged from all that had been seen: its overlap with what had been prefilled
