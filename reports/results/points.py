@@ -61,7 +61,7 @@ class Point:
     rows: tuple[Row, ...]  # the cells that finished, by replication
     failed: int  # how many did not
     deterministic: bool
-    # None where the baseline's time is 0 or missing
+    # None where no cell has a value
     token_hit_rate: Estimate | None
     ttft_seconds: Estimate | None
     token_hit_rate_difference: Estimate | None = None
