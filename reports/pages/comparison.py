@@ -62,7 +62,7 @@ def report_of(runs: TwoRuns, kept: Mapping[str, Any]) -> Report:
         caveats=_caveats(runs),
         command=kept["command"],
         data=kept,
-        data_title="Everything that was found",
+        data_title="Everything that was computed",
         page_file=PAGE,
         data_file=JSON,
         milepost_version=kept["milepost_version"],
@@ -96,7 +96,7 @@ def _clause(compared: Compared) -> str:
 
 def _names(runs: TwoRuns) -> Sentence:
     moved = moved_words(runs)
-    return ("A: ", Code(runs.a), ". B: ", Code(runs.b), f". {capital(moved)}" if moved else ".")
+    return ("A: ", Code(runs.a), ". B: ", Code(runs.b), f". {capital(moved)}." if moved else ".")
 
 
 def _counted(runs: TwoRuns) -> list[str]:

@@ -35,6 +35,7 @@ _ESCAPES = {
 
 _TYPESET = (
     (re.compile(r"(?<![^\s(\[])-(?=\d)"), "\N{MINUS SIGN}"),
+    (re.compile(r"\bB - A\b"), "B \N{MINUS SIGN} A"),
     (re.compile(r"(?<=\d)%"), "\N{NO-BREAK SPACE}%"),
     (re.compile(r"(?<=\d )us\b"), "\N{MICRO SIGN}s"),
     (re.compile(r"(?<![^\s(])x (?=\d)"), "\N{MULTIPLICATION SIGN} "),
