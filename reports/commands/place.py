@@ -1,4 +1,4 @@
-"""`milepost place`: positions for an overlap histogram, and what the theory says of them."""
+"""`milepost place`: checkpoint positions for an overlap histogram, and bounds from theory."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PlaceCommand(ReadingOptions, JsonOption):
         show_with_page(report, self.page, as_json=self.json)
 
     def _law(self) -> DepthLaw:
-        """Return the law of the histogram, or of the trace."""
+        """Return the distribution of overlap depths, from the histogram or the trace."""
         from reports.place.law_file import law_of_requests, read_law
 
         if (self.depths is None) == (self.from_trace is None):
@@ -87,7 +87,7 @@ class PlaceCommand(ReadingOptions, JsonOption):
 
 
 def _beyond(profile: str, length: int) -> list[str]:
-    """Return that seconds are extrapolated, where they are."""
+    """Return a warning that seconds are extrapolated, if `length` is outside the profile's range."""
     from calibration.catalogue import open_profile
 
     opened = open_profile(profile)
@@ -140,7 +140,7 @@ def _question(
 
 
 def _price(text: str) -> tuple[float, bool]:
-    """Return a price, and whether it is in seconds."""
+    """Return a price, and whether it is in seconds (else in tokens)."""
     from simulator.base.units import parse_seconds
 
     try:
