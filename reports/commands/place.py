@@ -87,7 +87,7 @@ class PlaceCommand(ReadingOptions, JsonOption):
 
 
 def _beyond(profile: str, length: int) -> list[str]:
-    """Return a warning that seconds are extrapolated, if `length` is outside the profile's range."""
+    """Return a warning that seconds are extrapolated, if the profile's range is exceeded."""
     from calibration.catalogue import open_profile
 
     opened = open_profile(profile)
